@@ -1,1 +1,1 @@
-"""Programs that qemu-user executes: x86-64."""
+"""The engine for programs that qemu-user executes."""

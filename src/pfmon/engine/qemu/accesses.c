@@ -1,11 +1,11 @@
-/* Where a block accesses memory: noted while it executes, and put behind its word when it has retired. */
+/* Addresses of a block's memory accesses: collected while it executes, written after its word when it has retired. */
 
 #include <string.h>
 
 #include "parts.h"
 #include "qemu_plugin.h"
 
-/* The first access of an operand: an access of many bytes is made in pieces, and so is one that reads and writes. */
+/* The first access of an operand: one access of many bytes, or a read and a write, arrive as several. */
 static void note_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
     uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
     (void)what;
@@ -21,14 +21,14 @@ static void note_only_access(unsigned int cpu, uint32_t what, uint64_t address, 
         *slot = address;
 }
 
-/* The first accesses of two operands, which are made one after the other. */
+/* The first accesses of two operands, in program order. */
 static void note_two_accesses(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
     uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
     (void)what;
     slot[*slot != 0] = address;
 }
 
-/* An access of an iteration of a string instruction; `own`: how many an iteration makes. */
+/* An access of an iteration of a string instruction; `own`: accesses per iteration. */
 static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
     struct thread *thread = &area->threads[cpu];
     struct string *string = &thread->strings[thread->turn];
@@ -40,8 +40,8 @@ static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void 
     thread->turn = (thread->turn + 1) % (uintptr_t)own;
 }
 
-/* Has the plugin called for the addresses of an instruction's accesses; `slot`: the number of its first;
-   `last`: it ends its block; `threaded`: several threads may execute it. */
+/* Register callbacks for an instruction's accesses; `slot`: the number of its first; `last`: it ends its block;
+   `threaded`: several threads may execute it. */
 void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded) {
     uintptr_t own = slot;
     on_access call = code->slots == 2 ? note_two_accesses : note_access;
@@ -55,7 +55,7 @@ void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool l
     qemu_plugin_register_vcpu_mem_cb(instruction, call, NO_REGISTERS, READS | WRITES, (void *)own);
 }
 
-/* The addresses of accesses, which are forgotten. */
+/* Write the addresses of accesses and clear them. */
 void put_slots(uint64_t *slots, uint32_t count) {
     uint32_t i;
     for (i = 0; i < count; i++) {
@@ -64,7 +64,7 @@ void put_slots(uint64_t *slots, uint32_t count) {
     }
 }
 
-/* A string instruction that repeats has the lowest addresses of its accesses; a mark says how many bytes they are. */
+/* A repeated string instruction has the lowest addresses of its accesses; a mark gives their number of bytes. */
 void put_string(struct thread *thread, const struct announcement *block, uint32_t slots) {
     uint32_t i;
     for (i = 0; i < slots; i++)
@@ -73,7 +73,7 @@ void put_string(struct thread *thread, const struct announcement *block, uint32_
         put_mark(MARK_STRING, (block->instructions - 1) % MOST_LENGTH, thread->strings[0].last - thread->strings[0].first);
 }
 
-/* What was accessed since the last block began is nobody's. */
+/* Discard the accesses since the last block began. */
 void forget_accesses(struct thread *thread) {
     const struct announcement *part = thread->last;
     uint32_t i, count = 0;

@@ -8,18 +8,18 @@
 #include "parts.h"
 
 enum {
-    COMMIT = 1 << 18,            /* bytes of the area that get memory at once, */
-    POPULATE = 23                /* ... which madvise does since Linux 5.14 (MADV_POPULATE_WRITE) */
+    COMMIT = 1 << 18,            /* bytes of the area that get memory at once */
+    POPULATE = 23                /* by madvise (MADV_POPULATE_WRITE, Linux 5.14) */
 };
 
-struct known {                   /* a block that was announced */
-    struct known *next;          /* of those with the same hash */
+struct known {                   /* an announced block */
+    struct known *next;          /* with the same hash */
     uint64_t hash;
     struct announcement *block;
 };
 
 static uint64_t area_used = AREA_HEAD, area_committed = AREA_HEAD;
-static uint64_t numbers;         /* of blocks, given so far */
+static uint64_t numbers;         /* of blocks so far */
 
 enum { BUCKETS = 1 << 16 };
 static struct known *buckets[BUCKETS];
@@ -35,7 +35,7 @@ static uint64_t hash_of(uint64_t ip, const uint8_t *sizes, uint32_t length, cons
     return hash ^ hash >> 29;
 }
 
-/* Room behind the announcements, with memory behind it. */
+/* Reserve memory after the announcements. */
 static void *area_room(uint64_t bytes) {
     uint64_t step = COMMIT;
     if (area_used + bytes > AREA_BYTES)
@@ -101,7 +101,7 @@ static bool is_same(const struct announcement *block, const struct code_block *w
     return true;
 }
 
-/* Announce a block, in parts; the first of them. */
+/* Announce a block, in parts; returns the first of them. */
 static struct announcement *announce(const struct code_block *wanted) {
     uint32_t count = sum_of(wanted->sizes, wanted->length), done = 0, done_bytes = 0, part;
     uint32_t parts = (wanted->length + MOST_LENGTH - 1) / MOST_LENGTH;
@@ -139,7 +139,7 @@ static struct announcement *announce(const struct code_block *wanted) {
     return first;
 }
 
-/* Announce a file that is mapped executable: no block, but its place, its offset there, and its path for code. */
+/* Announce a file that is mapped executable, in place of a block: its address, file offset, and path as code. */
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
     uint32_t bytes = (uint32_t)strlen(path);
     struct announcement *it = area_room(room_of(0, bytes));
@@ -153,7 +153,7 @@ void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *pa
     __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
 }
 
-/* A child goes on with another area, which will be in the place of this one: what was announced stands there, too. */
+/* A child continues with an area of its own, mapped in place of its parent's, which holds the same announcements. */
 bool copy_announcements(struct area *to) {
     uint64_t bytes = (area_used + COMMIT - 1) & ~(uint64_t)(COMMIT - 1);
     if (bytes > AREA_HEAD && madvise((char *)to + AREA_HEAD, bytes - AREA_HEAD, POPULATE) && errno != EINVAL)
@@ -165,7 +165,7 @@ bool copy_announcements(struct area *to) {
     return true;
 }
 
-/* The block that consists of these instructions: one that was announced, or a new one. */
+/* The block with these instructions: an announced one, or a new one. */
 struct announcement *block_of(const struct code_block *wanted) {
     uint64_t hash = hash_of(wanted->ip, wanted->sizes, wanted->length, wanted->bytes,
                             sum_of(wanted->sizes, wanted->length), wanted->cut);

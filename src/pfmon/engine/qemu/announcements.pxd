@@ -1,4 +1,4 @@
-"""What the plugin has announced in the area, as the reader has checked and kept it; see announcements.pyx."""
+"""The plugin's announcements, checked and copied by the reader; see announcements.pyx."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -6,36 +6,36 @@ from pfmon.engine.qemu.layout cimport MOST_TRANSLATED, announcement, area
 
 cdef enum:
     MOST_CODE = 15               # bytes of an instruction
-    MOST_FILE = 4096             # ... and of a file's path
+    MOST_FILE = 4096             # of a file's path
     MOST_BODY = 255 + 255 * 15 + MOST_FILE
 
-cpdef enum Announced:            # what an announcement is of
+cpdef enum Announced:            # type of an announcement
     NOTHING_NEW = 0
-    A_BLOCK = 1                  # or a part of one
+    A_BLOCK = 1                  # a block or a part of one
     A_FILE = 2
-    DAMAGED = 3                  # the plugin announces no such thing
+    DAMAGED = 3                  # invalid: not written by the plugin
     NO_ROOM = 4
 
 cdef struct Kept:                # of a block, or a part of one
-    uint64_t place               # of its announcement, in bytes behind the area's head
-    uint64_t counters_place      # ... and of its counters
+    uint64_t place               # offset of its announcement after the area's head
+    uint64_t counters_place      # offset of its counters
     uint64_t last_ip
-    uint64_t first_size          # where its sizes begin; those of a block's parts follow each other
-    uint32_t whole               # markers that it passes when it retires whole
+    uint64_t first_size          # start of its sizes; a block's parts are contiguous
+    uint32_t whole               # markers passed when it retires whole
     uint32_t instructions        # of all its parts
     uint32_t counters
-    uint8_t parts                # 0: it is not a block's first
+    uint8_t parts                # 0: not a block's first
     uint8_t tail
     uint8_t accesses
 
 
 cdef class Announcements:
-    cdef const area* shared      # as long as who reads the ring has it
+    cdef const area* shared      # owned by the ring's reader
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count
-    cdef announcement head       # what was read last, copied before it was checked
-    cdef uint8_t body[MOST_BODY]  # ... and its sizes and its code, or its path
+    cdef announcement head       # the last one read, copied before its check
+    cdef uint8_t body[MOST_BODY]  # its sizes and code, or its path
     cdef Kept* kept
     cdef uint16_t* reached       # by block: the addresses that follow its word in a traced stream
     cdef uint8_t* sizes          # of all instructions so far, as announced
@@ -49,7 +49,7 @@ cdef class Announcements:
     cdef bint is_part(self) noexcept nogil
     cdef bint keep(self) noexcept nogil
     cdef bint grow(self, uint64_t capacity) noexcept nogil
-    # The block at a place in the area; NULL: none begins there.
+    # The block at an offset in the area; NULL: none begins there.
     cdef const Kept* at(self, uint64_t place) noexcept nogil
-    # The counters of a block, which the program can write to.
+    # The counters of a block, which the program can overwrite.
     cdef const uint64_t* counters(self, const Kept* block) noexcept nogil

@@ -1,7 +1,7 @@
-"""Reads what the plugin announces: blocks with their code, and mapped files.
+"""Reads the plugin's announcements: blocks with their code, and mapped files.
 
-The program can write to the area. So an announcement is copied before it is looked at, everything in it is checked against
-what the plugin would write, and what is needed later is kept in memory that no program reaches.
+The program can write to the area. So an announcement is copied first, then checked against the plugin's format, and
+kept in memory that no program reaches.
 """
 
 from libc.stdlib cimport free, realloc
@@ -21,12 +21,12 @@ cdef inline uint64_t body_bytes(const announcement* it) noexcept nogil:
 
 
 cdef inline uint64_t before_counters(const announcement* it) noexcept nogil:
-    """Bytes of an announcement, its counters left out."""
+    """Bytes of an announcement without its counters."""
     return (sizeof(announcement) + body_bytes(it) + 7) & ~<uint64_t>7
 
 
 cdef class Announcements:
-    """Of one area, from the first one on."""
+    """The announcements of one area, in order."""
 
     def __dealloc__(self):
         free(self.kept)
@@ -53,7 +53,7 @@ cdef class Announcements:
         return A_BLOCK if self.head.parts else A_FILE
 
     cdef bint is_sound(self, uint64_t left) noexcept nogil:
-        """Whether the plugin announces such a thing, and that here. ``left``: bytes that were announced."""
+        """Whether the plugin can have written this announcement here. ``left``: announced bytes not yet read."""
         if before_counters(&self.head) + <uint64_t>self.head.counters * sizeof(uint64_t) > left:
             return False
         return self.is_part() if self.head.parts else self.is_file()
@@ -66,7 +66,7 @@ cdef class Announcements:
         return sound
 
     cdef bint is_part(self) noexcept nogil:
-        """Whether this is the next part of the block that is announced, or the first of another one."""
+        """Whether this is the next part of the last block, or the first of another one."""
         cdef const announcement* it = &self.head
         cdef uint64_t bytes = 0, slots = 0
         cdef uint32_t i, size, first = self.parts_left == 0
@@ -94,7 +94,7 @@ cdef class Announcements:
         return True
 
     cdef bint keep(self) noexcept nogil:
-        """Keep what is needed of this part; False: there is no room."""
+        """Keep the needed data of this part; False: out of memory."""
         cdef const announcement* it = &self.head
         cdef Kept* kept
         cdef uint8_t* sizes
@@ -117,7 +117,7 @@ cdef class Announcements:
         return True
 
     cdef bint grow(self, uint64_t capacity) noexcept nogil:
-        """Room for so many blocks; False: there is none."""
+        """Make room for ``capacity`` blocks; False: out of memory."""
         cdef Kept* kept = <Kept*>realloc(self.kept, capacity * sizeof(Kept))
         cdef uint16_t* reached
         if kept == NULL:

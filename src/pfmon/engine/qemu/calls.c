@@ -1,4 +1,4 @@
-/* The system calls that are looked at, by target: those that following wants to know of, and those that map files. */
+/* The intercepted system calls, by target: those relevant for following, and those that map files. */
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const struct system {
     const char *name;            /* qemu's */
     struct abi abi;
     int execve, execveat, exit, exit_group;
-    int closing[MOST_CLOSING];   /* calls that may close a file: close, dup2, dup3, close_range */
+    int closing[MOST_CLOSING];   /* calls that may close files: close, dup2, dup3, close_range */
     int mmap, mmap2, munmap, mremap, mprotect;
     bool mmap_by_list;           /* the arguments of mmap are in memory */
 } systems[] = {
@@ -35,12 +35,12 @@ bool know_target(const char *name) {
     return false;
 }
 
-/* What a call makes of the process, as far as its number tells. */
+/* The effect of a call on the process, as far as its number tells. */
 uint64_t executing_of(int64_t number) {
     return number == host->execve || number == host->execveat ? EXECUTES_NATIVELY : NOT_EXECUTING;
 }
 
-/* A call begins. It does not come back from a program that is executed under qemu. */
+/* A call begins. Executing a program under qemu does not return. */
 void before_call(int64_t number, const uint64_t *arguments) {
     const uint64_t *a = arguments;
     if (number == host->exit || number == host->exit_group)
@@ -73,7 +73,7 @@ static uint64_t most_address(void) {
     return host->abi.is_64 ? ~(uint64_t)0 : UINT32_MAX;
 }
 
-/* The arguments of a call that maps, of which some lie in memory. */
+/* The arguments of a mapping call, some of which may be in memory. */
 static bool map_arguments(int64_t number, const uint64_t *given, uint64_t *arguments) {
     uint32_t list[MAP_ARGUMENTS];
     int i;
@@ -87,14 +87,14 @@ static bool map_arguments(int64_t number, const uint64_t *given, uint64_t *argum
     return true;
 }
 
-/* mremap: nothing is said of what it moves or makes longer. */
+/* mremap: its moves and extensions are not tracked. */
 void before_map_call(unsigned int cpu, int64_t number, const uint64_t *given) {
     uint64_t a[MAP_ARGUMENTS];
     struct mapping call = {0};
     if (!is_map_call(number))
         return;
     if (!map_arguments(number, given, a))
-        memset(a, 0, sizeof(a));         /* it will fail */
+        memset(a, 0, sizeof(a));         /* the call will fail */
     call.address = a[0] & most_address();
     call.length = a[1] & most_address();
     call.protection = (uint32_t)a[2];

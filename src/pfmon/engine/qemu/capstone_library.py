@@ -1,4 +1,4 @@
-"""Where capstone is, which says what instructions are."""
+"""The path of the capstone library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pfmon.errors import PfmonError
 
 
 def capstone_library() -> str:
-    """The path of the library that capstone's package brings. PfmonError: it is not installed."""
+    """The path of the library in capstone's package. PfmonError: it is not installed."""
     from importlib.util import find_spec  # finds the package without loading it, which takes long
 
     found = find_spec("capstone")

@@ -1,4 +1,4 @@
-/* A child of the program: what is shared with the reader must not be its parent's. */
+/* A child of the program: it must not write to its parent's shared memory. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,7 +22,7 @@ void *map_file(int file, size_t bytes) {
     return place == MAP_FAILED ? NULL : place;
 }
 
-/* Whether the run ends, as its area says to all children, whatever is in the place of theirs. */
+/* Whether the run ends, as the area tells all children, even if another area is mapped in place of theirs. */
 static const volatile uint32_t *run_ends;
 
 bool watch_the_end(int area_file) {
@@ -32,7 +32,7 @@ bool watch_the_end(int area_file) {
     return run_ends != NULL;
 }
 
-/* A child of the program that nobody counts goes on with memory of its own in the place of what is shared. */
+/* A child that is not followed continues with private memory in place of the shared. */
 static void in_lone_child(void) {
     int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
     if (*run_ends)
@@ -46,8 +46,8 @@ static void in_lone_child(void) {
         area->threads[i].last = &area->nothing;
 }
 
-/* One that is followed goes on with files of its own. What was announced stands in them at the same places: code that
-   was translated before points there. */
+/* A followed child continues with files of its own. They have its parent's announcements at the same places, since code
+   translated before points there. */
 static void in_followed_child(void) {
     struct files files = follow_child();
     struct area *fresh = map_file(files.area, AREA_BYTES);

@@ -1,4 +1,4 @@
-/* What the plugin must know of an instruction, of any instruction set; all else is for who describes the block. */
+/* Properties of an instruction that the plugin needs, for any instruction set; the describer finds all others. */
 
 #ifndef PFMON_QEMU_CODE_H
 #define PFMON_QEMU_CODE_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct code {
-    bool may_fault;              /* in doubt it may */
-    bool conditional;            /* a branch that is taken or not */
-    uint8_t tail;                /* as the last of a block: enum tail */
-    uint8_t accesses;            /* ... that it then makes, if its tail is COUNTED */
-    uint8_t slots;               /* addresses of its accesses, 0 to 2: several accesses of one operand are one */
+    bool may_fault;              /* true in doubt */
+    bool conditional;            /* a conditional branch */
+    uint8_t tail;                /* at the end of a block: enum tail */
+    uint8_t accesses;            /* number of its accesses, if its tail is COUNTED */
+    uint8_t slots;               /* addresses in the stream, 0 to 2: one per operand */
 };
 
 struct target {                  /* an instruction set */
@@ -21,7 +21,7 @@ struct target {                  /* an instruction set */
     bool (*is_whole)(const uint8_t *bytes, size_t size);
 };
 
-const struct target *target_of(const char *name);            /* NULL: none of these */
+const struct target *target_of(const char *name);            /* NULL: unknown */
 
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
 bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);

@@ -1,4 +1,4 @@
-"""Announced blocks become entries of the block table; see describe.pyx."""
+"""Enters announced blocks into the block table; see describe.pyx."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -25,16 +25,16 @@ cdef struct Facts:               # of an instruction, by its number in capstone
     uint32_t kind                # kinds.Kind
     uint8_t branch               # BranchKind
     uint8_t rule                 # Rule
-    uint8_t first                # AccessKind of its first operand, if that is in memory
+    uint8_t first                # AccessKind of its first operand, if in memory
     uint16_t size                # bytes of its memory access; 0: as capstone says, or a pointer's
     uint32_t isa_kind            # of its instruction set
 
-cpdef enum Rule:                 # what is to be known of an instruction's operands besides
+cpdef enum Rule:                 # further properties of an instruction's operands
     NO_RULE = 0
-    NO_ACCESSES = 1              # its operand in memory is not accessed: lea, nop
+    NO_ACCESSES = 1              # its memory operand is not accessed: lea, nop
     EXCHANGES = 2                # atomic even without a lock prefix, when an operand is in memory: xchg
     JUMPS = 3                    # direct or indirect, by its operand
-    CONDITIONAL = 4              # ... and taken or not
+    CONDITIONAL = 4              # a conditional jump
     FETCHES = 5                  # prefetches
 
 
@@ -51,10 +51,10 @@ cdef class Describer:
     cdef uint8_t registers[MOST_REGISTERS]   # bits of stream.operands.Operands, by capstone's number
     cdef registers_function read_registers
     cdef Announcements announced
-    cdef bint traced             # registers are wanted as well
-    cdef BlockTable parent       # describes what was inherited
+    cdef bint traced             # registers are described, too
+    cdef BlockTable parent       # describes inherited blocks
     cdef list found              # the files that were mapped
-    cdef public object on_mapped # called when files were mapped; None: nobody wants to know
+    cdef public object on_mapped # called when files were mapped; None: no call
 
     cdef bint describe(self) noexcept nogil
     cdef bint enter(self) noexcept nogil

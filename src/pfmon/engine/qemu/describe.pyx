@@ -1,9 +1,8 @@
-"""Describes the blocks that the plugin announces: instructions with their kinds and accesses.
+"""Describes announced blocks: their instructions, with kinds and accesses.
 
-What an instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
-loaded, and the few records of it that are read here are declared. What it does not say, such as which instructions
-compute with floating-point numbers, is in a table by mnemonic (x86.py, ppc.py). `X86Describer` is for x86, another for
-PowerPC is in describe_ppc.pyx.
+capstone decodes instructions, by its C interface (version 5): the library of its Python package is loaded, and the few
+records used here are declared. A table by mnemonic (x86.py, ppc.py) has the rest, such as which instructions compute
+with floating-point numbers. `X86Describer` is for x86; the one for PowerPC is in describe_ppc.pyx.
 """
 
 import os
@@ -79,13 +78,13 @@ cdef void* function(void* library, const char* name) except NULL:
 
 
 cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
-    """Of a register in Operands; those that nothing waits for have none."""
+    """The bit of a register in Operands; registers that no instruction waits for have none."""
     return <uint64_t>1 << number if number < 64 else 0
 
 
 cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
-    """An instruction has as many accesses as the plugin gives addresses of. Of two the first reads, unless both write:
-    a call through memory, and pushes, pops and moves from memory to memory."""
+    """Give an instruction as many accesses as it has addresses in the stream. Of two the first reads, unless both
+    write: a call through memory, and pushes, pops and moves from memory to memory."""
     if slots == 0:
         place.access = AccessKind.NO_ACCESS
     elif place.access == AccessKind.NO_ACCESS:
@@ -96,9 +95,9 @@ cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is, ``registers``: which
-    bit stands for a register of that name (x86.py, ppc.py); ``architecture`` and ``mode``: capstone's. PfmonError: the
-    library is not there, or is another version."""
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: properties of a mnemonic, ``registers``:
+    bit of a register, by name (x86.py, ppc.py); ``architecture`` and ``mode``: capstone's. PfmonError: the library is
+    missing, or of another version."""
 
     def __cinit__(self, BlockTable table, path, facts, registers, int architecture, uint32_t mode):
         global decode_next
@@ -130,20 +129,20 @@ cdef class Describer:
             (<close_function>function(self.library, b"cs_close"))(&self.handle)
 
     def take_facts(self, facts):
-        """Number the facts of mnemonics as capstone numbers them."""
+        """Index the mnemonics' facts by capstone's instruction numbers."""
         cdef unsigned int number
         for number, name in enumerate(self.names(b"cs_insn_name", MOST_IDS), 1):
             kind, branch, rule, first, size, isa_kind = facts(name)
             self.facts[number] = Facts(kind, branch, rule, first, size, isa_kind)
 
     def take_registers(self, registers):
-        """Number the registers as capstone numbers them."""
+        """Index the registers' bits by capstone's register numbers."""
         cdef unsigned int number
         for number, name in enumerate(self.names(b"cs_reg_name", MOST_REGISTERS), 1):
             self.registers[number] = registers(name)
 
     def names(self, symbol, unsigned int most):
-        """What capstone has names for, in the order of its numbers from 1 on, below ``most``."""
+        """capstone's names, in the order of its numbers from 1 on, below ``most``."""
         cdef name_function name_of = <name_function>function(self.library, symbol)
         cdef const char* name
         cdef unsigned int number
@@ -156,12 +155,12 @@ cdef class Describer:
         return found
 
     def begin_as(self, BlockTable parent):
-        """What a child's area inherits is described in its parent's table, at least the beginning of it."""
+        """Describe the inherited beginning of a child's area from its parent's table."""
         self.parent = parent
 
     cdef bint describe(self) noexcept nogil:
-        """Enter all blocks that have been announced; False: there is no room, or something else is there than the plugin
-        writes; the table's failure says which."""
+        """Enter all announced blocks; False: out of memory, or invalid data in the area, as the table's failure
+        says."""
         cdef Announced what = self.announced.next()
         cdef bint files = False
         while what == Announced.A_BLOCK or what == Announced.A_FILE:
@@ -181,18 +180,18 @@ cdef class Describer:
         return True
 
     def take_file(self):
-        """Keep the file that was announced last."""
+        """Keep the last announced file."""
         cdef const announcement* it = &self.announced.head
         path = (<const char*>self.announced.body)[:it.bytes]
         self.found.append(Mapped(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
 
     def files(self):
-        """The files that the program has mapped executable so far, in the order of their numbers, the first of which is 1
+        """The files that the program has mapped executable so far, in the order of their numbers, from 1 on
         (mapped.c)."""
         return self.found
 
     cdef bint enter(self) noexcept nogil:
-        """Enter the block that was announced last."""
+        """Enter the last announced block."""
         cdef const announcement* it = &self.announced.head
         cdef const uint8_t* sizes = self.announced.body
         cdef const uint8_t* code = sizes + it.length
@@ -218,8 +217,8 @@ cdef class Describer:
         return self.is_plain(it.number)
 
     cdef bint is_plain(self, uint64_t number) noexcept nogil:
-        """Whether a block reaches the same number of addresses in each run, as all do that have a jump or none at their
-        end; takes note of them."""
+        """Whether a block reaches the same number of addresses in each run, as every block does that ends in a jump or
+        without a branch; records that number."""
         cdef const BlockHead* head = &self.table.c.heads[number]
         self.announced.reached[number] = <uint16_t>head.accesses
         if head.access_mask:
@@ -227,7 +226,7 @@ cdef class Describer:
         return head.access_mask == 0
 
     cdef bint inherit(self, uint64_t first) noexcept nogil:
-        """Enter the block that was announced last as the parent's table has it; False: it has not."""
+        """Enter the last announced block from the parent's table; False: it is not there."""
         cdef const announcement* it = &self.announced.head
         cdef const Table* parent
         cdef const BlockHead* head
@@ -251,18 +250,17 @@ cdef class Describer:
         return decode_next(self.handle, &code, &left, &at, self.decoded)
 
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
-        """Describe one instruction; an instruction set has its own."""
+        """Describe one instruction; overridden by instruction set."""
 
     cdef void dataflow(self, Operands* place) noexcept nogil:
-        """Which registers the instruction that was described last reads, writes, and makes addresses of; none, as far as
-        is known."""
+        """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown."""
 
 
 cdef class X86Describer(Describer):
     """Describes x86-64 and IA-32 instructions."""
 
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
-        """Describe one instruction; one that capstone does not know has no kinds."""
+        """Describe one instruction; one unknown to capstone has no kinds."""
         cdef const Facts* facts
         memset(place, 0, sizeof(BlockInstruction))
         place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
@@ -274,7 +272,7 @@ cdef class X86Describer(Describer):
         self.operands(place, facts)
 
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
-        """What the operands say: accesses to memory, and whether a branch is direct."""
+        """Derive from the operands: memory accesses, and whether a branch is direct."""
         cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef const Operand* operand
         cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
@@ -289,7 +287,7 @@ cdef class X86Describer(Describer):
             access = facts.first if i == 0 else AccessKind.READ
             reads |= access & AccessKind.READ != 0 and facts.rule != Rule.FETCHES
             writes |= access & AccessKind.WRITE != 0 and facts.rule != Rule.FETCHES
-        if in_memory > 1:                # a string instruction: movsd and cmpsd are two instructions each
+        if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
             place.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
         if facts.rule == Rule.JUMPS or facts.rule == Rule.CONDITIONAL:
             self.branch(place, facts)
@@ -313,7 +311,7 @@ cdef class X86Describer(Describer):
             place.size = self.width
 
     cdef void dataflow(self, Operands* place) noexcept nogil:
-        """Which registers the instruction that was decoded last reads, writes, and makes addresses of."""
+        """The registers that the last instruction reads, writes, and uses in addresses."""
         cdef const Instruction* one = self.decoded
         cdef const Detail* detail = <const Detail*>one.detail
         cdef const int32_t* memory
@@ -334,7 +332,7 @@ cdef class X86Describer(Describer):
                 place.addressed |= bit_of(self.registers[memory[2] % MOST_REGISTERS])
 
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
-        """Whether a jump or call is direct."""
+        """Set whether a jump or call is direct."""
         cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
         cdef bint calls = facts.kind & Kind.CALL != 0

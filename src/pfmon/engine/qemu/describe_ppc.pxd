@@ -9,14 +9,14 @@ from pfmon.engine.qemu.describe cimport Describer, Facts
 cdef enum:
     MOST_UNDECODED = 64
 
-cpdef enum PpcRule:              # where the bytes of an access are, if its mnemonic does not say
+cpdef enum PpcRule:              # source of an access's size, if not the mnemonic
     NO_RULE = 0
     WORDS = 1                    # registers up to the last: lmw, stmw
     BYTES = 2                    # the field NB: lswi, stswi
-    SOME = 3                     # only the processor knows: lswx, stswx
+    SOME = 3                     # XER, at execution: lswx, stswx
     LINE = 4                     # of the data cache: dcbz
 
-cdef struct Undecoded:           # instructions that capstone does not know: word & mask == value
+cdef struct Undecoded:           # instructions unknown to capstone: word & mask == value
     uint32_t value
     uint32_t mask
     Facts facts
@@ -26,9 +26,9 @@ cdef class PpcDescriber(Describer):
     cdef bint big_endian
     cdef Undecoded undecoded[MOST_UNDECODED]
     cdef uint32_t undecoded_count
-    cdef uint32_t word           # the instruction that was described last
-    cdef uint8_t shift[64]       # by primary opcode: where the extended one is,
-    cdef uint16_t mask[64]       # ... and its bits
+    cdef uint32_t word           # the last described instruction
+    cdef uint8_t shift[64]       # by primary opcode: position of the extended one
+    cdef uint16_t mask[64]       # mask of the extended one
     cdef uint32_t* forms         # ppc_operands.Use, by primary and extended opcode
 
     cdef int make_room_for_forms(self) except -1

@@ -1,8 +1,8 @@
 """Describes PowerPC instructions.
 
-What a mnemonic is stands in a table (ppc.py). Branches are read from their encoding (Power ISA, book I, section 2.4):
-capstone 5 takes what branches always (bc 20) for bdnz, and says of none whether it calls. An instruction has 32 bits, a
-prefixed one 64, which capstone does not decode. Registers that it reads and writes follow from its form (ppc_forms.py,
+A table has the properties of mnemonics (ppc.py). Branches are read from their encoding (Power ISA, book I, section
+2.4): capstone 5 takes unconditional ones (bc 20) for bdnz, and does not report calls. An instruction has 32 bits, a
+prefixed one, which capstone does not decode, 64. The form gives the registers read and written (ppc_forms.py,
 ppc_operands.pyx).
 """
 
@@ -17,7 +17,7 @@ from pfmon.stream.table cimport ALWAYS, BlockInstruction, BranchKind
 from pfmon.engine.qemu.describe cimport MOST_IDS, Facts
 from pfmon.engine.qemu.ppc_operands cimport fill_operands
 
-cdef enum:                       # primary opcodes, and extended ones of the second
+cdef enum:                       # primary opcodes, and extended ones of opcode 19
     CONDITIONAL = 16             # bc
     UNCONDITIONAL = 18           # b
     REGISTER = 19
@@ -39,13 +39,13 @@ cdef inline bint is_branch(uint32_t word) noexcept nogil:
 
 
 cdef inline bint goes_on(uint32_t word) noexcept nogil:
-    """Whether a branch with an address of its own goes to what follows it: that is how code finds its own address, and
-    no call (bcl 20,31,$+4; book I, section 2.4)."""
+    """Whether a branch with LK and an address goes to the next instruction: code reads its own address so, which is no
+    call (bcl 20,31,$+4; book I, section 2.4)."""
     return word >> 26 == UNCONDITIONAL and word & 0x3FFFFFE == 4 or word >> 26 == CONDITIONAL and word & 0xFFFE == 4
 
 
 cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil:
-    """b and bc: to an address relative to their own, unless AA is set; a call, if LK is."""
+    """b and bc: target relative to their own address, unless AA is set; a call, if LK is."""
     cdef bint calls = word & 1 and not goes_on(word)
     place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
     if calls:
@@ -55,7 +55,7 @@ cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil
 
 
 cdef void describe_indirect(BlockInstruction* place, uint32_t word) noexcept nogil:
-    """To the address in LR, CTR or TAR. A bclr whose field BH says so is no return; one that sets LR is a call."""
+    """Target in LR, CTR or TAR. A bclr is no return if its field BH says so; one that sets LR is a call."""
     place.kind |= Kind.INDIRECT
     if word & 1:
         place.kind |= Kind.CALL
@@ -68,7 +68,7 @@ cdef void describe_indirect(BlockInstruction* place, uint32_t word) noexcept nog
 
 
 cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil:
-    """The field BO of all but b says whether it is conditional."""
+    """The field BO says whether a branch other than b is conditional."""
     place.kind = Kind.BRANCH
     if word >> 26 == REGISTER:
         describe_indirect(place, word)
@@ -79,7 +79,7 @@ cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil
 
 
 cdef uint16_t bytes_of(uint8_t rule, uint16_t size, uint32_t word, bint is_64) noexcept nogil:
-    """Bytes that an instruction accesses: its mnemonic's, or what its fields say."""
+    """Bytes that an instruction accesses, by its mnemonic or its fields."""
     if rule == PpcRule.WORDS:
         return <uint16_t>(4 * (32 - (word >> 21 & 31)))
     if rule == PpcRule.BYTES:
@@ -98,7 +98,7 @@ cdef class PpcDescriber(Describer):
         self.big_endian = mode >> 31
 
     def take_undecoded(self, rows):
-        """Facts of instructions that capstone does not decode: value, mask, facts. ValueError: too many."""
+        """Set the facts of instructions that capstone does not decode: value, mask, facts. ValueError: too many."""
         for value, mask, (kind, branch, rule, first, size, isa_kind) in rows:
             if self.undecoded_count == MOST_UNDECODED:
                 raise ValueError(f"more than {MOST_UNDECODED} instructions that capstone does not decode")
@@ -115,8 +115,8 @@ cdef class PpcDescriber(Describer):
         return 0
 
     def take_forms(self, extensions, rows):
-        """What instructions use (ppc_forms.py). ``extensions``: where the extended opcodes of primary ones are; rows of
-        primary opcode, extended one, ppc_operands.Use."""
+        """Set the registers used by instructions (ppc_forms.py). ``extensions``: position of the extended opcode, by
+        primary opcode; rows of primary opcode, extended opcode, ppc_operands.Use."""
         if self.forms == NULL:
             self.make_room_for_forms()
         for primary, (shift, mask) in extensions.items():
@@ -146,7 +146,7 @@ cdef class PpcDescriber(Describer):
         return NULL
 
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
-        """Describe one instruction; one that nobody knows has no kinds."""
+        """Describe one instruction; an unknown one has no kinds."""
         cdef uint32_t word = self.word_of(code)
         cdef const Facts* facts
         self.word = word

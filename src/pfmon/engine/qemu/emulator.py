@@ -1,4 +1,4 @@
-"""Which qemu there is, and where the plugin is."""
+"""Finds the emulator and the plugin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
-"""Those whose interface for plugins has version 1."""
+"""Versions whose plugin interface has version 1."""
 
 
 def find(instruction_set: InstructionSet) -> str | None:
@@ -27,7 +27,7 @@ def find(instruction_set: InstructionSet) -> str | None:
 
 
 def emulator(instruction_set: InstructionSet) -> str:
-    """The path of the emulator. PfmonError: there is none, or the plugin was not built."""
+    """The path of the emulator. PfmonError: it is not installed, or the plugin was not built."""
     path = find(instruction_set)
     if path is None:
         name = TARGETS[instruction_set].name
@@ -39,7 +39,7 @@ def emulator(instruction_set: InstructionSet) -> str:
 
 
 def version(instruction_set: InstructionSet) -> str:
-    """What the emulator calls itself, such as "qemu-x86_64 version 7.2.22"; empty where there is none."""
+    """The emulator's name and version, such as "qemu-x86_64 version 7.2.22"; empty where there is none."""
     from subprocess import DEVNULL, run  # only who asks waits for it
 
     path = find(instruction_set)
@@ -51,7 +51,7 @@ def version(instruction_set: InstructionSet) -> str:
 
 
 def check_cpu(path: str, cpu: str) -> None:
-    """PfmonError: the emulator has no such model of a processor. Features may follow it, behind commas."""
+    """PfmonError: the emulator has no such processor model. Features may follow it, after commas."""
     from subprocess import DEVNULL, run  # as above
 
     asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
@@ -62,12 +62,12 @@ def check_cpu(path: str, cpu: str) -> None:
 
 
 def plugin_path() -> str:
-    """The plugin's path as an option of qemu takes it: a comma is written twice."""
+    """The plugin's path as an option of qemu, with commas doubled."""
     return _beside("plugin.so").replace(",", ",,")
 
 
 def reaper_path() -> str:
-    """The program that ends what a program under qemu has started (reaper.c)."""
+    """The program that kills the guest's descendants (reaper.c)."""
     return _beside("reaper")
 
 

@@ -1,7 +1,7 @@
-/* A program that the program executes: qemu takes its place, with the plugin, if it is one of the same target.
+/* Execution of another program by the program: under qemu with the plugin, if it is of the same target.
 
-   Whatever is wrong with it, from a missing file to a list of arguments that is too long, is for qemu's own execve to
-   say: this does nothing then. A script's interpreter is found as the kernel finds it. */
+   In all failing cases, from a missing file to too long arguments, this does nothing, and qemu's own execve reports the
+   error. A script's interpreter is found as the kernel finds it. */
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -20,7 +20,7 @@
 
 enum {
     MOST_SCRIPTS = 5,            /* whose interpreters are scripts */
-    FIRST_LINE = 256,            /* bytes that the kernel looks at */
+    FIRST_LINE = 256,            /* bytes that the kernel reads */
     MOST_WORDS = 1 << 20,
     MOST_TEXT = 1 << 17,         /* bytes of one argument */
     PAGE = 1 << 12,
@@ -35,7 +35,7 @@ struct texts {
 static char *command;            /* qemu's own, up to the program */
 static size_t command_length;
 static char emulator[PATH_MAX], own_program[PATH_MAX];
-uint64_t guest_base;             /* what is added to the program's addresses */
+uint64_t guest_base;             /* added to the program's addresses */
 
 /* ---------------------------------------------------------------- qemu's own command */
 
@@ -57,7 +57,7 @@ static char *read_command(size_t *length) {
     return text;
 }
 
-/* At the beginning, when these files have their names for sure. */
+/* Called at the beginning, while these files surely have their names. */
 void remember_command(void) {
     size_t length, at = 0;
     char *text = read_command(&length);
@@ -119,7 +119,7 @@ static bool add(struct texts *texts, char *text) {
     return true;
 }
 
-/* A list of texts of the program's; none at 0. */
+/* A list of the program's strings; none at 0. */
 static bool guest_texts(const struct abi *abi, uint64_t address, struct texts *texts) {
     uint64_t text;
     texts->list = calloc(1, sizeof(char *));
@@ -144,7 +144,7 @@ static void release(struct texts *texts) {
 
 /* ---------------------------------------------------------------- the file */
 
-/* The path of what is executed, as this process can open it. */
+/* The path of the executed file, as this process can open it. */
 static char *path_of(int directory, uint64_t address, int flags) {
     char *path = guest_text(address), link[64], mine[64], *full = NULL;
     snprintf(mine, sizeof(mine), "/proc/%d/exe", (int)getpid());
@@ -170,7 +170,7 @@ static char *path_of(int directory, uint64_t address, int flags) {
     return full;
 }
 
-/* The first bytes of a file that may be executed and read, and that gives its user no other rights. */
+/* The first bytes of a file that is executable and readable, and not setuid or setgid. */
 static bool read_start(const char *path, char *start) {
     struct stat status;
     ssize_t got;
@@ -218,7 +218,7 @@ static bool interpreter_of(char *start, char **interpreter, char **argument) {
     return **interpreter != 0;
 }
 
-/* The words in front of a script's own arguments take the place of its name. */
+/* Replace a script's name by its interpreter, its argument and its path. */
 static bool put_interpreter(struct texts *words, const char *script, const char *interpreter, const char *argument) {
     struct texts made = {NULL, 0};
     size_t i;
@@ -235,7 +235,7 @@ static bool put_interpreter(struct texts *words, const char *script, const char 
     return true;
 }
 
-/* The program that a file stands for, through the interpreters of scripts; NULL: none that can be followed. */
+/* The program that executes a file, through the interpreters of scripts; NULL: none that can be followed. */
 static char *program_of(const struct abi *abi, char *path, struct texts *words) {
     char start[FIRST_LINE + 1], *interpreter, *argument;
     int i;
@@ -254,12 +254,12 @@ static char *program_of(const struct abi *abi, char *path, struct texts *words) 
 
 /* ---------------------------------------------------------------- executing */
 
-/* A variable for the dynamic linker: that of the program, not qemu's own. qemu takes what has a comma for several. */
+/* A variable for the program's dynamic linker, not qemu's own. qemu splits values at commas. */
 static bool is_for_the_linker(const char *variable) {
     return strncmp(variable, "LD_", 3) == 0 && !strchr(variable, ',');
 }
 
-/* The variables for the program's dynamic linker become options of qemu; how many words these are. */
+/* Turn the variables for the program's dynamic linker into options of qemu; returns the number of words. */
 static size_t put_options(struct texts *variables, char **all) {
     size_t i, count = 0, kept = 0;
     for (i = 0; i < variables->count; i++)
@@ -273,7 +273,7 @@ static size_t put_options(struct texts *variables, char **all) {
     return count;
 }
 
-/* qemu's command: as this one, with another program and other variables. */
+/* qemu's command: this process's one, with another program and other variables. */
 static char **command_for(char *path, const struct texts *words, struct texts *variables) {
     size_t at, count = 0, given = words->count, i;
     char **all, *before = "";
@@ -295,7 +295,7 @@ static char **command_for(char *path, const struct texts *words, struct texts *v
     return all;
 }
 
-/* qemu turns the order of the environment round. */
+/* qemu reverses the order of the environment. */
 static void turn(struct texts *texts) {
     size_t i;
     for (i = 0; i < texts->count / 2; i++) {
@@ -305,7 +305,7 @@ static void turn(struct texts *texts) {
     }
 }
 
-/* Execute a program under qemu. Comes back when that cannot be. */
+/* Execute a program under qemu. Returns when that is impossible. */
 void execute(const struct abi *abi, int directory, uint64_t path, uint64_t arguments, uint64_t environment, int flags) {
     struct texts words = {NULL, 0}, variables = {NULL, 0};
     char *program = command ? path_of(directory, path, flags) : NULL, **all = NULL;

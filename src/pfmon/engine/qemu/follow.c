@@ -1,9 +1,9 @@
-/* Following: a child of the program, or a program that it executes, asks pfmon for files of its own (tasks.py).
+/* Following: a child of the program, or a program that it executes, requests files of its own from pfmon (tasks.py).
 
-   It connects to a socket of pfmon's, which has a name without a file. With its question goes one end of a pair of
-   sockets, the line, of which it keeps the other: when that of pfmon's closes, as pfmon is dead or wants no more, the
-   kernel kills the process (O_ASYNC). Nothing is ever said on the line: that would kill, too. A child has its parent's
-   line until it has its own, so that pfmon knows of every child before the last sign of its parent is gone. */
+   It connects to pfmon's socket, which has an abstract name. It sends its question with one end of a socket pair, the
+   line, and keeps the other: when pfmon's end closes, because pfmon is dead or ends the run, the kernel kills the
+   process (O_ASYNC). No data is ever sent on the line: it would also kill. A child keeps its parent's line until it has
+   its own, so that pfmon knows of every child before its parent's line closes. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,12 +24,12 @@
 
 enum {
     HIGHEST = 1024,              /* the line gets a number below, and above those that programs use */
-    SPARE = 24                   /* ... by so much at the most */
+    SPARE = 24                   /* distance above programs' numbers, at most */
 };
 
 struct question {                /* tasks.py, Question */
     uint32_t kind;
-    uint32_t task;               /* who asks: ASK_CHILD the parent */
+    uint32_t task;               /* the asking one; ASK_CHILD: the parent */
     uint32_t number;             /* of the parent's children, from 1 on */
 };
 
@@ -37,8 +37,8 @@ int following;
 static struct sockaddr_un reader;
 static socklen_t reader_length;
 static int line = -1;
-static ino_t line_number;        /* ... is this file: the program may close it, and open another one there */
-static uint32_t forks;           /* the child that was begun last */
+static ino_t line_number;        /* inode of the line: the program may close it and open another file there */
+static uint32_t forks;           /* number of the latest child */
 
 static __attribute__((noreturn)) void die(void) {
     kill(getpid(), SIGKILL);
@@ -51,7 +51,7 @@ static bool is_open(void) {
     return line >= 0 && fstat(line, &status) == 0 && status.st_ino == line_number && S_ISSOCK(status.st_mode);
 }
 
-/* Programs expect the lowest numbers to be free. */
+/* Keep the lowest descriptors free, as programs expect. */
 static int out_of_the_way(int file) {
     struct rlimit limit;
     int moved, lowest = HIGHEST;
@@ -64,7 +64,7 @@ static int out_of_the_way(int file) {
     return moved;
 }
 
-/* From here on the end of the line kills this process. */
+/* Arm the line: from here on its closing kills this process. */
 static void hold(int file) {
     struct stat status;
     struct pollfd now = {file, POLLIN, 0};
@@ -95,7 +95,7 @@ static bool send_question(int file, const struct question *question, int end) {
     return sent == sizeof(*question);
 }
 
-/* The descriptors that come with an answer; false: there was none. */
+/* The descriptors that come with an answer; false: no answer. */
 static bool receive(int file, struct files *files) {
     union control control;
     char answer;
@@ -124,7 +124,7 @@ static int connected(void) {
     return file;
 }
 
-/* Asks; what pfmon gives. Who gets no answer must not go on: nobody would count what it does. */
+/* Ask pfmon for files. A process without an answer ends: its execution would not be counted. */
 static struct files ask(enum ask kind, uint32_t task) {
     struct question question = {kind, task, forks};
     struct files files = {-1, -1};
@@ -141,7 +141,7 @@ static struct files ask(enum ask kind, uint32_t task) {
     return files;
 }
 
-/* The program begins: `name` is that of pfmon's socket. */
+/* Called when the program begins; `name`: of pfmon's socket. */
 struct files follow_start(const char *name, int what) {
     following = what;
     reader.sun_family = AF_UNIX;
@@ -150,17 +150,17 @@ struct files follow_start(const char *name, int what) {
     return ask(ASK_START, 0);
 }
 
-/* A child will begin. */
+/* Called before a fork. */
 void follow_fork(void) {
     forks = ++area->forks;
 }
 
-/* This is a child, which sees its parent's area yet. */
+/* Called in a child, which still uses its parent's area. */
 struct files follow_child(void) {
     return ask(ASK_CHILD, area->task);
 }
 
-/* This is a child that is not followed. */
+/* Called in a child that is not followed. */
 void follow_no_more(void) {
     if (is_open())
         close(line);

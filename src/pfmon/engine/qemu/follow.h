@@ -1,4 +1,4 @@
-/* Following what the program starts (docs/qemu.md): children, and programs that it executes. */
+/* Following of child processes and executed programs (docs/qemu.md). */
 
 #ifndef PFMON_QEMU_FOLLOW_H
 #define PFMON_QEMU_FOLLOW_H
@@ -11,13 +11,13 @@ enum { FOLLOW_FORKS = 1, FOLLOW_EXECS = 2 };
 
 enum ask {
     ASK_START = 0,               /* a program begins */
-    ASK_CHILD = 1,               /* a child does */
-    ASK_LINE = 2                 /* a line is wanted again */
+    ASK_CHILD = 1,               /* a child begins */
+    ASK_LINE = 2                 /* a new line is needed */
 };
 
-enum executing {                 /* what becomes of a process whose program executes another */
+enum executing {                 /* state of a process whose program executes another */
     NOT_EXECUTING = 0,
-    EXECUTES_NATIVELY = 1,       /* the host's processor executes it, and nobody counts */
+    EXECUTES_NATIVELY = 1,       /* the host's processor executes it, uncounted */
     EXECUTES_FOLLOWED = 2
 };
 
@@ -29,7 +29,7 @@ struct files {                   /* descriptors */
 
 #pragma GCC visibility push(hidden)
 
-extern int following;            /* FOLLOW_...: what is */
+extern int following;            /* FOLLOW_... flags */
 
 /* Questions and lines (follow.c). */
 struct files follow_start(const char *name, int what);
@@ -48,11 +48,11 @@ void before_map_call(unsigned int cpu, int64_t number, const uint64_t *arguments
 void after_map_call(unsigned int cpu, int64_t result);
 
 /* Programs that are executed (execute.c). */
-struct abi {                     /* how a target's programs lie in memory */
+struct abi {                     /* memory layout of a target's programs */
     uint16_t machine;            /* e_machine */
     bool is_64, big;
 };
-extern uint64_t guest_base;      /* what is added to the program's addresses */
+extern uint64_t guest_base;      /* added to the program's addresses */
 bool read_guest(uint64_t address, void *to, size_t bytes);
 void remember_command(void);
 void execute(const struct abi *abi, int directory, uint64_t path, uint64_t arguments, uint64_t environment, int flags);

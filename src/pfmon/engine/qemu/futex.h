@@ -1,5 +1,5 @@
-/* Waiting for a word in memory that two processes share. Not a semaphore of the C library: that one gives up the whole
-   process when it finds in its memory what it did not write. */
+/* Waits for a word in memory that two processes share. A semaphore of the C library aborts the process when its memory
+   was overwritten. */
 
 #ifndef PFMON_QEMU_FUTEX_H
 #define PFMON_QEMU_FUTEX_H
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Until the word is woken, or is no longer as it was seen; `patience`: so long at the most, NULL: as long as it takes. */
+/* Wait until the word is woken or differs from the seen value; `patience`: at most this long, NULL: no limit. */
 static inline void futex_wait(uint32_t *word, uint32_t seen, const struct timespec *patience) {
     syscall(SYS_futex, word, FUTEX_WAIT, seen, patience, NULL, 0);
 }

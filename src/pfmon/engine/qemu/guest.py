@@ -1,4 +1,4 @@
-"""A program that qemu-user executes, with a plugin that says what retires (docs/qemu.md)."""
+"""A program that qemu-user executes, with a plugin that reports retired blocks (docs/qemu.md)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from pfmon.stream.consumer import Consumer
 
 FOLLOWED = 2
-"""What the guest executed is followed (follow.h, enum executing)."""
+"""The executed program is followed (follow.h, enum executing)."""
 
 ALL = "max"
-"""qemu's model with every feature that qemu has."""
+"""qemu's processor model with every feature that qemu has."""
 
 PATIENCE = 0.1
-"""Seconds after which a guest is killed that does not stop by itself."""
+"""Seconds before a guest that does not stop is killed."""
 
 
 class Guest:
-    """One process of the host, in which qemu executes the program."""
+    """One host process in which qemu executes the program."""
 
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
@@ -77,7 +77,7 @@ class Guest:
 
     @property
     def ip(self) -> int:
-        """The address of the block that the reader got last; of the instruction that faulted, once the program died."""
+        """The address of the last block read; after a fatal fault, that of the faulting instruction."""
         return self._reader.ip or self._wanted.program.entry
 
     @property
@@ -89,7 +89,7 @@ class Guest:
     """Not known."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
-        """PfmonError when the program is to read counters: it finds no PMU."""
+        """PfmonError when the program is to read counters: qemu emulates no PMU."""
         if not secure:
             raise PfmonError("--insecure: a program under qemu finds no counters that it could read")
 
@@ -119,7 +119,7 @@ class Guest:
         return ending
 
     def _end_the_rest(self, process: GuestProcess) -> None:
-        """End what the program has started and nobody has waited for."""
+        """End remaining descendants of the program."""
         ended = process.end()
         if ended and not self._stopping:
             rest = "1 process" if ended == 1 else f"{ended} processes"
@@ -129,14 +129,14 @@ class Guest:
             )
 
     def _end_as_another(self, consumer: Consumer, status: int) -> Ending | None:
-        """The process went on as another program, whose end is that of the run."""
+        """End of a process that executed a program outside of qemu: its end is that of the run."""
         assert self._tasks
         self._reader.finish(consumer, False, 0, None)
         self._tasks.join(None)
         return None if self._stopping else self._ending(max(0, -status), status)
 
     def _finish(self, consumer: Consumer, status: int) -> Ending | None:
-        """The process has ended: give the consumer what is left, and say how."""
+        """Give the consumer the rest of the stream, and return how the ended process ended."""
         killed_by = max(0, -status)
         ending = None if self._stopping else self._ending(killed_by, status)
         faulted = killed_by in FAULTS
@@ -178,7 +178,7 @@ class Guest:
             command += ["-E", entry]
         command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
         standard = wanted.settings.standard_files
-        # qemu turns their order round.
+        # qemu reverses their order.
         others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
         environment = dict(entry.partition(b"=")[::2] for entry in others)
         process = GuestProcess(command, standard, environment, files, wanted.settings.detach_children)
@@ -197,7 +197,7 @@ class Guest:
         return killed(killed_by) if killed_by else Ending(status)
 
     def _check(self) -> None:
-        """PfmonError: what was counted is not what the program did. Says what else there is to say."""
+        """PfmonError: the counts are not those of the program. Also prints other messages."""
         path = self._wanted.program.image.path
         if why := trouble(self._reader):
             raise LostError(f"{path}: cannot be counted: {why}")
@@ -213,7 +213,7 @@ class Guest:
             self._wanted.on_notice(self._native())
 
     def _native(self) -> str:
-        """What there is to say of a program that goes on as one that nobody counts."""
+        """The message about a program that continues uncounted, outside of qemu."""
         if self._wanted.follow is None:
             return "the program executed another one; what that did was not counted"
         from pfmon.engine.qemu.task import native  # as above
@@ -221,7 +221,7 @@ class Guest:
         return native("the program", self._reader, self._wanted.follow.execs)
 
     def _where(self) -> str:
-        """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
+        """``0x401136 (main+0x10)``; empty where it is unknown: totals have no order of blocks."""
         if not self._reader.ip:
             return ""
         from pfmon.program.objects import Objects, place_of  # only a program that dies needs symbols
@@ -230,8 +230,9 @@ class Guest:
         return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
 
     def stop(self) -> None:
-        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. It ends between two
-        blocks, so that what was counted is what retired, unless it writes no stream for a while: it waits then."""
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. The guest ends between
+        two blocks, so that counted instructions are those retired, unless it writes no stream for a while, such as in a
+        wait."""
         self._stopping = True
         self._reader.request_stop()
         if tasks := self._tasks:
@@ -249,13 +250,13 @@ class Guest:
             self._process.kill()
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address and text of the instructions in a range of code, of those that were executed."""
+        """Address and text of the executed instructions in a range of code."""
         from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
-        """End the guest if it still runs, and let go of who wanted it: memory does not wait for the collector."""
+        """End the guest if it still runs, and break reference cycles, so that memory is freed at once."""
         if self._process is not None:
             self._process.close()
         if self._tasks:
@@ -267,8 +268,8 @@ class Guest:
 
 
 def _is_for_the_linker(entry: bytes) -> bool:
-    """Whether a variable of the environment is for the dynamic linker: that of the program, not qemu's own. qemu takes
-    what has a comma for several."""
+    """Whether a variable of the environment is for the program's dynamic linker, not qemu's own. qemu splits values at
+    commas."""
     return entry.startswith(b"LD_") and b"," not in entry
 
 

@@ -1,8 +1,8 @@
-/* What the plugin and its reader share: the ring of the stream, and the area in which blocks are announced. Both are files
-   in memory without names, which the plugin gets as descriptors.
+/* Memory shared by the plugin and its reader: the ring of the stream, and the area of announced blocks. Both are
+   anonymous memory files, which the plugin receives as descriptors.
 
-   The program can write to all of it. The reader trusts nothing that it finds there: it reads each number once, into memory
-   of its own, and checks it before it uses it (docs/qemu.md). */
+   The program can write to all of it. The reader trusts none of it: it reads each number once, into private memory, and
+   checks it before use (docs/qemu.md). */
 
 #ifndef PFMON_QEMU_LAYOUT_H
 #define PFMON_QEMU_LAYOUT_H
@@ -21,8 +21,8 @@ struct ring_buffer {
 
 struct ring {
     char magic[8];
-    uint32_t filling;            /* buffers handed over so far: the reader waits for it (futex.h) */
-    uint32_t reading;            /* ... and read so far: the plugin does, when all are full */
+    uint32_t filling;            /* buffers handed over so far: the reader waits on it (futex.h) */
+    uint32_t reading;            /* buffers read so far: the plugin waits on it when all are full */
     struct ring_buffer buffers[RING_BUFFERS];
 };
 
@@ -43,72 +43,72 @@ enum trouble {                   /* why the plugin gave up */
     NO_MEMORY = 3
 };
 
-enum tail {                      /* how a block's last instruction shows that it retired */
+enum tail {                      /* evidence that a block's last instruction retired */
     CERTAIN = 0,                 /* it cannot fault */
     COUNTED = 1,                 /* its memory accesses are counted */
-    SUCCESSOR = 2,               /* what comes next is what follows it in memory */
-    REPEATED = 3                 /* a string instruction: the same, or another iteration */
+    SUCCESSOR = 2,               /* the next block follows it in memory */
+    REPEATED = 3                 /* a string instruction: as SUCCESSOR, or another iteration */
 };
 
 enum {
-    MAY_FAULT = 0x80,            /* beside an instruction's size */
-    SLOTS_SHIFT = 5,             /* ... and how many addresses its accesses have in the stream, 0 to 2 */
+    MAY_FAULT = 0x80,            /* flag in an instruction's size */
+    SLOTS_SHIFT = 5,             /* shift of its number of addresses in the stream, 0 to 2 */
     SIZE_BITS = 0x1F
 };
 
 struct announcement {            /* no parts: a mapped file (announce.c). Then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes; counters */
     uint64_t number;             /* of the block in the stream */
-    uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
-    uint64_t whole;              /* what it adds to `progress` when it retires whole, if no more is to be done then */
-    uint64_t taken;              /* the bit of its word that says that its branch was taken, or 0 */
+    uint64_t ip, last_ip, next_ip;   /* its address, its last instruction's, the following one */
+    uint64_t whole;              /* increment of `progress` when it retires whole, without further work */
+    uint64_t taken;              /* the bit of its word for a taken branch, or 0 */
     uint32_t instructions;       /* of all its parts */
     uint32_t bytes;
     uint16_t length;             /* instructions of this part */
-    uint8_t parts;               /* a long block is announced in parts, which follow each other; the first is for all */
+    uint8_t parts;               /* a long block is announced in contiguous parts; of the first: their number */
     uint8_t cut;                 /* stream/table.pxd, Cut */
     uint8_t tail;
-    uint8_t accesses;            /* of its last instruction, if they are counted */
-    uint16_t slots;              /* addresses of this part */
+    uint8_t accesses;            /* of its last instruction, if counted */
+    uint16_t slots;              /* addresses of this part in the stream */
     uint32_t counters;           /* ... and, of a first part, counters (totals.c); 0: its runs are in the stream */
     uint32_t file;               /* the number of the mapped file that it is from, 0: none (mapped.c) */
 };
 
-struct string {                  /* the bytes that the iterations of a string instruction have accessed */
+struct string {                  /* bytes accessed by a string instruction's iterations */
     uint64_t first, last;        /* address of the lowest access, and of the highest; ~0 and 0: none was made */
 };
 
 struct thread {                  /* of the program */
-    uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
-    uint64_t before;             /* what `progress` was when the last block began */
-    const struct announcement *last;   /* the block that began last, where the guest sees it; it has no word yet */
-    uint64_t slots[MOST_SLOTS];  /* the addresses of its accesses, in program order; 0: was not made */
+    uint64_t progress;           /* translated code adds to it at each marker (plugin.c) */
+    uint64_t before;             /* `progress` when the last block began */
+    const struct announcement *last;   /* the last begun block, guest address; its word is not written yet */
+    uint64_t slots[MOST_SLOTS];  /* the addresses of its accesses, in program order; 0: none */
     struct string strings[2];    /* ... of its last instruction, if that is a string instruction that repeats */
-    uint64_t turn;               /* which of the two its next access is */
+    uint64_t turn;               /* which of the two is accessed next */
 };
 
 struct area {                    /* the head of the area */
     struct thread threads[MOST_THREADS];
     uint64_t announced;          /* bytes of announcements that are complete */
     uint64_t count;              /* words in the buffer that is filled */
-    uint64_t retired;            /* instructions so far, the last block's all among them */
+    uint64_t retired;            /* instructions so far, including all of the last block's */
     uint64_t executing;          /* a system call that replaces the program has begun */
-    struct announcement nothing; /* in the place of the last block: there is none; it has no parts */
-    const struct area *base;     /* where the guest's process sees the area */
-    uint32_t stopping;           /* the reader wants no more than the buffers that are full */
-    uint32_t traced;             /* ... and the addresses of accesses */
-    uint32_t totals;             /* ... or no stream, but how often each block ran */
-    uint64_t begun;              /* blocks that have begun, if totals are wanted */
+    struct announcement nothing; /* stands for the last block if there is none; has no parts */
+    const struct area *base;     /* the area's address in the guest's process */
+    uint32_t stopping;           /* the reader takes only the buffers that are full */
+    uint32_t traced;             /* addresses of accesses are in the stream */
+    uint32_t totals;             /* no stream: only counters of block runs */
+    uint64_t begun;              /* blocks that have begun, with `totals` */
     uint64_t doubtful;           /* the last instruction of the block that began last of those of which no counter
                                     says that it retired, */
     uint64_t doubtful_at;        /* ... and `begun` then */
     uint32_t trouble;
     uint32_t message_length;
-    char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
-    uint32_t task;               /* the number of who is followed (tasks.py) */
+    char message[MOST_MESSAGE];  /* qemu's own output on standard error */
+    uint32_t task;               /* the number of the followed task (tasks.py) */
     uint32_t forks;              /* children that it has begun */
-    uint64_t inherited;          /* bytes of announcements that its parent has made */
+    uint64_t inherited;          /* bytes of its parent's announcements */
     uint32_t status;             /* EXITED, and the exit status */
-    char executed[MOST_PATH];    /* the program that it executed last */
+    char executed[MOST_PATH];    /* the last executed program */
 };
 
 #endif

@@ -1,4 +1,4 @@
-"""What the plugin and its reader share (layout.h), and how they wait for each other (futex.h)."""
+"""Memory shared by the plugin and its reader (layout.h), and their waits (futex.h)."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Instructions as text, by capstone."""
+"""Disassembly, by capstone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def listing(table: BlockTable, target: Target, first: int, beyond: int) -> list[tuple[int, str]]:
-    """Address and text of the instructions of all blocks in a range; where code changed, as it was last."""
+    """Address and text of the instructions of all blocks in a range; of changed code, the latest version."""
     capstone = Cs(target.architecture, target.mode)
     code: dict[int, bytes] = {}
     for number in table.numbers():

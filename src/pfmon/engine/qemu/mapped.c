@@ -1,7 +1,7 @@
 /* Files that are mapped executable: the program's shared objects (docs/qemu.md).
 
-   Each is announced once, among the blocks, and a block says which one it is from (`mapped_at`). So code that comes to the
-   place of other code is told apart, whatever its bytes. A file that comes back to its place keeps its number. */
+   Each is announced once, among the blocks, and each block names its file (`mapped_at`). So blocks of different files
+   at one address differ, even with equal bytes. A file mapped again at its old place keeps its number. */
 
 #define _GNU_SOURCE
 #include <limits.h>
@@ -21,12 +21,12 @@ enum {
     MOST_SILENT = 64
 };
 
-struct file {                    /* that has been mapped, by its number - 1 */
+struct file {                    /* files ever mapped, by number - 1 */
     uint64_t start, end, offset;
     char *path;
 };
 
-struct place {                   /* where one is now */
+struct place {                   /* present place of a file */
     uint64_t start, end;
     uint32_t number;
 };
@@ -35,14 +35,14 @@ static struct file *files;
 static uint32_t file_count;
 static struct place *places;
 static uint32_t place_count;
-static struct file silent[MOST_SILENT];      /* that are mapped and not executable, the latest; some have no path */
+static struct file silent[MOST_SILENT];      /* latest files mapped not executable; some have no path */
 static uint32_t silent_count;
-static struct {                  /* the call that a thread makes */
+static struct {                  /* the thread's running call */
     struct mapping call;
     char *path;                  /* of the file */
 } pending[MOST_THREADS];
 
-/* An array with room for one more: it grows at every power of two. */
+/* Make room for one more in an array, which grows at every power of two. */
 static void *one_more(void *array, uint32_t count, size_t size) {
     void *more = array;
     if ((count & (count - 1)) == 0)
@@ -52,7 +52,7 @@ static void *one_more(void *array, uint32_t count, size_t size) {
     return more;
 }
 
-/* The number of the file that code is from; 0: of none that was mapped by the program. */
+/* The number of the file that holds the code; 0: none that the program mapped. */
 uint32_t mapped_at(uint64_t address) {
     uint32_t i;
     for (i = 0; i < place_count; i++)
@@ -66,7 +66,7 @@ static void put_place(uint64_t start, uint64_t end, uint32_t number) {
     places[place_count++] = (struct place){start, end, number};
 }
 
-/* Nothing of before is in a range any more. */
+/* Remove earlier mappings from a range. */
 static void clear(uint64_t start, uint64_t end) {
     uint32_t i, count = place_count, kept = 0;
     for (i = 0; i < count; i++) {
@@ -89,14 +89,14 @@ static void clear(uint64_t start, uint64_t end) {
             silent[i].end = silent[i].start;
 }
 
-/* A file is mapped that may become executable; `path` is kept. */
+/* Record a mapped file that may become executable; `path` is kept. */
 static void remember(uint64_t start, uint64_t end, uint64_t offset, char *path) {
     struct file *it = &silent[silent_count++ % MOST_SILENT];
     free(it->path);
     *it = (struct file){start, end, offset, path};
 }
 
-/* The number of a file in its place, announced if it is new there. */
+/* The number of a file at its place, announced if new there. */
 static uint32_t number_of(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
     uint32_t i;
     for (i = 0; i < file_count; i++)
@@ -110,7 +110,7 @@ static uint32_t number_of(uint64_t start, uint64_t end, uint64_t offset, const c
     return ++file_count;
 }
 
-/* A range has become executable. */
+/* Record that a range has become executable. */
 static void announce_silent(uint64_t start, uint64_t end) {
     uint32_t i;
     for (i = 0; i < MOST_SILENT; i++) {
@@ -134,8 +134,8 @@ static uint64_t whole_pages(uint64_t length) {
     return (length + MAPPED_PAGE - 1) & -(uint64_t)MAPPED_PAGE;
 }
 
-/* A thread begins a call that maps or unmaps. What it unmaps is gone from here on: when it comes back from the call,
-   another thread may have mapped something there. And a file has its path now: another thread may close it soon. */
+/* A thread begins a call that maps or unmaps. Unmapped ranges are removed now: before the call returns, another thread
+   may map there. The file's path is read now: another thread may close the file. */
 void before_mapping(unsigned int cpu, const struct mapping *call) {
     bool wanted = call->kind == MAPS && !(call->flags & ANONYMOUS);
     if (call->kind == UNMAPS && call->address % MAPPED_PAGE == 0)
@@ -145,7 +145,7 @@ void before_mapping(unsigned int cpu, const struct mapping *call) {
     pending[cpu].path = wanted ? path_of(call->file) : NULL;
 }
 
-/* ... and this is what it came to. */
+/* The end of that call, with its result. */
 void after_mapping(unsigned int cpu, int64_t result, uint64_t most) {
     const struct mapping *call = &pending[cpu].call;
     uint64_t size = whole_pages(call->length), start = (uint64_t)result & most;

@@ -1,4 +1,4 @@
-/* Files that are mapped executable: what calls.c says of calls that map. */
+/* Files that are mapped executable: the mapping calls seen by calls.c. */
 
 #ifndef PFMON_QEMU_MAPPED_H
 #define PFMON_QEMU_MAPPED_H

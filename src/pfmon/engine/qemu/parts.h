@@ -1,4 +1,4 @@
-/* What the parts of the plugin share. */
+/* Shared declarations of the plugin's files. */
 
 #ifndef PFMON_QEMU_PLUGIN_PARTS_H
 #define PFMON_QEMU_PLUGIN_PARTS_H
@@ -17,8 +17,8 @@ enum {
                                     and who reads may have some to add */
 };
 
-static const uint64_t ACCESS = (uint64_t)1 << 32;     /* what a counted access adds to `progress` */
-static const uint64_t LOOK = (uint64_t)1 << 48;       /* never added: the next block has more to do than write a word */
+static const uint64_t ACCESS = (uint64_t)1 << 32;     /* increment of `progress` by a counted access */
+static const uint64_t LOOK = (uint64_t)1 << 48;       /* never added: the next block does more than write a word */
 static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
 
 struct code_block {              /* instructions that follow each other in memory */
@@ -37,9 +37,9 @@ struct code_block {              /* instructions that follow each other in memor
 extern struct area *area;
 extern struct ring *ring;
 extern uint64_t *words;          /* the buffer that is filled */
-extern unsigned int threads;     /* that there were at a time */
-extern pthread_mutex_t lock;     /* of everything but the first thread, while that is alone */
-extern bool is_child;            /* this is a child of the program, which nobody reads */
+extern unsigned int threads;     /* maximum at a time */
+extern pthread_mutex_t lock;     /* guards all but a single first thread */
+extern bool is_child;            /* this is a child of the program, without a reader */
 
 void give_up(enum trouble why);
 

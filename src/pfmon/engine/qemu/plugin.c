@@ -1,9 +1,9 @@
-/* The plugin that qemu loads: says what retires, as words of the stream (docs/stream.md, docs/qemu.md).
+/* The plugin that qemu loads: writes retired blocks as words of the stream (docs/stream.md, docs/qemu.md).
 
-   qemu executes translation blocks, and calls the plugin before each. That a block begins does not say that it retires
-   whole: an instruction in it may fault. So its word is written when the next block begins. Translated code itself adds
-   to `progress` whenever it has passed an instruction that may fault; if the sum is not what whole blocks make of it,
-   the word is that of the part which retired. */
+   qemu executes translation blocks, and calls the plugin before each. A block that begins need not retire whole: an
+   instruction in it may fault. So its word is written when the next block begins. Translated code adds to `progress`
+   whenever it has passed an instruction that may fault; if the sum is not that of whole blocks, the word is that of the
+   part which retired. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -24,13 +24,13 @@ struct area *area;
 bool is_child;
 struct ring *ring;
 uint64_t *words;          /* the buffer that is filled */
-static struct thread *first;     /* the first of the program's threads, which is alone at first */
+static struct thread *first;     /* the program's first thread */
 static const struct target *target;
-unsigned int threads = 1;        /* that there were at a time */
-static bool threaded;             /* what is translated now may be executed by several threads */
-static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
-static bool flushed;              /* qemu has thrown away all translations before */
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of everything but `first`, while that is alone */
+unsigned int threads = 1;        /* maximum at a time */
+static bool threaded;             /* code translated now may be executed by several threads */
+static bool anew;                 /* so may all existing translations: older ones are gone */
+static bool flushed;              /* qemu has flushed all translations before */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* guards all but a single `first` */
 
 /* ---------------------------------------------------------------- giving up */
 
@@ -45,12 +45,12 @@ void give_up(enum trouble why) {
 
 static __attribute__((noinline)) void hand_over(void) {
     uint32_t read;
-    if (is_child) {              /* nobody reads what a child of the program does */
+    if (is_child) {              /* a child of the program has no reader */
         area->count = 0;
         return;
     }
     ring->buffers[ring->filling % RING_BUFFERS].count = area->count;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* who is killed here has said what he wrote */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* from here on a kill finds the buffer's count */
     area->count = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&ring->filling, ring->filling + 1, __ATOMIC_RELEASE);
@@ -68,8 +68,7 @@ void put(uint64_t word) {
     area->count++;
 }
 
-/* The block that retired, in its parts, with the addresses of its accesses; `taken`: the bit that says so of its
-   branch. */
+/* The retired block, in its parts, with the addresses of its accesses; `taken`: the bit for its taken branch. */
 void put_block(struct thread *thread, const struct announcement *block, uint64_t taken) {
     const struct announcement *part = block;
     uint64_t *slots = thread->slots;
@@ -101,13 +100,12 @@ static void begin(struct thread *thread, const struct announcement *block) {
     thread->last = block;
 }
 
-/* The bit of the last block's word that says that its branch was taken. Without a branch of its own: the host would
-   often mispredict that. */
+/* The bit of the last block's word for its taken branch. Branch-free: the host would often mispredict. */
 static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
     return last->taken & -(uint64_t)(next_ip != last->next_ip);
 }
 
-/* A block begins, and there may be more to do than to write the last one's word. */
+/* A block begins, and more than the last one's word may have to be written. */
 static __attribute__((noinline)) void on_rare_block(struct thread *thread, const struct announcement *block) {
     if (!settle(thread, block->ip))
         return;
@@ -131,7 +129,7 @@ static void on_block(unsigned int cpu, void *own) {
     begin(first, block);
 }
 
-/* ... whose accesses are wanted, too. */
+/* The same with addresses of accesses. */
 static void on_traced_block(unsigned int cpu, void *own) {
     const struct announcement *block = own, *last = first->last;
     uint64_t count = area->count, *to;
@@ -151,7 +149,7 @@ static void on_traced_block(unsigned int cpu, void *own) {
     begin(first, block);
 }
 
-/* ... and in one of several. Translated code cannot add for each thread by itself, so it calls. */
+/* The same in a program of several threads. Translated code cannot add per thread itself, so it calls. */
 static void on_block_of_thread(unsigned int cpu, void *own) {
     pthread_mutex_lock(&lock);
     on_rare_block(&area->threads[cpu], own);
@@ -198,13 +196,13 @@ static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, in
 
 static void take_part(plugin_id id);
 
-/* All translations are gone, and all that the plugin wanted to be told of. */
+/* All translations are gone, and with them the plugin's callbacks. */
 static void on_reset(plugin_id id) {
     anew = true;
     take_part(id);
 }
 
-/* A thread begins. qemu translates everything anew when a program gets its second one, but not at once. */
+/* A thread begins. qemu translates everything anew for a program's second thread, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
     if (cpu >= MOST_THREADS)
@@ -217,9 +215,9 @@ static void on_thread(plugin_id id, unsigned int cpu) {
     threads = cpu >= threads ? cpu + 1 : threads;
 }
 
-/* qemu has thrown away all translations: with a second thread because from here on they have to do for several; with one
-   because the program shares memory with others, after which it will not do so again when a thread begins, or because
-   there was no room for more. */
+/* qemu has flushed all translations: with a second thread, because they must now serve several; with one, because the
+   program shares memory with others, after which a new thread causes no further flush, or because the translation
+   buffer was full. */
 static void on_flush(plugin_id id) {
     (void)id;
     flushed = true;
@@ -233,9 +231,9 @@ static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
         qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
 }
 
-/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations, and
-   calls and returns through registers leave theirs behind. So nothing that a second thread may execute before the
-   translations are thrown away for its sake has such a list: there the accesses count as made. */
+/* qemu 7 uses a thread's last list of access callbacks even after freeing it with all translations, and calls and
+   returns through registers leave such lists behind. So code that a second thread may execute before the flush has no
+   such list: accesses there count as made. */
 static bool leaves_no_list(void) {
     return threaded ? !anew : flushed;
 }
@@ -249,7 +247,7 @@ static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses
         qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
 }
 
-/* Instructions of a block, without one that qemu gave up as it goes on behind the page (x86_length.c). */
+/* Instructions of a block, without one that qemu gave up because it crosses the page (x86_length.c). */
 static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
     const struct qemu_plugin_insn *end;
@@ -259,8 +257,8 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     return length - !target->is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end));
 }
 
-/* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
-   first instruction that is not known to have retired. */
+/* Translated code adds to `progress` before the instruction after each that may fault: the sum is the number of the
+   first instruction not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
     uint32_t length = length_of(tb), i, count = 0, marked = 0, marks = 0, slot = 0;
@@ -277,7 +275,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
-        if (code.may_fault) {    /* the one before */
+        if (code.may_fault) {    /* the previous one */
             if (!totals)
                 mark(instruction, i - marked);
             marked = i;
@@ -321,7 +319,7 @@ static ssize_t keep_message(void *own, const char *text, size_t size) {
     return (ssize_t)size;
 }
 
-/* What the plugin wants to be told of. */
+/* The plugin's callbacks. */
 static void take_part(plugin_id id) {
     qemu_plugin_register_vcpu_init_cb(id, on_thread);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
@@ -364,7 +362,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     messages = fopencookie(NULL, "w", keeping);
     if (messages) {
         setvbuf(messages, NULL, _IONBF, 0);
-        stderr = messages;       /* qemu's own words are not the program's */
+        stderr = messages;       /* separates qemu's messages from the program's */
     }
     take_part(id);
     return 0;

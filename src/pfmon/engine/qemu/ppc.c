@@ -1,7 +1,7 @@
-/* PowerPC instructions as the plugin must know them (Power ISA, book I, and its appendix of opcode maps). An instruction
-   that is not known to be harmless may fault: that costs a little time and is never wrong. Harmless are those alone that
-   every processor of qemu's has, since what a processor lacks is illegal on it; floating-point arithmetic is not, as
-   programs may ask for its exceptions. */
+/* PowerPC instructions as the plugin needs them (Power ISA, book I, and its appendix of opcode maps). Instructions not
+   known to be harmless may fault: that costs a little time and is never wrong. Harmless are only those that all of
+   qemu's processors have, since missing ones are illegal; floating-point arithmetic is not, as programs may enable its
+   exceptions. */
 
 #include "code.h"
 #include "layout.h"
@@ -26,12 +26,11 @@ static const uint16_t harmless_integers[] = {
     11, 75,                                             /* mulhwu, mulhw */
     19, 144, 246, 278, 598, 854,                        /* mfcr, mtcrf, dcbtst, dcbt, sync, eieio */
 };
-/* ... of 64-bit processors. */
+/* Those of 64-bit processors. */
 static const uint16_t harmless_wide[] = {
     9, 73, 27, 58, 539, 794, 826, 827, 986,             /* mulhdu, mulhd, sld, cntlzd, srd, srad, sradi, extsw */
 };
-/* ... with an OE bit before them: subfc, addc, subf, neg, subfe, adde, subfze, addze, subfme, addme, mullw, add, divwu,
-   divw. */
+/* Those with an OE bit: subfc, addc, subf, neg, subfe, adde, subfze, addze, subfme, addme, mullw, add, divwu, divw. */
 static const uint16_t harmless_sums[] = {8, 10, 40, 104, 136, 138, 200, 202, 232, 234, 235, 266, 459, 491};
 static const uint16_t harmless_wide_sums[] = {233, 457, 489};                   /* mulld, divdu, divd */
 
@@ -41,7 +40,7 @@ static const uint16_t harmless_conditions[] = {0, 33, 129, 150, 193, 225, 257, 2
 /* Of primary opcode 63: fneg, fmr, fnabs, fabs. */
 static const uint16_t harmless_floats[] = {40, 72, 136, 264};
 
-/* Of primary opcode 31: what reads or writes memory, and qemu says where (see ppc_accesses). */
+/* Primary opcode 31: loads and stores whose addresses qemu reports (see ppc_accesses). */
 static const uint16_t accessing[] = {
     20, 21, 23, 52, 53, 55, 84, 87, 116, 119, 276, 279, 310, 311, 341, 343, 373, 375,   /* lwarx, ldx, lwzx, ... lhaux */
     149, 150, 151, 181, 182, 183, 214, 215, 247, 407, 438, 439, 694, 726,               /* stdx, stwcx., ... sthcx. */
@@ -93,7 +92,7 @@ static bool is_harmless(uint32_t word, bool is_64) {
     }
 }
 
-/* Branches go where they say, without a fault; what is there may. bclr, bcctr, bctar. */
+/* Branches do not fault themselves; their targets may. bclr, bcctr, bctar. */
 static bool is_branch(uint32_t word) {
     uint32_t number = extended(word);
     return primary(word) == CONDITIONAL || primary(word) == UNCONDITIONAL
@@ -105,8 +104,8 @@ static bool is_conditional(uint32_t word) {
     return primary(word) != UNCONDITIONAL && (word >> 21 & 0x14) != 0x14;
 }
 
-/* How many addresses an instruction's accesses to memory have in the stream: one or none. qemu moves the bytes of some
-   by itself and tells no plugin where they are: lmw, stmw, lswi, lswx, stswi, stswx, dcbz. */
+/* The number of addresses of an instruction's memory accesses in the stream: one or none. qemu does not report the
+   accesses of lmw, stmw, lswi, lswx, stswi, stswx, dcbz to plugins. */
 uint8_t ppc_accesses(uint32_t word) {
     switch (primary(word)) {
     case 46: case 47:

@@ -1,8 +1,8 @@
-"""What PowerPC mnemonics are: kinds, bytes of accesses, and what integer units do.
+"""Properties of PowerPC mnemonics: kinds, access sizes, and integer unit operations.
 
-capstone says which mnemonic an instruction has, and little else: neither which operand is read or written, nor how many
-bytes, nor what is a call. Branches are taken from the encoding instead (describe_ppc.pyx). Some encodings of the first
-PowerPC processors it does not know: these are in ``UNDECODED``.
+capstone gives an instruction's mnemonic, and little else: neither which operand is read or written, nor sizes, nor
+calls. Branches come from the encoding (describe_ppc.pyx). ``UNDECODED`` has encodings of the first PowerPC processors
+unknown to capstone.
 Source: Power ISA, book I; PowerPC 604 manual, chapter 2.
 """
 
@@ -34,23 +34,23 @@ SIZES = {
     r"|lxvll?|stxvll?|lfdpx?|stfdpx?",
     32: r"lxvpx?|stxvpx?",
 }
-"""Loads and stores by bytes; the first letter says which it is."""
+"""Loads and stores by size in bytes; the first letter distinguishes them."""
 
 ACCESS = re.compile("|".join(f"(?P<bytes{size}>{pattern})" for size, pattern in SIZES.items()))
 
 MULTIPLE = {"lmw": PpcRule.WORDS, "stmw": PpcRule.WORDS}
 MULTIPLE |= {"lswi": PpcRule.BYTES, "stswi": PpcRule.BYTES, "lswx": PpcRule.SOME, "stswx": PpcRule.SOME}
 MULTIPLE |= {"dcbz": PpcRule.LINE, "dcbzl": PpcRule.LINE}
-"""... whose bytes the encoding says, or nothing before they are executed."""
+"""Multiple accesses, whose size is in the encoding or known only at execution."""
 
 FLOATING_ARITHMETIC = re.compile(
     r"f(?:n?m(?:add|sub)|add|sub|mul|div|sqrt|re|rsqrte|sel|cmp[uo]|ct|cf|ri|rsp|tdiv|tsqrt)\w*"
     r"|xs(?!abs|n?abs|neg|cpsgn)\w+|xv(?!abs|nabs|neg|cpsgn)\w+[sd]p\w*|v\w+fp|vrfi\w|vc[ft]\wxs|vcf\wx"
 )
-"""Mnemonics that compute with floating-point numbers; the vector instructions among them."""
+"""Mnemonics that compute with floating-point numbers, including vector instructions."""
 
 FLOATING_MOVE = re.compile(r"f(?:mr|neg|abs|nabs|cpsgn)|x[sv](?:abs|nabs|neg|cpsgn)\w+|m[tf]fs\w*|mcrfs")
-"""... and those that move them, or what is known of them."""
+"""Mnemonics that move floating-point numbers or their status."""
 
 FLOATING_ACCESS = re.compile(r"l(?:f|xs(?!i[bh]))\w+|st(?:f|xs(?!i[bh]))\w+")
 """Loads and stores of floating-point registers."""
@@ -60,7 +60,7 @@ INTEGER = re.compile(
     r"|s[lr]a?[dw]i?|rl\w+|rot\w+|clr(?!bhrb)\w+|ins[lr][wd]i|t[dw]\w*|trap|setb|darn|lnia|bpermd|addpcis|prty[wd]"
     r"|mcrxrx?|m[tf](?!f|vs|vrd)\w+"
 )
-"""What the integer units of a PowerPC 604 do: arithmetic, logic, shifts, comparisons, traps, and moves to and from
+"""Operations of a PowerPC 604's integer units: arithmetic, logic, shifts, comparisons, traps, and moves to and from
 special registers and the whole condition register (PowerPC 604 manual, section 6.4). Nops are integer instructions."""
 
 NAMED = {
@@ -71,7 +71,7 @@ NAMED = {
     "isync": Kind.SERIALIZE,
     **dict.fromkeys(("dcbt", "dcbtst", "dcbtt", "dcbtstt", "dcbtct", "dcbtds", "dcbtstct", "dcbtstds"), Kind.PREFETCH),
 }
-"""Kinds that follow from no pattern."""
+"""Kinds by mnemonic, where no pattern applies."""
 
 SYNCHRONIZING = {
     **dict.fromkeys(("sync", "lwsync", "ptesync", "msync"), PpcKind.SYNC),
@@ -88,8 +88,8 @@ OF_UNITS = {
     PpcKind.MFSPR: re.compile(FROM_SPECIAL),
     PpcKind.MTSPR: re.compile(TO_SPECIAL),
 }
-"""What units other than the simple integer ones do, and what events count on its own (PowerPC 604 manual, chapter 6
-and tables 9-2 and 9-3)."""
+"""Operations of other units than the simple integer ones, and those with events of their own (PowerPC 604 manual,
+chapter 6 and tables 9-2 and 9-3)."""
 
 WITH_OVERFLOW = {
     8: "subfc",
@@ -137,7 +137,7 @@ UNDECODED_31 = {
     237: "stxvrdx",
     461: "stxvpx",
 }
-"""Extended opcodes of primary opcode 31 that it does not know."""
+"""Extended opcodes of primary opcode 31 unknown to capstone."""
 
 UNDECODED = {
     0xFC0007FE: {
@@ -149,16 +149,15 @@ UNDECODED = {
     0xFC000003: {57 << 26: "lfdp", 61 << 26: "stfdp", 62 << 26 | 2: "stq"},
     0xFC000000: {56 << 26: "lq"},
 }
-"""Mnemonics of instructions that capstone 5 does not decode, by the bits that tell them (Power ISA, appendix of opcode
-maps)."""
+"""Mnemonics of instructions that capstone 5 does not decode, by fixed bits (Power ISA, appendix of opcode maps)."""
 
 
 NO_REGISTER = 255
-"""capstone's registers are not looked at: operands follow from encodings."""
+"""capstone's registers are unused: operands follow from encodings."""
 
 
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> PpcDescriber:
-    """Who describes PowerPC instructions, by the capstone library at this path."""
+    """The describer of PowerPC instructions, with the capstone library at this path."""
     made = PpcDescriber(table, library, facts, lambda _: NO_REGISTER, architecture, mode)
     made.take_undecoded(
         (value, mask, facts(name)) for mask, names in UNDECODED.items() for value, name in names.items()
@@ -169,8 +168,7 @@ def describer(table: BlockTable, library: str, architecture: int, mode: int) -> 
 
 @cache  # each process of a program that is followed asks for all
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
-    """Kinds, sort of branch, rule (describe_ppc.pxd), what happens in memory, bytes, and kinds of PowerPC alone, of a
-    mnemonic."""
+    """Of a mnemonic: kinds, branch kind, rule (describe_ppc.pxd), access kind, size in bytes, and PowerPC kinds."""
     kind, access, size = _access(name)
     kind |= NAMED.get(name, 0)
     if kind & Kind.PREFETCH:

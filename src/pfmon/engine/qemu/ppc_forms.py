@@ -1,7 +1,7 @@
-"""Which registers PowerPC instructions read, write, and make addresses of, by form, as data (Power ISA, book I,
+"""The registers that PowerPC instructions read, write, and use in addresses, by form, as data (Power ISA, book I,
 chapters 2 to 7 and the appendix of opcode maps).
 
-A form is what is written, ``<``, what is read, and in brackets what an address is made of:
+A form has the written fields, ``<``, the read fields, and in brackets those of an address:
 
 ========== ============================================================================================================
 RT RA RB   the general register of that field; RT of a store is read. RA0: none if the field is 0
@@ -16,7 +16,7 @@ SPR CA     LR, CTR or XER, by number; XER
 BO         what a branch looks at, by its field
 ========== ============================================================================================================
 
-What an update form writes into RA is left out: it comes from RA, as it did before, and not from memory.
+Writes of RA by update forms are left out: the value comes from RA, not from memory.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ EXTENSIONS = {
     62: (0, 3),
     63: (1, 0x3FF),
 }
-"""By primary opcode: where the extended one is, and its bits."""
+"""By primary opcode: shift and width of the extended opcode."""
 
 SHORT = {59: 5, 63: 5}
-"""Primary opcodes some of whose extended ones have fewer bits, with a register in front of them (A-form)."""
+"""Primary opcodes some of whose extended opcodes are shorter, after a register field (A-form)."""
 
 WITHOUT_EXTENSION = {
     "< RA": (2, 3),
@@ -66,7 +66,7 @@ WITHOUT_EXTENSION = {
     "FT < [RA0]": (48, 49, 50, 51),
     "< FT [RA0]": (52, 53, 54, 55),
 }
-"""By form: primary opcodes."""
+"""Primary opcodes by form."""
 
 WITH_EXTENSION: dict[int, dict[str, tuple[int, ...]]] = {
     4: {"FT < FA FB": tuple(range(32)), "FT < FA FB FC": tuple(range(32, 48))},
@@ -135,7 +135,7 @@ WITH_EXTENSION: dict[int, dict[str, tuple[int, ...]]] = {
         "BF < CA": (512, 576),
     },
 }  # fmt: skip
-"""By primary opcode and form: extended opcodes; of two forms of one the last holds."""
+"""Extended opcodes by primary opcode and form; of two forms of one opcode the last holds."""
 
 WITH_OVERFLOW = ("RT . < RA RB", "RT CA . < RA RB", "RT CA . < RA RB CA", "RT CA . < RA CA", "RT . < RA")
 """Forms whose highest bit of the extended opcode is OE (of 31)."""
@@ -159,7 +159,7 @@ WORDS = {
 
 
 def forms() -> Iterator[tuple[int, int, int]]:
-    """Primary opcode, extended opcode (0 if there is none), and what is used, as bits of Use."""
+    """Primary opcode, extended opcode (0 if there is none), and the used registers, as bits of Use."""
     for form, primaries in WITHOUT_EXTENSION.items():
         for primary in primaries:
             yield primary, 0, uses(form)
@@ -179,7 +179,7 @@ def forms() -> Iterator[tuple[int, int, int]]:
 
 
 def uses(form: str) -> int:
-    """A form as bits of Use; KeyError for a word that means nothing."""
+    """A form as bits of Use; KeyError for an unknown word."""
     written, _, read = form.partition("<")
     bits = 0
     for word in written.split():

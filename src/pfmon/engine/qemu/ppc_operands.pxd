@@ -1,14 +1,14 @@
-"""What PowerPC instructions read and write: see ppc_operands.pyx."""
+"""Registers read and written by PowerPC instructions: see ppc_operands.pyx."""
 
 from libc.stdint cimport uint32_t
 
 from pfmon.stream.operands cimport Operands
 
-cpdef enum Use:                  # of an instruction's fields, and of registers that it does not name
+cpdef enum Use:                  # used fields, and implicit registers
     WRITE_RT = 1 << 0
     WRITE_RA = 1 << 1
     WRITE_FT = 1 << 2
-    WRITE_RT_ON = 1 << 3         # and all behind it
+    WRITE_RT_ON = 1 << 3         # and all after it
     WRITE_BF = 1 << 4
     WRITE_FXM = 1 << 5
     WRITE_SPR = 1 << 6
@@ -37,5 +37,5 @@ cpdef enum Use:                  # of an instruction's fields, and of registers 
     ADDRESS_RA0 = 1 << 29
     ADDRESS_RB = 1 << 30
 
-# Which registers an instruction with this code and these uses reads, writes, and makes addresses of.
+# The registers that an instruction with this code and these uses reads, writes, and uses in addresses.
 cdef void fill_operands(Operands* place, uint32_t word, uint32_t uses) noexcept nogil

@@ -1,7 +1,7 @@
 from enum import IntFlag
 
 class Use(IntFlag):
-    """What of an instruction's fields is used; members: ppc_operands.pxd."""
+    """Used fields of an instruction; members: ppc_operands.pxd."""
 
     RECORD = 1 << 10
     RECORD_1 = 1 << 11

@@ -1,8 +1,8 @@
 """From the fields of a PowerPC instruction to bits of registers (stream/operands.pxd).
 
-There are more registers than bits. General registers have one each; of the condition register CR0, CR6 and CR7, which
-compilers use, have one each and all others one together; of the floating-point and vector registers the first 18 have one
-each, of the others always two together.
+There are more registers than bits. Each general register has a bit. CR0, CR6 and CR7, which compilers use, have one
+each; the other fields of the condition register share one. The first 18 floating-point and vector registers have one
+each; of the others two share one.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -37,12 +37,12 @@ cdef inline uint64_t condition(uint32_t field) noexcept nogil:
 
 
 cdef inline uint64_t on(uint32_t first) noexcept nogil:
-    """General registers from the first on."""
+    """Bits of the general registers from the first on."""
     return 0xFFFFFFFFULL >> first << first
 
 
 cdef uint64_t special(uint32_t word) noexcept nogil:
-    """LR, CTR, XER; others have no bit. The halves of the number are swapped."""
+    """The bit of LR, CTR or XER; others have none. The halves of the number are swapped."""
     cdef uint32_t number = word >> 16 & 31 | (word >> 11 & 31) << 5
     if number == SPR_LR:
         return bit(LINK)
@@ -52,7 +52,7 @@ cdef uint64_t special(uint32_t word) noexcept nogil:
 
 
 cdef uint64_t masked(uint32_t word) noexcept nogil:
-    """The fields of the condition register in FXM."""
+    """Bits of the condition register's fields in FXM."""
     cdef uint32_t field
     cdef uint64_t bits = 0
     for field in range(8):
@@ -62,7 +62,7 @@ cdef uint64_t masked(uint32_t word) noexcept nogil:
 
 
 cdef uint64_t looked_at(uint32_t word) noexcept nogil:
-    """What a conditional branch looks at: the condition unless BO says not to, CTR if it counts."""
+    """Registers tested by a conditional branch: the condition unless BO ignores it, CTR if it counts."""
     cdef uint32_t options = word >> 21 & 31
     return (0 if options & 0x10 else condition((word >> 16 & 31) >> 2)) | (0 if options & 4 else bit(COUNT))
 
@@ -96,7 +96,7 @@ cdef uint64_t written(uint32_t word, uint32_t uses) noexcept nogil:
 
 
 cdef uint64_t read_registers(uint32_t word, uint32_t uses) noexcept nogil:
-    """General registers, and those of floating-point numbers and vectors."""
+    """Bits of general, floating-point and vector registers read."""
     cdef uint32_t t = word >> 21 & 31, a = word >> 16 & 31, b = word >> 11 & 31
     cdef uint64_t bits = 0
     if uses & Use.READ_RT:
@@ -119,7 +119,7 @@ cdef uint64_t read_registers(uint32_t word, uint32_t uses) noexcept nogil:
 
 
 cdef uint64_t read_others(uint32_t word, uint32_t uses) noexcept nogil:
-    """The condition register, LR, CTR and XER."""
+    """Bits of the condition register, LR, CTR and XER read."""
     cdef uint64_t bits = 0
     if uses & Use.READ_BC:
         bits |= condition((word >> 6 & 31) >> 2)
@@ -151,7 +151,7 @@ cdef void fill_operands(Operands* place, uint32_t word, uint32_t uses) noexcept 
 
 
 def registers_used(uint32_t word, uint32_t uses):
-    """The same for Python: bits of registers that are read, written, and make the address."""
+    """Bits of the registers read, written, and used in addresses, for Python."""
     cdef Operands found
     memset(&found, 0, sizeof(found))
     fill_operands(&found, word, uses)

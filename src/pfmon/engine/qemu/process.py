@@ -1,4 +1,4 @@
-"""The process in which qemu executes the program, below one that ends all that the program has started (reaper.c)."""
+"""The process in which qemu executes the program, below a reaper that kills the program's descendants (reaper.c)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ KILL, END = b"k", b"e"
 
 
 class GuestProcess:
-    """The program, and what it starts. ``files``: descriptors that the plugin gets, of ring and area; ``detach``:
-    what the program has started is nobody's concern when this ends."""
+    """The program and its descendants. ``files``: descriptors of ring and area, for the plugin; ``detach``: leave the
+    program's descendants alone at the end."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class GuestProcess:
 
     @property
     def parent(self) -> int:
-        """The process that has started the program."""
+        """The process id of the program's parent."""
         return self._reaper.pid
 
     def wait(self) -> int:
-        """Wait for the program's end: its exit status, or what signal killed it, as a negative number."""
+        """Wait for the program's end: its exit status, or the signal that killed it, as a negative number."""
         status = self._answer()
         return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
 
@@ -70,14 +70,14 @@ class GuestProcess:
         self._order(KILL)
 
     def end(self) -> int:
-        """End whatever the program has started and is still there; how many processes that were. Behind `wait`."""
+        """Kill the program's remaining descendants; returns their number. Called after `wait`."""
         self._order(END)
         ended = None if self._detach else self._answer()
         self.close()
         return ended or 0
 
     def close(self) -> None:
-        """End everything, the program, too."""
+        """Kill everything, including the program."""
         if self._orders >= 0:
             self._close()
             self._reaper.wait()
@@ -94,6 +94,6 @@ class GuestProcess:
                 os.write(self._orders, what)
 
     def _answer(self) -> int | None:
-        """What the reaper says; None: it was killed."""
+        """The reaper's answer; None: it was killed."""
         said = os.read(self._answers, ANSWER.size)
         return ANSWER.unpack(said)[0] if len(said) == ANSWER.size else None

@@ -1,5 +1,5 @@
-/* The functions of qemu's interface for plugins that pfmon uses, as its documentation describes version 1 of them
-   (qemu 6.0 and newer). qemu resolves them when it loads the plugin. */
+/* The functions of qemu's plugin interface that pfmon uses, from the documentation of its version 1 (qemu 6.0 and
+   newer). qemu resolves them when it loads the plugin. */
 
 #ifndef PFMON_QEMU_PLUGIN_H
 #define PFMON_QEMU_PLUGIN_H
@@ -21,9 +21,9 @@ struct plugin_info {
     int cpus, most_cpus;
 };
 
-enum { NO_REGISTERS = 0 };       /* a callback does not look at the guest's registers */
-enum { READS = 1, WRITES = 2 };  /* accesses that a callback is for */
-enum { ADD = 0 };                /* what translated code can do by itself */
+enum { NO_REGISTERS = 0 };       /* a callback does not read the guest's registers */
+enum { READS = 1, WRITES = 2 };  /* accesses that call back */
+enum { ADD = 0 };                /* inline operation of translated code */
 
 typedef void (*on_event)(plugin_id);
 typedef void (*on_cpu)(plugin_id, unsigned int cpu);

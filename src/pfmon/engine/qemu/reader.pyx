@@ -1,8 +1,8 @@
-"""The reader's side of what the plugin writes: gives the stream to a consumer until the guest is dead.
+"""Reads the plugin's stream and passes it to a consumer until the guest is dead.
 
-Whether the guest lives is not to be read from shared memory: it may be killed at any time. Who waits for its process
-calls `guest_died`, and what is in the ring then is all that there will be. Nor is anything else to be trusted that is there:
-the program's own stores may have put it there.
+Shared memory does not tell whether the guest lives: it may be killed at any time. The thread that waits for its process
+calls `guest_died`; the ring's contents are then final. Nothing in shared memory is trusted: the program's own stores
+may have written it.
 """
 
 import os
@@ -37,15 +37,15 @@ cdef extern from "<unistd.h>" nogil:
 
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
-    MOST_LEFT = MOST_SLOTS + 16  # words that a block leaves
+    MOST_LEFT = MOST_SLOTS + 16  # words of a last block, at most
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
-    EXITED = 1 << 8              # beside an exit status (follow.h)
+    EXITED = 1 << 8              # flag in an exit status (follow.h)
 
-cdef uint64_t TAKEN = <uint64_t>1 << 32      # in a block's word (parts.h)
+cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)
 
 
 cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
-    """A file in memory that the guest maps as well, as this process sees it. MemoryError."""
+    """A memory file that the guest also maps, as mapped in this process. MemoryError."""
     cdef void* place
     descriptor[0] = make_memory_file(name, size)
     place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor[0], 0)
@@ -55,9 +55,8 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
 
 
 cdef class Reader:
-    """Reads what one guest retires, with the addresses of its accesses if ``traced``, or only
-    how often blocks ran if ``totals``; ``ring_file`` and ``area_file`` are what
-    the plugin is told. MemoryError.
+    """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
+    ``totals``; the plugin receives ``ring_file`` and ``area_file``. MemoryError.
 
     The guest can write to both at any time: everything is copied from there before it is checked and used."""
 
@@ -69,10 +68,10 @@ cdef class Reader:
     cdef bint traced, totals
     cdef uint32_t taken          # buffers read so far
     cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
-    cdef int64_t adjusted        # what `retired` of the guest is off by
+    cdef int64_t adjusted        # correction of the guest's `retired`
     cdef bint dead
-    cdef readonly bint damaged   # there was something that the plugin does not write
-    cdef readonly uint64_t ip    # of the block that was given last, if it is not traced; of the instruction that faulted
+    cdef readonly bint damaged   # shared memory held invalid data
+    cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
     def __cinit__(self, Describer describer, bint traced=False, bint totals=False):
         self.ring_file = self.area_file = -1
@@ -99,28 +98,28 @@ cdef class Reader:
 
     @property
     def retired(self):
-        """Instructions that the guest has retired so far; the last block counts whole until more is known of it."""
+        """Instructions retired so far; the last block counts whole until its end is known."""
         return self.shared.retired + <uint64_t>self.adjusted
 
     @property
     def executing(self):
-        """Whether the guest went on as another program: 1, which qemu does not execute; 2, which is followed."""
+        """Whether the guest executed another program: 1, outside of qemu; 2, followed."""
         return self.shared.executing
 
     @property
     def executed(self):
-        """The program that it executed last, if programs are followed."""
+        """The last executed program, if programs are followed."""
         return (<const char*>self.shared.executed)[:MOST_PATH].partition(b"\0")[0]
 
     @property
     def exit_status(self):
-        """The exit status that the guest has given; None: it has given none."""
+        """The guest's exit status; None: not yet exited."""
         cdef uint32_t status = read_word_once(&self.shared.status)
         return status & 0xFF if status & EXITED else None
 
     @property
     def task(self):
-        """The number by which what it starts is told to be its own."""
+        """The task number by which its children identify their parent."""
         return self.shared.task
 
     @task.setter
@@ -129,7 +128,7 @@ cdef class Reader:
 
     @property
     def forks(self):
-        """Children that it has begun, if they are followed."""
+        """The number of its children, if they are followed."""
         return self.shared.forks
 
     @forks.setter
@@ -138,11 +137,11 @@ cdef class Reader:
 
     @property
     def files(self):
-        """Those that the program has mapped executable so far."""
+        """The files that the program has mapped executable so far."""
         return self.describer.files()
 
     def close_files(self):
-        """The guest has what it was to be given: descriptors are few."""
+        """Close the ring's and area's descriptors once the guest has them."""
         for file in (self.ring_file, self.area_file):
             if file >= 0:
                 os.close(file)
@@ -155,23 +154,23 @@ cdef class Reader:
 
     @property
     def message(self):
-        """What qemu itself had to say."""
+        """qemu's own error message."""
         cdef uint32_t length = read_word_once(&self.shared.message_length)
         return (<const char*>self.shared.message)[:min(length, <uint32_t>MOST_MESSAGE)]
 
     def request_stop(self):
-        """The guest is to end itself when it hands the next buffer over, between two blocks."""
+        """Ask the guest to end itself between two blocks, when it hands over the next buffer."""
         self.shared.stopping = 1
 
     def guest_died(self):
-        """Nothing more will come: wake the reader up."""
+        """Wake the reader: no more data will arrive."""
         self.dead = True
         futex_wake(&self.ring.filling)
 
     def read(self, Consumer consumer):
-        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds.
-        Python's handlers of signals run in between; what they raise ends this. So does what the plugin does not write:
-        then the guest is still alive, and is to be ended."""
+        """Give a consumer the stream until the guest is dead; ``finish`` then gives the last buffer. Python's signal
+        handlers run in between; an exception ends the read. So does invalid data in shared memory: the guest is then
+        still alive, and has to be ended."""
         while not (self.dead or self.damaged):
             with nogil:
                 if self.wait():
@@ -182,26 +181,26 @@ cdef class Reader:
                 self.give_buffer(consumer)
 
     cdef bint has_come(self) noexcept nogil:
-        """Whether there is a buffer that was not read yet."""
+        """Whether an unread buffer is available."""
         cdef uint32_t ahead = read_word_once(&self.ring.filling) - self.taken
         self.damaged |= ahead > RING_BUFFERS
         return ahead > 0 and not self.damaged
 
     cdef bint wait(self) noexcept nogil:
-        """Wait a moment for a buffer; False: none came."""
+        """Wait a moment for a buffer; False: none arrived."""
         cdef timespec moment = timespec(0, MOMENT)
         if not (self.has_come() or self.damaged or self.dead):
             futex_wait(&self.ring.filling, self.taken, &moment)
-            self.give_back()             # in case that the guest does not know
+            self.give_back()             # in case the guest missed it
         return self.has_come()
 
     cdef void give_back(self) noexcept nogil:
-        """The guest may fill all buffers that were read."""
+        """Return all read buffers to the guest."""
         write_word(&self.ring.reading, self.taken)
         futex_wake(&self.ring.reading)
 
     cdef void give_buffer(self, Consumer consumer) noexcept nogil:
-        """Give a consumer the buffer that is next, and then give it back."""
+        """Give a consumer the next buffer, and return it to the guest."""
         cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
         cdef uint64_t count = read_once(&buffer.count)
         if self.take(consumer, buffer.words, count):
@@ -211,8 +210,8 @@ cdef class Reader:
         self.give_back()
 
     cdef bint take(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Take words from the ring, and describe the blocks that they name; False: the consumer was told why there will
-        be none."""
+        """Copy words from the ring, and describe their blocks; False: the consumer has the reason for the stream's
+        end."""
         if not self.damaged and count <= RING_BUFFER_WORDS:
             memcpy(self.words, words, count * sizeof(uint64_t))
             if not self.describer.describe():
@@ -226,8 +225,8 @@ cdef class Reader:
         return False
 
     cdef bint is_sound(self, uint64_t count) noexcept nogil:
-        """Whether these are words that the plugin writes: blocks that it has announced, each with its addresses, and
-        marks of instructions that are there."""
+        """Whether the plugin can have written these words: announced blocks, each with its addresses, and marks of
+        their instructions."""
         cdef const uint64_t* words = self.words
         cdef const uint16_t* reached = self.describer.announced.reached
         cdef uint64_t blocks = self.describer.announced.count, i = 0, number
@@ -243,7 +242,7 @@ cdef class Reader:
         return i == count
 
     cdef bint is_mark(self, uint64_t word) noexcept nogil:
-        """Whether this is a mark of the plugin's."""
+        """Whether the plugin writes such a mark."""
         cdef int kind = mark_kind(word)
         cdef uint64_t instruction = mark_instruction(word)
         cdef uint32_t length = self.describer.table.c.heads[self.last - 1].length if self.last else 0
@@ -255,7 +254,7 @@ cdef class Reader:
                 and (instruction == NO_INSTRUCTION or instruction < length))
 
     cdef void give(self, Consumer consumer, uint64_t count) noexcept nogil:
-        """Give a consumer the words at hand."""
+        """Give a consumer the present words."""
         cdef uint64_t i
         if count == 0:
             return
@@ -266,8 +265,8 @@ cdef class Reader:
         consumer.consume(self.words, count)
 
     def finish(self, Consumer consumer, bint faulted, uint32_t signal, status):
-        """Give a consumer the last words of a guest that has died. ``faulted``: an instruction of its did that, by a
-        signal; ``status``: for an EXIT mark, or None when the run was stopped."""
+        """Give a consumer the last words of a dead guest. ``faulted``: a signal of one of its instructions killed it;
+        ``status``: for an EXIT mark, or None when the run was stopped."""
         cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
@@ -279,7 +278,7 @@ cdef class Reader:
                 continue
             count = self.settle(i, last, count, faulted, &where)
             if count + MOST_LEFT > RING_BUFFER_WORDS:
-                with nogil:                  # another thread, that has to read first, may want the GIL
+                with nogil:                  # the thread that has to read first may need the GIL
                     self.give(consumer, count)
                 count = 0
         with nogil:
@@ -298,14 +297,14 @@ cdef class Reader:
                 consumer.consume(&mark, 1)
 
     cdef const Kept* last_block(self, int number):
-        """The block that began last in a thread; NULL: none. The guest says where it sees that, and the area."""
+        """The last begun block of a thread; NULL: none. The guest writes its address of that block, and of the area."""
         cdef uint64_t last = read_once(<const uint64_t*>&self.shared.threads[number].last)
         cdef uint64_t base = read_once(<const uint64_t*>&self.shared.base)
         return self.describer.announced.at(last - base - AREA_HEAD)
 
     cdef uint64_t settle(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
-        """Put the words of the block that began last in a thread, or of the part of it that retired; how many words
-        there are then. ``where`` becomes the address of the instruction that did not. This is what the plugin does when
+        """Write the words of a thread's last begun block, or of its retired part; returns the number of words.
+        ``where`` becomes the address of the first instruction that did not retire. The plugin does the same when
         another block begins (plugin.c)."""
         cdef uint64_t passed = self.shared.threads[number].progress - self.shared.threads[number].before
         cdef const uint8_t* sizes = self.describer.announced.sizes + last.first_size
@@ -329,7 +328,7 @@ cdef class Reader:
         return self.put_whole(number, count, block, last)
 
     cdef uint64_t put_whole(self, int number, uint64_t count, uint64_t first, const Kept* last):
-        """Put the words of the block that began last in a thread; how many words there are then."""
+        """Write the words of a thread's last begun block; returns the number of words."""
         cdef string strings[2]
         cdef const BlockHead* head
         cdef uint64_t block, slot = 0, k
@@ -348,8 +347,8 @@ cdef class Reader:
         return count
 
     cdef uint64_t put(self, int number, uint64_t count, uint64_t block, uint64_t* slot):
-        """Put a block's word and the addresses of its accesses, which begin at ``slot`` of the thread; how many words there
-        are then."""
+        """Write a block's word and the addresses of its accesses, from the thread's ``slot`` on; returns the number of
+        words."""
         cdef uint64_t accesses = self.describer.table.c.heads[block].accesses
         self.words[count] = block
         count += 1
@@ -360,7 +359,7 @@ cdef class Reader:
         return count
 
     cdef uint64_t cut(self, int thread, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
-        """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
+        """Write the words of a block's first instructions in place of its own; returns the number of words."""
         cdef uint64_t number = first, slot = 0
         cdef uint32_t length
         while True:

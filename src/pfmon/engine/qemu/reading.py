@@ -1,4 +1,4 @@
-"""What reads the stream of a process that qemu executes: its blocks, and the reader of what the plugin writes."""
+"""Parts for reading the stream of a qemu process: its block table, and the reader."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ TROUBLES = {
 
 
 def trouble(reader: Reader) -> str:
-    """Why what the reader got is not what the program did; empty: it is."""
+    """Why the stream is not complete; empty: it is."""
     if reader.damaged:
         return "it has written into memory that is pfmon's"
     return TROUBLES.get(reader.trouble, "it has written into memory that is pfmon's") if reader.trouble else ""
 
 
 def killed(number: int) -> Ending:
-    """How a program ended that a signal killed."""
+    """The ending of a program killed by a signal."""
     return Ending(128 + number, number, signal.strsignal(number) or f"signal {number}")
 
 
@@ -52,9 +52,8 @@ def reading(
     totals: bool = False,
     on_mapped: Callable[[], None] | None = None,
 ) -> tuple[BlockTable, Reader]:
-    """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
-    of the process that this one is a child of; ``totals``: only how often blocks ran; ``on_mapped`` as in
-    `api.Start`. PfmonError."""
+    """A block table and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the parent
+    process's table; ``totals``: only counters of block runs; ``on_mapped`` as in `api.Start`. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)

@@ -1,5 +1,5 @@
-/* The parent of a program under qemu, and of what the program starts and leaves behind. It is told by pfmon when all of that
-   is to end, or finds that pfmon has died, however that happened.
+/* The parent of a program under qemu and of its orphaned descendants. pfmon orders it to kill them; it also kills them
+   when pfmon has died, in any way.
 
    reaper ORDERS ANSWERS AREA KEEP COMMAND...
 
@@ -29,10 +29,10 @@
 enum {
     KILL = 'k',
     END = 'e',
-    GRACE = 100,                 /* milliseconds in which those who are about to end may */
-    PATIENCE = 10000,            /* ... after which what does not die is left alone */
-    MOMENT = 5,                  /* ... between two looks */
-    MOST_STOPPING = 200,         /* looks at who else there is */
+    GRACE = 100,                 /* milliseconds for processes to end by themselves */
+    PATIENCE = 10000,            /* milliseconds after which survivors are left alone */
+    MOMENT = 5,                  /* milliseconds between two scans */
+    MOST_STOPPING = 200,         /* scans for processes to stop */
     MOST_PROCESSES = 1 << 22,    /* Linux has no larger process ids */
     MOST_FILES = 1024,
     FIRST_WORD = 4
@@ -42,7 +42,7 @@ static int orders, answers, area;
 static bool keep;
 static pid_t program;
 static bool has_status;
-static uint8_t ours[MOST_PROCESSES / 8];     /* the processes that the program has started, and theirs */
+static uint8_t ours[MOST_PROCESSES / 8];     /* the program's descendants */
 
 static void on_child(int number) {
     (void)number;
@@ -53,7 +53,7 @@ static void answer(int32_t what) {
         ;
 }
 
-/* Take note of whoever has ended; whether there is anybody left. `ended`: how many there were beside the program. */
+/* Reap ended processes; returns whether any are left. `ended`: their number, without the program. */
 static bool reap(int32_t *ended) {
     int status;
     pid_t process;
@@ -85,7 +85,7 @@ static bool look_at(int directory, const char *name, char *state, long *parent) 
     got = read(file, text, sizeof(text) - 1);
     close(file);
     text[got > 0 ? got : 0] = 0;
-    rest = strrchr(text, ')');       /* its name may have any sign in it */
+    rest = strrchr(text, ')');       /* the name may contain any character */
     if (!rest || strlen(rest) < 5)
         return false;
     *state = rest[2];
@@ -93,8 +93,8 @@ static bool look_at(int directory, const char *name, char *state, long *parent) 
     return true;
 }
 
-/* Send a signal to all processes that are ours and can do anything yet; how many got it that had not: a process that is
-   stopped can be killed, and none can be stopped twice. */
+/* Send a signal to all descendants that can still act; returns how many received it for the first time: a stopped
+   process can be killed, and none can be stopped twice. */
 static int send_to_all(int number) {
     int got = 0, found;
     struct dirent *entry;
@@ -102,7 +102,7 @@ static int send_to_all(int number) {
     if (!all)
         return 0;
     memset(ours, 0, sizeof(ours));
-    do {                             /* until nobody is found whose parent came behind him */
+    do {                             /* until a scan finds no more: a parent may follow its child */
         found = 0;
         rewinddir(all);
         while ((entry = readdir(all))) {
@@ -130,14 +130,14 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Children of the program that begin from here on end at once (child.c). */
+/* Makes new children of the program end at once (child.c). */
 static void let_nobody_begin(void) {
     uint32_t stopping = 1;
     if (area >= 0 && pwrite(area, &stopping, sizeof(stopping), offsetof(struct area, stopping)) < 0)
         close(area);
 }
 
-/* End all: first none of them may start another. */
+/* Kill all: first stop them, so that none can fork. */
 static int32_t end_all(bool patient) {
     int32_t ended = 0;
     int64_t began = now();
@@ -149,12 +149,12 @@ static int32_t end_all(bool patient) {
     }
     ended = 0;
     let_nobody_begin();
-    setpriority(PRIO_PROCESS, 0, PRIO_MIN);      /* as far as that is allowed */
+    setpriority(PRIO_PROCESS, 0, PRIO_MIN);      /* if permitted */
     for (began = now(); left && now() - began < PATIENCE; left = reap(&ended)) {
         for (looks = 0; looks < MOST_STOPPING && send_to_all(SIGSTOP); looks++)
             ;
         if (!send_to_all(SIGKILL) && looks == 0)
-            break;                   /* the rest has other rights */
+            break;                   /* the others belong to other users */
         poll(NULL, 0, MOMENT);
     }
     return ended;
@@ -165,7 +165,7 @@ static void end_the_program(void) {
         kill(program, SIGKILL);
 }
 
-/* An order; false: it was the last. */
+/* Carry out an order; false: it was the last. */
 static bool obey(void) {
     char order = END;
     ssize_t got = read(orders, &order, 1);
@@ -183,7 +183,7 @@ static bool obey(void) {
 
 /* ---------------------------------------------------------------- the beginning */
 
-/* The program dies with this process. */
+/* Make the program die with this process. */
 static void become_the_program(pid_t parent, const sigset_t *mask, char **command) {
     sigprocmask(SIG_SETMASK, mask, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -192,7 +192,7 @@ static void become_the_program(pid_t parent, const sigset_t *mask, char **comman
     _exit(127);
 }
 
-/* What a terminal sends to all is for the program alone, and files that it has open are. */
+/* Leave the terminal's signals and the open files to the program. */
 static void stand_aside(void) {
     static const int others[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
     size_t i;

@@ -1,4 +1,4 @@
-"""How often each block ran; see run_totals.pyx."""
+"""Counters of block runs; see run_totals.pyx."""
 
 from libc.stdint cimport uint64_t
 

@@ -1,5 +1,4 @@
-"""How often each block ran, from the counters that translated code has added to (totals.c): the stream of a run whose order
-nobody wants."""
+"""Block runs from the counters in translated code (totals.c), for runs that need no order."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -14,19 +13,19 @@ from pfmon.engine.qemu.describe cimport Describer
 from pfmon.engine.qemu.layout cimport COUNTED, MAY_FAULT, MOST_TRANSLATED, REPEATED, SLOTS_SHIFT, SUCCESSOR, read_once
 
 cdef struct Faults:              # of the blocks so far
-    uint64_t died_at             # the last instruction of a block that ended the program, until it was found; 0: none
+    uint64_t died_at             # last instruction of the block that ended the program; 0: found or none
     uint64_t times
-    uint64_t block, place        # of the latest one
+    uint64_t block, place        # of the latest fault
 
 cdef uint64_t MOST_TIMES = 0xFFFFFFFF
-cdef uint64_t LONGEST_RUN = <uint64_t>1 << 48    # runs of all blocks, and what a counter can have: days of execution
+cdef uint64_t LONGEST_RUN = <uint64_t>1 << 48    # limit of all runs, and of a counter: days of execution
 
 
 cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
-    """Give a consumer all blocks with counters that have been described; how many instructions retired in them.
-    ``faulted``: that is how the program ended; if the block that began last ends with an instruction without a counter, it
-    was that. ``where`` becomes the address of the instruction that faulted, if only one ever did. Counters are the
-    program's to write to: what they cannot have come to fails the consumer."""
+    """Give a consumer the runs of all described blocks with counters; returns the number of retired instructions.
+    ``faulted``: a fault ended the program; if the last begun block ends with an instruction without a counter, that one
+    faulted. ``where`` becomes the address of the faulting instruction, if there was a single fault. The program can
+    overwrite counters: impossible values fail the consumer."""
     cdef uint64_t counters[MOST_TRANSLATED + 1]
     cdef uint64_t number, retired = 0, runs = 0
     cdef Faults faults
@@ -49,7 +48,7 @@ cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, 
 
 
 cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counters) noexcept nogil:
-    """Whether a block has as many counters as it needs, with numbers that are possible."""
+    """Whether a block has the right number of counters, with possible values."""
     cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
     cdef uint32_t i, marks = 0
     for i in range(it.instructions - 1):
@@ -62,8 +61,8 @@ cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counter
 
 cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counters, Describer describer,
                          Consumer consumer, Faults* faults) except? -1:
-    """Give a consumer the runs of one block, and of the beginnings that were left for a fault. How often it got behind each
-    instruction that may fault is known: the difference to the one before is how often that one did."""
+    """Give a consumer the runs of one block, and of its beginnings that ended in a fault. Counters say how often each
+    instruction that may fault was passed: the difference to the previous one is its number of faults."""
     cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
     cdef uint64_t reached = counters[0], behind, retired = 0, whole
     cdef uint32_t number, place, mark = 0, last_slots = sizes[it.instructions - 1] >> SLOTS_SHIFT & 3
@@ -86,8 +85,8 @@ cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counter
 
 
 cdef uint64_t runs_of_last(const Kept* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:
-    """How often the last instruction of a block retired, that was reached so often. ``counted``: its accesses, of which
-    qemu may make several for an operand, but always as many; or the iterations of a string instruction."""
+    """How often a block's last instruction retired, when reached ``reached`` times. ``counted``: its accesses, of which
+    qemu may make several for an operand, but always equally many; or the iterations of a string instruction."""
     cdef uint64_t each
     if reached == 0:
         return 0
@@ -102,7 +101,7 @@ cdef uint64_t runs_of_last(const Kept* it, uint32_t slots, uint64_t reached, uin
 
 
 cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:
-    """A block ran so many times."""
+    """Give a consumer a number of runs of a block."""
     cdef uint64_t words[2]
     while times:
         words[0] = block
@@ -113,8 +112,8 @@ cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept 
 
 cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,
                          Faults* faults) noexcept nogil:
-    """The first instructions of a block, which may have several parts, retired so many times and the next one did not; how
-    many these are in all."""
+    """Count runs of a block's first instructions, possibly of several parts, that ended in a fault; returns the number
+    of instructions."""
     cdef uint64_t left = length
     cdef uint32_t fresh
     if times == 0:

@@ -1,10 +1,10 @@
-/* Blocks that did not retire whole: which part of them did. */
+/* Blocks that did not retire whole: finds the retired part. */
 
 #include <string.h>
 
 #include "parts.h"
 
-/* The sizes and bytes of the first instructions of a block, of all its parts. */
+/* The sizes and bytes of a block's first instructions, over all its parts. */
 static void copy_start(struct code_block *to, const struct announcement *from, uint32_t length) {
     uint32_t done_bytes = 0;
     to->ip = from->ip;
@@ -20,7 +20,7 @@ static void copy_start(struct code_block *to, const struct announcement *from, u
     }
 }
 
-/* How many instructions of a block retired, of whose markers `done` were passed, before the one that faulted. */
+/* The number of a block's instructions retired before the faulting one, when `done` markers were passed. */
 static uint32_t retired_before_fault(const struct announcement *block, uint32_t done) {
     static struct code_block all;
     copy_start(&all, block, block->instructions);
@@ -29,7 +29,7 @@ static uint32_t retired_before_fault(const struct announcement *block, uint32_t 
     return done;
 }
 
-/* The last block retired only so far: put the words of the part that did. */
+/* Write the words of the last block's retired part. */
 static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     static struct code_block part;
     const struct announcement *last = thread->last;
@@ -37,7 +37,7 @@ static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     area->retired -= last->instructions - retired;
     copy_start(&part, last, retired);
     stopped = part.ip + sum_of(part.sizes, retired);
-    part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* code that was changed goes on where it was left */
+    part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* changed code continues at the next instruction */
     part.end = (struct code){false, false, CERTAIN, 0, 0};
     part.whole = 0;
     if (retired)
@@ -48,7 +48,7 @@ static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     thread->last = &area->nothing;
 }
 
-/* Whether the last instruction of the last block retired, all others having done so. */
+/* Whether the last instruction of the last block retired, after all others. */
 static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t next_ip) {
     switch (last->tail) {
     case COUNTED:
@@ -61,8 +61,8 @@ static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t 
     }
 }
 
-/* What became of a thread's last block, now that one at `next_ip` begins. False: that one is another iteration of a
-   string instruction, and is nothing new. */
+/* Finish a thread's last block, now that one at `next_ip` begins. False: it is another iteration of a string
+   instruction, not a new block. */
 bool settle(struct thread *thread, uint64_t next_ip) {
     const struct announcement *last = thread->last;
     uint64_t passed = thread->progress - thread->before;

@@ -1,4 +1,4 @@
-"""What qemu executes: one row an instruction set."""
+"""The targets that qemu executes: one row per instruction set."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from pfmon.light_typing import NamedTuple
 from pfmon.stream.table import InstructionSet
 
 X86, PPC = 3, 4
-"""capstone's numbers of architectures (CS_ARCH_*),"""
+"""capstone's numbers of architectures (CS_ARCH_*)."""
 
 LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
-"""... and of their modes (CS_MODE_*)."""
+"""capstone's modes (CS_MODE_*)."""
 
 
 PAYLOAD_BYTES = 40
-"""Of an instruction in the block table: its code, zeros up to 16 bytes, and its operands (stream/operands.pxd)."""
+"""Payload of an instruction in the block table: its code, zero-padded to 16 bytes, and its operands
+(stream/operands.pxd)."""
 
 
 class Target(NamedTuple):
-    """qemu's name of it; the module that knows its mnemonics, and who describes them; capstone's architecture and
-    mode."""
+    """qemu's name of the target; the module with its mnemonics and its describer; capstone's architecture and mode."""
 
     name: str
     module: str
@@ -33,4 +33,4 @@ TARGETS = {
     InstructionSet.PPC: Target("ppc", "pfmon.engine.qemu.ppc", PPC, MODE_32 | BIG_ENDIAN),
     InstructionSet.PPC64LE: Target("ppc64le", "pfmon.engine.qemu.ppc", PPC, MODE_64 | LITTLE_ENDIAN),
 }
-"""By instruction set."""
+"""Targets by instruction set."""

@@ -1,4 +1,4 @@
-"""One task of a program that is followed, and the thread that reads what it retires."""
+"""One task of a followed program, and the thread that reads its stream."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from pfmon.stream.table import BlockTable, InstructionSet
 
     class Family(Protocol):
-        """Those that a task belongs to."""
+        """The tasks of a run."""
 
         def fail(self, error: BaseException) -> None:
-            """Something went wrong with one of them."""
+            """Fail the run because of a task's error."""
 
 
 UNCAUGHT = re.compile(rb"uncaught target signal (\d+)")
-"""What qemu says when a signal kills the program."""
+"""qemu's message when a signal kills the program."""
 
 
 class RunningTask:
-    """An engine that runs: its process was begun by another one."""
+    """A running engine: another one began its process."""
 
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
@@ -50,8 +50,8 @@ class RunningTask:
         parent: BlockTable | None,
         reader: tuple[BlockTable, Reader] | None,
     ) -> None:
-        """``handle``: of the process; ``parent``: the table of the one whose child it is; ``reader``: a table and a
-        reader that has a thread already, None: this makes its own."""
+        """``handle``: of the process; ``parent``: the parent task's table; ``reader``: a table and a reader with a
+        thread already, None: this creates its own."""
         self._family = family
         self.task = task
         self.instruction_set = instruction_set
@@ -69,7 +69,7 @@ class RunningTask:
 
     @property
     def ip(self) -> int:
-        """The address of the block that the reader got last."""
+        """The address of the last block read."""
         return self.reader.ip
 
     @property
@@ -81,33 +81,33 @@ class RunningTask:
     """Not known."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
-        """The program finds no PMU."""
+        """No effect: the program finds no PMU."""
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Not for anybody else: it runs already."""
+        """Not supported: it already runs."""
         raise ValueError("a task runs as it is followed")
 
     def stop(self) -> None:
         """End it between two blocks."""
-        if reader := getattr(self, "reader", None):  # its thread may have ended, by an error
+        if reader := getattr(self, "reader", None):  # its thread may have ended with an error
             reader.request_stop()
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address and text of the instructions in a range of code, of those that were executed."""
+        """Address and text of the executed instructions in a range of code."""
         from pfmon.engine.qemu.listing import listing  # as for the first process
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
-        """Nothing: who follows it ends it."""
+        """No effect: `Tasks` ends it."""
 
     def begin(self, watch: Watch, on_notice: Callable[[str], None], execs: bool) -> None:
-        """Read its stream, in a thread. ``execs``: what it executes is to be followed."""
+        """Start a thread that reads its stream. ``execs``: executed programs are followed."""
         self._thread = Thread(target=self._read, args=(watch, on_notice, execs), name="pfmon task", daemon=True)
         self._thread.start()
 
     def died(self) -> None:
-        """Its process is dead, or goes on as another program."""
+        """The process is dead, or executes another program."""
         if self.handle >= 0:
             os.close(self.handle)
             self.handle = -1
@@ -115,7 +115,7 @@ class RunningTask:
             reader.guest_died()
 
     def join(self) -> None:
-        """Wait until everything was read."""
+        """Wait until the stream is read to its end."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -135,13 +135,13 @@ class RunningTask:
             if self.reader.executing == 1:
                 on_notice(self._notice(execs))
             watch.ended(ending, self.reader.retired)
-        except BaseException as error:  # raised by who waits for all
+        except BaseException as error:  # raised by Tasks.join
             self._family.fail(error)
         finally:
-            del self.table, self.reader  # many may come after it
+            del self.table, self.reader  # frees memory: many tasks may follow
 
     def _ending(self) -> Ending | None:
-        """How the program ended: as it said itself, or as qemu says; else nothing but SIGKILL is so sudden."""
+        """How the program ended: by its exit status or qemu's message; else by SIGKILL, which leaves neither."""
         if self.reader.executing:
             return None
         if self.reader.exit_status is not None:
@@ -158,7 +158,7 @@ class RunningTask:
 
 
 def native(who: str, reader: Reader, execs: bool) -> str:
-    """What there is to say when a program goes on as one that nobody counts."""
+    """The message about a program that continues uncounted, outside of qemu."""
     if not execs:
         return f"{who} executed another program, which was not counted; --follow-exec counts it"
     return f"{who} executed {os.fsdecode(reader.executed)}, which cannot be followed and was not counted"

@@ -1,8 +1,8 @@
-"""The processes of a program that is followed: each has a ring, an area and a reader's thread of its own.
+"""The processes of a followed program: each has a ring, an area and a reader thread.
 
-Who begins, as a child or as a program that is executed, connects and asks for its files (follow.c); it executes nothing
-before. With the question comes one end of its line, whose other end is open as long as the process, or a child of its
-that has no line yet, is there: when all processes are dead and all lines have ended, there is nobody left.
+A new process, a child or an executed program, connects and asks for its files (follow.c) before it executes anything.
+Its question carries one end of its line; the other end is open as long as the process, or a child of its without a line
+yet, exists: when all processes are dead and all lines closed, no process is left.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ FOLLOW_FORKS, FOLLOW_EXECS = 1, 2
 CREDENTIALS = struct.Struct("=iII")
 """Process, user and group at the other end of a connection."""
 PATIENCE = 0.1
-"""Seconds after which processes are killed that do not stop by themselves."""
+"""Seconds before processes that do not stop are killed."""
 UNKNOWN = "?"
-"""In the place of a command."""
+"""Stands for an unknown command."""
 WAITING = 128
-"""Connections that may wait for an answer."""
+"""Connections that may queue."""
 
 
 class _Asker(NamedTuple):
-    """A connection of a process that asks."""
+    """A connection of an asking process."""
 
     connection: socket.socket
 
@@ -57,7 +57,7 @@ class _Line(NamedTuple):
 
 
 class Tasks:
-    """All processes of one run. A thread answers them; what their readers raise is raised by `join`."""
+    """All processes of one run. A thread answers them; `join` raises exceptions of their readers."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Tasks:
         first: tuple[BlockTable, Reader],
         on_notice: Callable[[str], None],
     ) -> None:
-        """``first``: table and reader of the process that is begun first, which has a thread already."""
+        """``first``: table and reader of the first process, which has a thread already."""
         self._follow = follow
         self._instruction_set = instruction_set
         self._traced = traced
@@ -84,10 +84,10 @@ class Tasks:
         self._thread: Thread | None = None
         self._woken = self._wake = -1
 
-    # ------------------------------------------------------------ what the guest calls
+    # ------------------------------------------------------------ called by the guest
 
     def start(self) -> str:
-        """Be ready for the first process; what the plugin must be told."""
+        """Start the thread before the first process; returns the plugin's argument."""
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._selector.register(self._woken, selectors.EVENT_READ)
@@ -118,8 +118,8 @@ class Tasks:
         self._notify()
 
     def join(self, first: Ending | None) -> None:
-        """Wait until all have ended and everything was read; raises what went wrong. ``first``: how the first task
-        ended."""
+        """Wait until all processes have ended and all streams are read; raises errors of tasks. ``first``: the first
+        task's ending."""
         if self._thread is not None:
             self._thread.join()
         for task in self._tasks:
@@ -130,7 +130,7 @@ class Tasks:
             self._follow.first_ended(self._tasks[0].task, first)
 
     def close(self) -> None:
-        """End whoever is still there, and give back what this holds of the host."""
+        """End remaining processes, and release host resources."""
         if self._thread is not None:
             self.kill()
             self._thread.join()
@@ -146,13 +146,13 @@ class Tasks:
         self._tasks, self._live = [], {}  # they refer back to this
 
     def fail(self, error: BaseException) -> None:
-        """Something went wrong with a task: there will be no counts."""
+        """Fail the run, without counts, because of a task's error."""
         self._error = self._error or error
         self.kill()
 
     def _notify(self) -> None:
         if self._wake >= 0:
-            with suppress(BlockingIOError):  # it was notified and has not looked yet
+            with suppress(BlockingIOError):  # it is already notified
                 os.write(self._wake, b"\0")
 
     # ------------------------------------------------------------ the thread
@@ -171,7 +171,7 @@ class Tasks:
                 task.died()
 
     def _take(self, key: selectors.SelectorKey) -> None:
-        """Something happened."""
+        """Handle an event of a selector."""
         if key.fd == self._woken:
             with suppress(BlockingIOError):
                 os.read(self._woken, 4096)
@@ -199,7 +199,7 @@ class Tasks:
         return True
 
     def _hear(self, asker: _Asker) -> None:
-        """A question, or the end of a connection. There is one question, so the connection ends."""
+        """Receive a question, or the end of a connection. The connection ends after one question."""
         if asker not in self._askers:
             return
         try:
@@ -221,13 +221,13 @@ class Tasks:
             self._hang_up(line)
 
     def _end(self, asker: _Asker) -> None:
-        """End a connection."""
+        """Close a connection."""
         self._askers.discard(asker)
         self._selector.unregister(asker.connection)
         asker.connection.close()
 
     def _hold(self, end: int) -> _Line:
-        """Wait for the end of a line."""
+        """Watch the end of a line."""
         os.set_inheritable(end, False)
         line = _Line(socket.socket(fileno=end))
         self._lines.add(line)
@@ -248,7 +248,7 @@ class Tasks:
         return kind == START and not self._tasks and self._begin(asker, pid, (1,), None)
 
     def _begin(self, asker: _Asker, pid: int, process: tuple[int, ...], parent: RunningTask | None) -> bool:
-        """A process begins."""
+        """Start a task for a new process."""
         if len(self._live) >= self._follow.most:
             self.fail(
                 LostError(
@@ -262,7 +262,7 @@ class Tasks:
         return self._add(asker, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
 
     def _become(self, asker: _Asker, pid: int, before: RunningTask) -> bool:
-        """A process goes on as another program."""
+        """Start a task for a process that executes another program."""
         task, forks = before.task, before.reader.forks
         self._died(before)
         then = api.Task(task.process, task.image + 1, pid, _command(pid), named=False)
@@ -271,7 +271,7 @@ class Tasks:
     def _add(self, asker: _Asker, task: api.Task, forks: int, parent: BlockTable | None) -> bool:
         try:
             handle = os.pidfd_open(task.pid)
-        except ProcessLookupError:  # it was killed before it did anything
+        except ProcessLookupError:  # it was killed at once
             return False
         number = len(self._tasks)
         reader = None if number else self._first
@@ -284,13 +284,13 @@ class Tasks:
             self._follow.first_begins(task)
         else:
             added.begin(self._follow.watch(task, added), self._on_notice, self._follow.execs)
-        with suppress(OSError):  # it is dead by now
+        with suppress(OSError):  # it is already dead
             socket.send_fds(asker.connection, [b"\0"], [added.reader.ring_file, added.reader.area_file])
         added.reader.close_files()
         return True
 
     def _died(self, task: RunningTask) -> None:
-        """A process is dead, or goes on as another program."""
+        """A process is dead, or executes another program."""
         if task.handle < 0:
             return
         self._selector.unregister(task.handle)
@@ -298,7 +298,7 @@ class Tasks:
         task.died()
 
     def _hang_up(self, line: _Line) -> None:
-        """End a line: that ends the process, if it has not ended."""
+        """Close a line, which kills its process."""
         if line in self._lines:
             self._lines.discard(line)
             self._selector.unregister(line.end)
@@ -307,13 +307,13 @@ class Tasks:
     # ------------------------------------------------------------ the end
 
     def _is_over(self) -> bool:
-        """Nobody is left, and nobody can come."""
+        """Whether no process is left, and none can start."""
         if not (self._tasks or self._first_died) or self._live or self._lines or self._askers:
             return False
         return not self._accept()
 
     def _look_at_the_end(self) -> None:
-        """Do what was asked for from other threads."""
+        """Carry out requests of other threads."""
         now = time.monotonic()
         if self._killing or (self._deadline is not None and now >= self._deadline):
             self._kill_all()
@@ -324,7 +324,7 @@ class Tasks:
                 task.stop()
 
     def _stop_listening(self) -> None:
-        """Who begins now finds nobody, and ends."""
+        """Stop listening: a process that begins now gets no answer, and ends."""
         if self._listener is not None:
             self._selector.unregister(self._listener)
             self._listener.close()
@@ -343,10 +343,10 @@ class Tasks:
 
 
 def _command(pid: int) -> list[str]:
-    """The program that qemu executes in a process, and its arguments, as far as the process says so."""
+    """The program that qemu executes in a process, with its arguments, as read from the process."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read().split(b"\0")[:-1]
         return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]] or [UNKNOWN]
-    except (OSError, ValueError):  # it is dead, or has overwritten that
+    except (OSError, ValueError):  # it is dead, or has overwritten its arguments
         return [UNKNOWN]

@@ -1,21 +1,20 @@
-/* Counting without a stream: translated code itself counts how often blocks begin, and how often they get behind each
-   instruction that may fault. That is all that totals need, and costs no call.
+/* Counting without a stream: translated code counts how often blocks begin, and how often each instruction that may
+   fault is passed. Totals need nothing else, and this costs no call.
 
-   A block's counters stand behind its announcement: one for its beginning, one for each instruction that may fault and is
-   not its last, and one for the last: the accesses that it made, or the iterations of a string instruction, which are no
-   runs of their own. */
+   A block's counters follow its announcement: one for its beginning, one for each instruction that may fault and is not
+   its last, and one for the last: its accesses, or the iterations of a string instruction, which are no runs of their
+   own. */
 
 #include "parts.h"
 #include "qemu_plugin.h"
 
-/* How many counters a block has: `marks` instructions before the last may fault. */
+/* The number of a block's counters: `marks` instructions before the last may fault. */
 uint32_t counters_for(uint32_t marks) {
     return marks + 2;
 }
 
-/* A block begins of whose last instruction no counter says that it retired; qemu calls before it adds to `begun`. If
-   it is a string instruction, and nothing else has begun since it did before, this is another iteration. `own`: the
-   block. */
+/* A block begins whose last instruction has no counter; qemu calls before it adds to `begun`. If it is a string
+   instruction, and no other block began in between, this is another iteration. `own`: the block. */
 static void on_doubtful(unsigned int cpu, void *own) {
     const struct announcement *block = own;
     (void)cpu;
@@ -25,7 +24,7 @@ static void on_doubtful(unsigned int cpu, void *own) {
     area->doubtful_at = area->begun;
 }
 
-/* Have a translation block counted, which is `block`; `without_list`: its last accesses count as made (plugin.c). */
+/* Instrument a translation block that is `block`; `without_list`: its last accesses count as made (plugin.c). */
 void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted,
                  bool without_list) {
     uint64_t *counters = counters_of(block), *tail = counters + block->counters - 1;

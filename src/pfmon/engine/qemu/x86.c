@@ -1,5 +1,5 @@
-/* x86 instructions as the plugin must know them (Intel SDM volume 2, appendix A: opcode maps). An instruction that is
-   not known to be harmless may fault: that costs time and is never wrong. */
+/* x86 instructions as the plugin needs them (Intel SDM volume 2, appendix A: opcode maps). Instructions not known to be
+   harmless may fault: that costs time and is never wrong. */
 
 #include "layout.h"
 #include "x86.h"
@@ -41,7 +41,7 @@ struct decoded x86_decode(const uint8_t *bytes, size_t size, bool is_64) {
     return it;
 }
 
-/* One-byte opcodes. IN_REGISTERS: those that have no operand in memory. */
+/* One-byte opcodes. IN_REGISTERS: harmless without a memory operand. */
 static int harmless_one_byte(uint8_t opcode, int reg, bool is_64) {
     if (opcode < 0x40) {         /* add, or, adc, sbb, and, sub, xor, cmp */
         if ((opcode & 7) < 4)
@@ -76,7 +76,7 @@ static int harmless_one_byte(uint8_t opcode, int reg, bool is_64) {
     }
 }
 
-/* Opcodes behind 0F. */
+/* Opcodes after 0F. */
 static int harmless_two_bytes(uint8_t opcode) {
     if (between(opcode, 0x80, 0x8F) || between(opcode, 0xC8, 0xCF) || opcode == 0x1E || opcode == 0x1F
             || opcode == 0xA2 || opcode == 0x31)
@@ -111,7 +111,7 @@ bool x86_is_string(uint8_t opcode) {
     return between(opcode, 0xA4, 0xA7) || between(opcode, 0xAA, 0xAF) || between(opcode, 0x6C, 0x6F);
 }
 
-/* Calls, returns and jumps: how many accesses to memory they make; -1: it is none of them. */
+/* Calls, returns and jumps: their number of memory accesses; -1: other instructions. */
 static int accesses_of_branch(const struct decoded *it) {
     bool memory = it->modrm != NO_MODRM && it->modrm >> 6 != 3;
     if (it->opcode == 0xE8 || it->opcode == 0xC2 || it->opcode == 0xC3)
@@ -128,8 +128,8 @@ static int accesses_of_branch(const struct decoded *it) {
     }
 }
 
-/* Instructions after which anything may come, and which do not fault once they are there: traps, system calls, and
-   calls, jumps and returns to another code segment. */
+/* Instructions that any block may follow, and that do not fault once they have begun: traps, system calls, and calls,
+   jumps and returns to another code segment. */
 static bool is_trap(const struct decoded *it, const uint8_t *last) {
     int reg = it->modrm == NO_MODRM ? 0 : it->modrm >> 3 & 7;
     if (it->map == 2)
@@ -137,7 +137,7 @@ static bool is_trap(const struct decoded *it, const uint8_t *last) {
     switch (it->opcode) {
     case 0xCC: case 0xF1: case 0xCA: case 0xCB: case 0xCF: case 0x9A: case 0xEA:
         return true;
-    case 0xCD:                   /* int: those that programs may use */
+    case 0xCD:                   /* int: vectors that programs may use */
         return *last == 0x80 || *last == 3 || *last == 4;
     case 0xFF:
         return reg == 3 || reg == 5;

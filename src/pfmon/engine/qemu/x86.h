@@ -1,4 +1,4 @@
-/* How an x86 instruction begins: what its opcode is. */
+/* The beginning of an x86 instruction, up to its opcode. */
 
 #ifndef PFMON_QEMU_X86_H
 #define PFMON_QEMU_X86_H
@@ -8,11 +8,11 @@
 enum { NO_MODRM = -1 };
 
 struct decoded {
-    int map;                     /* 1: one byte, 2: 0F; 0: there are only prefixes */
+    int map;                     /* 1: one byte, 2: 0F; 0: only prefixes */
     uint8_t opcode;
-    int modrm;                   /* the byte behind the opcode; NO_MODRM when there is none */
+    int modrm;                   /* the byte after the opcode; NO_MODRM when there is none */
     bool repeats, operand_size;  /* prefixes */
-    size_t length;               /* up to the opcode, with it */
+    size_t length;               /* up to and including the opcode */
 };
 
 #pragma GCC visibility push(hidden)

@@ -1,8 +1,8 @@
-"""What x86 mnemonics are: kinds, sort of branch, and what else is to be known of their operands.
+"""Properties of x86 mnemonics: kinds, branch kinds, and operand rules.
 
-capstone says what the operands are. That one in memory is read or written follows from its place and the mnemonic, as
-what capstone says of that is wrong for many (fstp, movups, cmpxchg, test). Here are also accesses that are not written
-as operands (the stack's), branches, and what works on floating-point registers.
+capstone gives the operands. Whether a memory operand is read or written follows from its position and the mnemonic, as
+capstone is wrong for many (fstp, movups, cmpxchg, test). This module also has accesses without a written operand (the
+stack's), branches, and instructions on floating-point registers.
 Source: Intel SDM, volume 2, the instruction reference.
 """
 
@@ -35,7 +35,7 @@ NAMED: dict[str, int] = {
     **dict.fromkeys(("maskmovq", "maskmovdqu"), Kind.STORE),
     "xlatb": Kind.LOAD,
 }
-"""Kinds beyond those of their written operands. Near returns and calls move the return address."""
+"""Kinds beyond those of written operands. Near returns and calls move the return address."""
 
 SIZES = {
     "pushal": 32,
@@ -46,8 +46,8 @@ SIZES = {
     **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
     **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
 }
-"""Bytes of memory that are not written as operands and are not those of a pointer, or which capstone takes for 8; of
-XSAVE the area without extensions (Intel SDM volume 1, 13.4)."""
+"""Sizes of accesses without a written operand that are not pointer-sized, or that capstone takes for 8 bytes; of XSAVE
+the area without extensions (Intel SDM volume 1, 13.4)."""
 
 CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
 NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
@@ -67,7 +67,7 @@ FLOATING_MOVE = re.compile(
     r"|movddup|movs[hl]dup)(?:ss|sd|ps|pd)|v?movsldup|v?movshdup|v?movddup"
     r"|f(?:i?ld\w*|[in]?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
 )
-"""... and those that move them."""
+"""Mnemonics that move floating-point numbers."""
 
 WRITES_FIRST = re.compile(
     r"v?p?mov\w*|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
@@ -79,18 +79,18 @@ READS_FIRST = re.compile(
     r"cmp(?!xchg)\w*|test|bt|push|l?call|l?jmp|i?mul|i?div|scas\w|lods\w|xrstor\w*|fxrstor\w*|v?ldmxcsr"
     r"|f(?:i?ld\w*|bld|i?(?:add|subr?|mul|divr?|comp?)|rstor)|l[gil]dt|ltr|lmsw|ver[rw]|bound"
 )
-"""... and that only read it. All others do both; operands behind the first are read."""
+"""Mnemonics that only read their first operand. All others do both; later operands are read."""
 
 
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
-    """Who describes x86 instructions, by the capstone library at this path."""
+    """The describer of x86 instructions, with the capstone library at this path."""
     return X86Describer(table, library, facts, register, architecture, mode)
 
 
 @cache  # each process of a program that is followed asks for all
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of the access (0: as
-    capstone says, or a pointer's), and kinds of x86 alone, of a mnemonic."""
+    """Of a mnemonic: kinds, branch kind, rule (describe.pxd), access kind of a first operand in memory, size of the
+    access in bytes (0: as capstone says, or a pointer's), and x86 kinds."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE
@@ -132,7 +132,7 @@ FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
 
 @cache
 def register(name: str) -> int:
-    """The bit that stands for a register and all of its parts; NO_REGISTER: nothing waits for it."""
+    """The bit of a register and all of its parts; NO_REGISTER: no instruction waits for it."""
     if match := re.fullmatch(r"r(\d+)[bwd]?", name):
         return int(match[1])
     if match := re.fullmatch(r"[xyz]mm(\d+)", name):

@@ -1,7 +1,7 @@
-/* Whether bytes are a whole x86 instruction (Intel SDM volume 2, chapter 2 and appendix A).
+/* Checks whether bytes are a whole x86 instruction (Intel SDM volume 2, chapter 2 and appendix A).
 
-   qemu 7.2 also reports an instruction that it began to translate and gave up, as it goes on behind the page: with the
-   bytes that it had read. That one is not in the block. */
+   qemu 7.2 also reports an instruction that it began to translate and gave up, because it crosses the page: with the
+   bytes read so far. That one is not in the block. */
 
 #include "code.h"
 
@@ -90,7 +90,7 @@ static size_t two_bytes_immediate(const struct reader *it, uint8_t opcode) {
         || opcode == 0xC2 || between(opcode, 0xC4, 0xC6);
 }
 
-/* The bytes behind a ModR/M byte that belong to its operand. Sets `lack` when the SIB byte is not there. */
+/* The bytes after a ModR/M byte that belong to its operand. Sets `lack` when the SIB byte is missing. */
 static size_t operand(struct reader *it, int modrm, bool *lack) {
     int mod = modrm >> 6, rm = modrm & 7, sib;
     if (mod == 3)

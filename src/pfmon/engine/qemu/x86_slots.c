@@ -1,5 +1,5 @@
-/* How many addresses the accesses of an x86 instruction have in the stream: one for each operand in memory, the stack's
-   among them (Intel SDM volume 2, appendix A: opcode maps). What is only fetched ahead has none. */
+/* The number of addresses of an x86 instruction in the stream: one for each memory operand, including the stack's
+   (Intel SDM volume 2, appendix A: opcode maps). Prefetches have none. */
 
 #include "x86.h"
 
@@ -68,8 +68,7 @@ static uint8_t slots_of_two_bytes(const struct decoded *it) {
     return in_memory(it->modrm);
 }
 
-/* VEX (C4, C5) and EVEX (62): in the place of what is no instruction with such operands; the opcode and its operands
-   stand behind the prefix. */
+/* VEX (C4, C5) and EVEX (62), in place of instructions without such operands; opcode and operands follow the prefix. */
 static uint8_t slots_of_vex(const uint8_t *bytes, size_t size, size_t opcode, bool has_maps) {
     if (opcode + 1 >= size || bytes[opcode] == 0x77)
         return 0;                /* vzeroupper */
