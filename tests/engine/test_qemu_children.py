@@ -60,7 +60,7 @@ def test_children_end_with_the_run(mark: str) -> None:
     done = subprocess.run(command(mark, "sleep 0.5; exit 3"), capture_output=True, text=True, check=False)
     assert done.returncode == 3 and EVENT in done.stdout
     assert not marked(mark)
-    assert "went on behind its end" in done.stderr and "--detach-children" in done.stderr
+    assert "killed at the program's end" in done.stderr and "--detach-children" in done.stderr
 
 
 def test_children_go_on_that_are_detached(mark: str) -> None:
@@ -112,9 +112,9 @@ def test_bomb_of_programs_leaves_nothing(mark: str) -> None:
 
 def test_no_notice_where_everybody_has_ended(capfd: pytest.CaptureFixture[str]) -> None:
     run = pfmon.run(["/bin/sh", "-c", "sleep 0.1 | cat; sh -c true & wait"], events=[EVENT])
-    assert not [note for note in run.notes if "went on" in note]
+    assert not [note for note in run.notes if "killed at" in note]
     run = pfmon.run(["/bin/sh", "-c", "(sleep 0.02) & exit 0"], events=[EVENT])  # ends by itself in a moment
-    assert not [note for note in run.notes if "went on" in note]
+    assert not [note for note in run.notes if "killed at" in note]
 
 
 def test_ia64_processes_are_none_of_the_host(tmp_path: Path) -> None:

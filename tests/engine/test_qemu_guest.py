@@ -223,7 +223,7 @@ def test_program_that_becomes_another_says_so(tmp_path: Path) -> None:
     )
     ran = run([program], notices=notices)
     assert ran.ending is not None and ran.ending.status == 1
-    assert notices == ["the program executed another one; what that did was not counted"]
+    assert notices == ["the program executed another one, which was not counted"]
 
 
 def test_absent_emulator_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

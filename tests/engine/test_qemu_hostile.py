@@ -100,7 +100,7 @@ def test_last_look_is_careful(member: str, word: int) -> None:
 
 @pytest.mark.parametrize("word", [1 << 33, 1 << 62, (1 << 64) - 1])
 def test_more_words_than_a_buffer_has_are_none(word: int) -> None:
-    with pytest.raises(LostError, match="written into memory that is pfmon's"):
+    with pytest.raises(LostError, match="written into pfmon's memory"):
         written(program(), lambda _: offsets()["area"]["count"], word)
 
 

@@ -249,7 +249,7 @@ def test_program_that_becomes_another_says_so(tmp_path: Path) -> None:
     data = '.data\n name: .asciz "/bin/false"\n words: .long name, 0'
     ran = run([program(tmp_path, f"_start: {code}\n {data}")], notices=notices)
     assert ran.ending is not None and ran.ending.status == 1
-    assert notices == ["the program executed another one; what that did was not counted"]
+    assert notices == ["the program executed another one, which was not counted"]
 
 
 PASSED_ON = """

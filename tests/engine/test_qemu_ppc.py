@@ -395,7 +395,7 @@ def test_program_that_becomes_another_says_so(tmp_path: Path) -> None:
     code = f'{START} {name}\n li 0, 11\n mr 4, 9\n li 5, 0\n sc\n trap\n 2: .asciz "/bin/false"'
     ran = run([ppc_program(tmp_path, code)], notices=notices)
     assert ran.ending is not None and ran.ending.status == 1
-    assert notices == ["the program executed another one; what that did was not counted"]
+    assert notices == ["the program executed another one, which was not counted"]
 
 
 @PPC_ASSEMBLER

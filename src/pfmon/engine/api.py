@@ -62,10 +62,10 @@ class Watch(Protocol):
 
 
 class Follow(NamedTuple):
-    """Which child processes and executed programs are counted, ``most`` processes at a time. ``watch`` returns a reader
-    for each task but the first; such a task runs as an engine in a thread of its own, and an exception of task or
-    reader ends the run. ``first_ended`` is called when the first task ends (None: as in `Watch.ended`),
-    ``first_begins`` with the first task as soon as it is known."""
+    """Child processes and executed programs to count, ``most`` processes at a time. ``watch`` returns a reader for each
+    task but the first; such a task runs as an engine in a thread of its own, and an exception of task or reader ends
+    the run. ``first_ended`` is called when the first task ends (None: as in `Watch.ended`), ``first_begins`` with the
+    first task as soon as it is known."""
 
     forks: bool
     execs: bool

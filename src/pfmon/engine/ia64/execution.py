@@ -115,8 +115,8 @@ class Execution:
         _, address, ip = self.processor.unaligned
         name = process.thread.name.decode(errors="replace")
         process.notice(
-            f"{name}({process.process_id}): unaligned access to {address:#x}, ip={ip:#x}; it was completed, as others "
-            "will be, which takes the operating system long"
+            f"{name}({process.process_id}): unaligned access to {address:#x}, ip={ip:#x}; the operating "
+            "system completes such accesses, slowly"
         )
 
     def finish(self, end: End | None) -> Ending | None:

@@ -16,4 +16,4 @@ def capstone_library() -> str:
         path = os.path.join(directory, "lib", "libcapstone.so")
         if os.path.isfile(path):
             return path
-    raise PfmonError("capstone is not here, which says what instructions are: pip install capstone")
+    raise PfmonError("capstone, which decodes instructions, is not installed: pip install capstone")

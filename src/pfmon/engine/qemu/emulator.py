@@ -31,7 +31,7 @@ def emulator(instruction_set: InstructionSet) -> str:
     path = find(instruction_set)
     if path is None:
         name = TARGETS[instruction_set].name
-        raise PfmonError(f"qemu-{name} is not here, which runs such programs: install the package {PACKAGE}")
+        raise PfmonError(f"qemu-{name}, which runs such programs, is not installed: install the package {PACKAGE}")
     for made in (_beside("plugin.so"), reaper_path()):
         if not os.path.isfile(made):
             raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {made}")

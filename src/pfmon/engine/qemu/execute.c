@@ -19,7 +19,7 @@
 #include "parts.h"
 
 enum {
-    MOST_SCRIPTS = 5,            /* whose interpreters are scripts */
+    MOST_SCRIPTS = 5,            /* scripts whose interpreters are scripts, at most */
     FIRST_LINE = 256,            /* bytes that the kernel reads */
     MOST_WORDS = 1 << 20,
     MOST_TEXT = 1 << 17,         /* bytes of one argument */

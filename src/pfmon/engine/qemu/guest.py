@@ -91,7 +91,7 @@ class Guest:
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PfmonError when the program is to read counters: qemu emulates no PMU."""
         if not secure:
-            raise PfmonError("--insecure: a program under qemu finds no counters that it could read")
+            raise PfmonError("--insecure: a program under qemu has no counters to read")
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
         """Run to the program's end, or until ``stop`` was called (None)."""
@@ -124,8 +124,8 @@ class Guest:
         if ended and not self._stopping:
             rest = "1 process" if ended == 1 else f"{ended} processes"
             self._wanted.on_notice(
-                f"{rest} that the program had started went on behind its end, and ended with it; "
-                "--detach-children lets such processes go on"
+                f"killed at the program's end: {rest} that it had started; "
+                "--detach-children leaves such processes running"
             )
 
     def _end_as_another(self, consumer: Consumer, status: int) -> Ending | None:
@@ -144,8 +144,8 @@ class Guest:
         self._check()
         if killed_by == signal.SIGILL and self._wanted.settings.cpu not in ("", ALL):
             self._wanted.on_notice(
-                f"its processor is qemu's {self._wanted.settings.cpu}: an instruction of a later one is illegal there; "
-                f"--set qemu.cpu={ALL} lets it have all that qemu executes"
+                f"its processor is qemu's {self._wanted.settings.cpu}: instructions of later ones are illegal on it; "
+                f"--set qemu.cpu={ALL} enables all that qemu executes"
             )
         return ending if ending is None or not faulted else ending._replace(where=self._where())
 
@@ -215,7 +215,7 @@ class Guest:
     def _native(self) -> str:
         """The message about a program that continues uncounted, outside of qemu."""
         if self._wanted.follow is None:
-            return "the program executed another one; what that did was not counted"
+            return "the program executed another one, which was not counted"
         from pfmon.engine.qemu.task import native  # as above
 
         return native("the program", self._reader, self._wanted.follow.execs)

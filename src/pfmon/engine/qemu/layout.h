@@ -56,7 +56,8 @@ enum {
     SIZE_BITS = 0x1F
 };
 
-struct announcement {            /* no parts: a mapped file (announce.c). Then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes; counters */
+struct announcement {            /* no parts: a mapped file (announce.c). Followed by `length` sizes, a byte each, and
+                                    `bytes` of code, padded to 8 bytes; then counters */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its address, its last instruction's, the following one */
     uint64_t whole;              /* increment of `progress` when it retires whole, without further work */
@@ -98,9 +99,8 @@ struct area {                    /* the head of the area */
     uint32_t traced;             /* addresses of accesses are in the stream */
     uint32_t totals;             /* no stream: only counters of block runs */
     uint64_t begun;              /* blocks that have begun, with `totals` */
-    uint64_t doubtful;           /* the last instruction of the block that began last of those of which no counter
-                                    says that it retired, */
-    uint64_t doubtful_at;        /* ... and `begun` then */
+    uint64_t doubtful;           /* last instruction of the latest begun block that has no counter for it */
+    uint64_t doubtful_at;        /* `begun` at that time */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* qemu's own output on standard error */

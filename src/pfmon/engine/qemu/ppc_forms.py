@@ -7,13 +7,13 @@ A form has the written fields, ``<``, the read fields, and in brackets those of 
 RT RA RB   the general register of that field; RT of a store is read. RA0: none if the field is 0
 FT FA FB   the floating-point or vector register of that field; FC likewise (of the 64 vector registers of VSX the last
            32 are taken for the first)
-RT+        that of the field and all behind it (lmw, stmw)
+RT+        that of the field and all after it (lmw, stmw)
 BF BC      the field of the condition register; that of which BC is a bit
 BITS       those of which BA and BB are bits (of mcrf nearly so)
 FXM CR     those of a mask; all
 SPR CA     LR, CTR or XER, by number; XER
 . .1       CR0, CR1, if the instruction has Rc set; CR0: always
-BO         what a branch looks at, by its field
+BO         registers that a branch tests, by its field
 ========== ============================================================================================================
 
 Writes of RA by update forms are left out: the value comes from RA, not from memory.

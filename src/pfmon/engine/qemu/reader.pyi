@@ -3,7 +3,7 @@ from pfmon.program.mapped import Mapped
 from pfmon.stream.consumer import Consumer
 
 class Reader:
-    """Reads what one guest retires."""
+    """Reads one guest's stream."""
 
     ring_file: int
     area_file: int

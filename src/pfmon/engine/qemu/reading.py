@@ -33,8 +33,8 @@ TROUBLES = {
 def trouble(reader: Reader) -> str:
     """Why the stream is not complete; empty: it is."""
     if reader.damaged:
-        return "it has written into memory that is pfmon's"
-    return TROUBLES.get(reader.trouble, "it has written into memory that is pfmon's") if reader.trouble else ""
+        return "it has written into pfmon's memory"
+    return TROUBLES.get(reader.trouble, "it has written into pfmon's memory") if reader.trouble else ""
 
 
 def killed(number: int) -> Ending:

@@ -3,9 +3,9 @@
 
    reaper ORDERS ANSWERS AREA KEEP COMMAND...
 
-   AREA is the file that the plugin maps (layout.h), or -1. ORDERS and ANSWERS are pipes. The program's wait status is the first answer. An order is a byte: KILL, the program dies;
-   END, or the end of the pipe, all processes do, and how many had to be killed is the second answer. KEEP: "keep" leaves
-   those that the program has started alone. */
+   AREA is the file that the plugin maps (layout.h), or -1. ORDERS and ANSWERS are pipes. The first answer is the
+   program's wait status. An order is a byte: KILL kills the program; END, or the end of the pipe, kills all processes,
+   and the second answer is their number. KEEP: "keep" leaves the program's descendants alone. */
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -67,7 +67,7 @@ static bool reap(int32_t *ended) {
     return process == 0;
 }
 
-/* ---------------------------------------------------------------- who there is */
+/* ---------------------------------------------------------------- descendants */
 
 static bool is_ours(long process) {
     return process >= 0 && process < MOST_PROCESSES && ours[process / 8] >> process % 8 & 1;
@@ -181,7 +181,7 @@ static bool obey(void) {
     return false;
 }
 
-/* ---------------------------------------------------------------- the beginning */
+/* ---------------------------------------------------------------- starting */
 
 /* Make the program die with this process. */
 static void become_the_program(pid_t parent, const sigset_t *mask, char **command) {

@@ -111,7 +111,7 @@ cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept
     if row.registers[2].role & ROLE_BASE and row.registers[0].file == FILE_GR \
             and row.registers[0].role & ROLE_TARGET and ins.r1 == ins.r3:
         return True
-    # A floating-point load pair wants one odd and one even register (SDM volume 3, ldfp).
+    # A floating-point load pair needs one odd and one even register (SDM volume 3, ldfp).
     return row.registers[1].file == FILE_FR and row.registers[1].role & ROLE_TARGET and not (ins.r1 ^ ins.r2) & 1
 
 

@@ -109,7 +109,7 @@ cpdef enum Place:                # position of an operand's register number: 0-3
     PLACE_QP = 4
     FIXED = 8                    # the register `first` itself
 
-cpdef enum RegisterIndex:        # registers by one index; stacked general registers are a ring behind the others
+cpdef enum RegisterIndex:        # registers by one index; stacked general registers are a ring after the others
     GR_FIRST = 0                 # r0-r31
     RING_FIRST = 32
     FR_FIRST = 160
@@ -123,7 +123,7 @@ cpdef enum RegisterIndex:        # registers by one index; stacked general regis
     AR_FPSR = 365
     AR_OTHER = 366
     CR_ANY = 367
-    PR_ALL = 368                 # when the last predicate is there
+    PR_ALL = 368                 # time of the last predicate
     AR_RSE = 369                 # RSC, BSP, BSPSTORE, RNAT
     REGISTERS = 370
 

@@ -28,7 +28,7 @@ cdef enum Role:                  # flags
     ROLE_TARGET = 2
     ROLE_BASE = 4                # base register of a load, store or line prefetch, which updates it
 
-cdef struct RegisterOperand:     # what Op.r1 .. Op.r4 name; FILE_NONE: no operand of the row
+cdef struct RegisterOperand:     # Op.r1 .. Op.r4; FILE_NONE: unused by the row
     uint8_t file
     uint8_t role
     uint8_t low                  # lowest bit of its number in the slot

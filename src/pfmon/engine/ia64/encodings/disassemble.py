@@ -18,7 +18,7 @@ _MASK64 = (1 << 64) - 1
 def disassemble(unit: str, encoding: int, extension: int = 0, bundle_address: int = 0) -> str | None:
     """The text of a 41-bit slot of ``unit`` (M, I, F, B, X), or None when the encoding is reserved.
 
-    ``extension``: the L slot for X. ``bundle_address``: what branch targets are relative to.
+    ``extension``: the L slot for X. ``bundle_address``: the base of branch targets.
     """
     row = decoder.find(unit, encoding, extension)
     if row is None:

@@ -103,7 +103,7 @@ def _load(p: Process, path: bytes) -> Program:
         p.notice(f"cannot execute {os.fsdecode(path)}: {error}")
         fail(errno.ENOEXEC)
     if instruction_set_in(program) is not InstructionSet.IA64:
-        p.notice(f"cannot execute {os.fsdecode(path)}: it is no program for IA-64; --sysroot has a place for those")
+        p.notice(f"cannot execute {os.fsdecode(path)}: not an IA-64 program; --sysroot DIR has those")
         fail(errno.ENOEXEC)
     return program
 

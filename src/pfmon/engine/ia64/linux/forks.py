@@ -45,7 +45,7 @@ def clone(p: Process, flags: int, base: int, size: int, parent_tid: int, child_t
         thread = _new_thread(p, flags, base, size, tls)
     else:
         if flags & CLONE_VM and not flags & CLONE_VFORK:
-            p.notice("clone with memory in common, but not as a thread, is not supported; it returns EINVAL")
+            p.notice("clone with shared memory but not as a thread is not supported; it returns EINVAL")
             fail(errno.EINVAL)
         if p.thread.wait is not None:  # the child of vfork has released it
             return p.thread.done

@@ -45,7 +45,7 @@ def for_host(p: Process, given: bytes, binding: bool) -> bytes:
         loopback = LOOPBACK_4 if family == AF_INET else LOOPBACK_6
         return given[:start] + loopback + given[start + size :] if binding or family == AF_INET6 else given
     if not _is_loopback(at):
-        p.notice("the program uses the network, where it reaches this machine alone; --net lets it out")
+        p.notice("the program uses the network, limited to this machine; --net allows other machines")
         fail(errno.EADDRNOTAVAIL if binding else errno.ENETUNREACH)
     return given
 

@@ -1,6 +1,6 @@
 """The memory of one guest process, for the loader and the system calls (instructions use map.pyx)."""
 
-# Buffers are asked for as C does: a typed memoryview brings classes of its own into the start of every run.
+# Buffers use the C API: a typed memoryview would add classes of its own to the start of every run.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t, uint64_t

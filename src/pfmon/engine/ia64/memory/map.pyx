@@ -239,7 +239,7 @@ cdef void complete_unaligned(Cpu* cpu, uint64_t address, int kind) noexcept nogi
 
 
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """As ``readable``, for every case."""
+    """As ``readable``, for all cases."""
     return read_span(cpu, address, size, size)
 
 

@@ -169,7 +169,7 @@ cdef int pcmp4_gt(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline uint64_t shift_left_add(uint64_t x, uint64_t y, int64_t count) noexcept nogil:
-    """A lane whose shift already saturates is not added to (SDM volume 3, pshladd)."""
+    """A shift and an addition in one lane; a lane whose shift saturates is not added to (SDM volume 3, pshladd)."""
     cdef uint64_t result = 0
     cdef int64_t shifted
     cdef int lane

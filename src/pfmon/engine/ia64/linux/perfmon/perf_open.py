@@ -96,8 +96,8 @@ def _check_samples(process: Process, attributes: Attributes) -> None:
         fail(errno.EINVAL)
     if attributes.sample_type & ~SUPPORTED:
         process.notice(
-            f"perf_event_open: samples have nothing of sample_type {attributes.sample_type & ~SUPPORTED:#x} here; it "
-            "returns EOPNOTSUPP"
+            f"perf_event_open: sample_type {attributes.sample_type & ~SUPPORTED:#x} is not supported; it returns "
+            "EOPNOTSUPP"
         )
         fail(errno.EOPNOTSUPP)
     if attributes.flags & USE_CLOCK and attributes.clock not in CLOCKS:

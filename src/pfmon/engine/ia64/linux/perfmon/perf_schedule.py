@@ -28,7 +28,7 @@ TICK = 1_000_000
 DEBUG_REGISTERS = 8
 OVERFLOW_INTERRUPT = 1 << 5
 LEVELS = 0xF
-"""PMC.plm: a counter of no level stands still."""
+"""PMC.plm of no level: the counter does not count."""
 
 
 class Slot(NamedTuple):
