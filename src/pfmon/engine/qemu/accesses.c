@@ -13,7 +13,7 @@ static void note_access(unsigned int cpu, uint32_t what, uint64_t address, void 
         *slot = address;
 }
 
-/* ... in a program of one thread. */
+/* The same in a program of one thread. */
 static void note_only_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
     uint64_t *slot = own;
     (void)cpu, (void)what;

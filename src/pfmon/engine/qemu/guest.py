@@ -86,7 +86,7 @@ class Guest:
         return self._reader.files
 
     threads: Sequence[tuple[int, int]] = ()
-    """Not known."""
+    """Not reported by the plugin."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PfmonError when the program is to read counters: qemu emulates no PMU."""

@@ -70,7 +70,7 @@ struct announcement {            /* no parts: a mapped file (announce.c). Follow
     uint8_t tail;
     uint8_t accesses;            /* of its last instruction, if counted */
     uint16_t slots;              /* addresses of this part in the stream */
-    uint32_t counters;           /* ... and, of a first part, counters (totals.c); 0: its runs are in the stream */
+    uint32_t counters;           /* of a first part: its counters (totals.c); 0: its runs are in the stream */
     uint32_t file;               /* the number of the mapped file that it is from, 0: none (mapped.c) */
 };
 
@@ -83,7 +83,7 @@ struct thread {                  /* of the program */
     uint64_t before;             /* `progress` when the last block began */
     const struct announcement *last;   /* the last begun block, guest address; its word is not written yet */
     uint64_t slots[MOST_SLOTS];  /* the addresses of its accesses, in program order; 0: none */
-    struct string strings[2];    /* ... of its last instruction, if that is a string instruction that repeats */
+    struct string strings[2];    /* of its last instruction, if that is a repeated string instruction */
     uint64_t turn;               /* which of the two is accessed next */
 };
 

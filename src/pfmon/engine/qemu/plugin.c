@@ -62,7 +62,7 @@ static __attribute__((noinline)) void hand_over(void) {
     words = ring->buffers[ring->filling % RING_BUFFERS].words;
 }
 
-/* There is room: `put_block` sees to it. */
+/* The buffer has room: `put_block` ensures it. */
 void put(uint64_t word) {
     words[area->count] = word;
     area->count++;

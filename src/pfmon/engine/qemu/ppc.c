@@ -34,10 +34,10 @@ static const uint16_t harmless_wide[] = {
 static const uint16_t harmless_sums[] = {8, 10, 40, 104, 136, 138, 200, 202, 232, 234, 235, 266, 459, 491};
 static const uint16_t harmless_wide_sums[] = {233, 457, 489};                   /* mulld, divdu, divd */
 
-/* Of primary opcode 19: mcrf, crnor, crandc, isync, crxor, crnand, crand, creqv, crorc, cror. */
+/* Primary opcode 19: mcrf, crnor, crandc, isync, crxor, crnand, crand, creqv, crorc, cror. */
 static const uint16_t harmless_conditions[] = {0, 33, 129, 150, 193, 225, 257, 289, 417, 449};
 
-/* Of primary opcode 63: fneg, fmr, fnabs, fabs. */
+/* Primary opcode 63: fneg, fmr, fnabs, fabs. */
 static const uint16_t harmless_floats[] = {40, 72, 136, 264};
 
 /* Primary opcode 31: loads and stores whose addresses qemu reports (see ppc_accesses). */

@@ -1,4 +1,4 @@
-"""From the fields of a PowerPC instruction to bits of registers (stream/operands.pxd).
+"""Converts the fields of a PowerPC instruction to register bits (stream/operands.pxd).
 
 There are more registers than bits. Each general register has a bit. CR0, CR6 and CR7, which compilers use, have one
 each; the other fields of the condition register share one. The first 18 floating-point and vector registers have one

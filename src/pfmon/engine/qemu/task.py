@@ -78,7 +78,7 @@ class RunningTask:
         return self.reader.files
 
     threads: Sequence[tuple[int, int]] = ()
-    """Not known."""
+    """Not reported by the plugin."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """No effect: the program finds no PMU."""

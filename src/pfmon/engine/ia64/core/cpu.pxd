@@ -128,8 +128,8 @@ cdef struct Block:               # ops and exit, used by every run, fill one lin
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault, 3 before an edge
     Block* same                  # the next one in its chain of Blocks.by_code
-    Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
-    Block* translated            # ... and of all that have
+    Block* beside                # while translated: the next one in its chain of Blocks.by_ip
+    Block* translated            # the next one of all translated blocks
 
 cdef struct Jump:                # target of an indirect branch to ``ip``
     uint64_t ip

@@ -1,4 +1,4 @@
-"""From bundles to blocks of operations."""
+"""Translation of bundles into blocks of operations."""
 
 from libc.stdint cimport uint64_t
 

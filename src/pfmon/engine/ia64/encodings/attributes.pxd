@@ -102,7 +102,7 @@ cpdef enum Effect:               # other effects of an instruction on the pipeli
     EFFECT_FENCE                 # mf: later instructions wait for all earlier memory accesses
     EFFECT_PAUSE                 # hint: @pause (0) switches to the other hardware thread
     EFFECT_HINT                  # brp with a target in the instruction; it and the next two are outside of the pipeline
-    EFFECT_IMPORTANT_HINT        # ... with .imp
+    EFFECT_IMPORTANT_HINT        # the same with .imp
     EFFECT_FLUSH_LINE            # fc
 
 cpdef enum Place:                # position of an operand's register number: 0-3 are r1 to r4
@@ -123,7 +123,7 @@ cpdef enum RegisterIndex:        # registers by one index; stacked general regis
     AR_FPSR = 365
     AR_OTHER = 366
     CR_ANY = 367
-    PR_ALL = 368                 # time of the last predicate
+    PR_ALL = 368                 # ready time of the last predicate
     AR_RSE = 369                 # RSC, BSP, BSPSTORE, RNAT
     REGISTERS = 370
 

@@ -53,7 +53,7 @@ class RegisterArgument(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> RegisterArgument:
-        """From memory."""
+        """The structure from its bytes."""
         number, event_set, reserved, value, flags, long, short, *rest = REGISTER.unpack(data)
         return cls(
             *(number, event_set, reserved, value, flags, long, short),
@@ -61,7 +61,7 @@ class RegisterArgument(NamedTuple):
         )
 
     def pack(self) -> bytes:
-        """For memory."""
+        """The bytes of the structure."""
         return REGISTER.pack(
             *(self.number, self.set, self.reserved, self.value, self.flags, self.long_reset, self.short_reset),
             *(*self.reset_pmds, self.random_seed, self.random_mask, self.last_reset, *self.smpl_pmds),
