@@ -37,7 +37,7 @@ SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16
 MOST_OPEN_FILES = 1 << 16
 LEAST_OPEN_FILES = 32
-"""Descriptors of the host that pfmon asks for, as far as its hard limit allows, and without which nothing can run."""
+"""Host descriptors that pfmon requests, within its hard limit, and the number below which nothing can run."""
 
 
 class Guest:

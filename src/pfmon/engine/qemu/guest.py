@@ -39,7 +39,7 @@ class Guest:
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
     def __init__(self, wanted: Start) -> None:
-        """Prepare everything; the process begins with the run. Raises PfmonError."""
+        """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
             raise PfmonError("--confine is for IA-64 programs: under qemu a program reaches all of the host's files")
         self._wanted = wanted

@@ -381,7 +381,7 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
 
 
 cdef Block* out_of_memory(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """The code cannot be executed; NULL. The table says that the run is lost."""
+    """Mark the run as lost in the table: the code cannot be executed. Returns NULL."""
     cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
     if blocks.table.header.failure == Failure.NO_FAILURE:
         blocks.table.header.failure = Failure.OUT_OF_MEMORY

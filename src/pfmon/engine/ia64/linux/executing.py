@@ -66,7 +66,7 @@ def execute(p: Process, host_path: bytes, shown: bytes, arguments: list[bytes], 
 
 
 def _named(p: Process, path: bytes) -> bytes:
-    """The path as reports show it: by name, and not by the descriptor that stands for it or for its directory."""
+    """The path as reports show it: by name, without a descriptor for it or its directory."""
     folder, name = os.path.split(path)
     if folder == b"/proc/self/fd":
         return os.readlink(path) if p.paths.confined else path
@@ -74,7 +74,7 @@ def _named(p: Process, path: bytes) -> bytes:
 
 
 def _check_file(path: bytes) -> None:
-    """ENOENT, EACCES and the like for what cannot be executed."""
+    """ENOENT, EACCES and similar for files that cannot be executed."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) or not mode & 0o111:
         fail(errno.EACCES)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20  # bytes moved at a time
 RESERVED = 16
-"""Descriptors of the host that no program gets: pfmon loads modules and writes files while programs run."""
+"""Host descriptors reserved for pfmon, which loads modules and writes files while programs run."""
 STANDARD = (0, 1, 2)
 
 
@@ -170,7 +170,7 @@ class FileTable:
         return number if number < self.limit else fail(errno.EMFILE)
 
     def add(self, file: OpenFile, close_on_exec: bool = False, lowest: int = 0) -> int:
-        """Give an open file a number; if there is none left, here or on the host, the file is closed."""
+        """Assign a number to an open file; if none is free, here or on the host, the file is closed."""
         try:
             number = self.free(lowest)
             self._check_host(file)
@@ -182,7 +182,7 @@ class FileTable:
         return number
 
     def _check_host(self, file: OpenFile) -> None:
-        """EMFILE for a file whose descriptor is one of the last that the host allows."""
+        """EMFILE for a file with one of the host's last descriptors."""
         if file.owned and file.host >= programs_descriptors():
             self._on_notice("the program has as many files open as the host allows pfmon (ulimit -n); it may have more")
             fail(errno.EMFILE)
@@ -215,7 +215,7 @@ class FileTable:
         return sorted(self._table)
 
     def fork(self) -> FileTable:
-        """For a child: other descriptors of the same open files."""
+        """A copy for a child: its own descriptors of the same open files."""
         other = FileTable(self.limit, (), self._on_notice)
         for number, descriptor in self._table.items():
             other._put(number, descriptor)
@@ -233,7 +233,7 @@ class FileTable:
 
 
 def programs_descriptors() -> int:
-    """The host's descriptors below this number are for programs."""
+    """The number below which host descriptors are for programs."""
     limit = os.sysconf("SC_OPEN_MAX")
     return limit - RESERVED if limit >= 0 else 1 << 30
 

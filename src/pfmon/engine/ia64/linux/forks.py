@@ -31,7 +31,7 @@ PSR_UP = 1 << 2
 
 
 class TooManyError(LostError):
-    """The programs have begun more processes or threads than the run is to have at a time."""
+    """The programs have created more processes or threads than the run allows at a time."""
 
 
 def clone(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
@@ -74,7 +74,7 @@ def _check_room(p: Process) -> None:
 
 
 def _no_descriptor_is_left() -> bool:
-    """Whether the next descriptor of the host's is one that no program gets: a process takes two."""
+    """Whether the next host descriptor is reserved for pfmon: a process takes two."""
     host = os.open(os.devnull, os.O_PATH | os.O_CLOEXEC)
     os.close(host)
     return host + 1 >= programs_descriptors()

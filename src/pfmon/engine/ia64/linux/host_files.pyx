@@ -1,4 +1,4 @@
-"""What the host says of open files at once. The modules fcntl and select take longer to load than to write this."""
+"""State and limits of the host's open files. The modules fcntl and select take longer to load."""
 
 from libc.errno cimport errno
 from libc.stdlib cimport free, malloc
@@ -29,8 +29,8 @@ cdef extern from "<sys/resource.h>":
 
 
 def allow_open_files(unsigned long wanted):
-    """Let this process have so many descriptors, or as many as its hard limit allows (setrlimit(2), RLIMIT_NOFILE); how
-    many it may have now."""
+    """Raise this process's limit of descriptors to ``wanted``, within its hard limit (setrlimit(2), RLIMIT_NOFILE);
+    returns the new limit."""
     cdef rlimit limit
     if getrlimit(RLIMIT_NOFILE, &limit):
         raise OSError(errno, os.strerror(errno))

@@ -40,7 +40,7 @@ class Paths:
 
     @property
     def confined(self) -> bool:
-        """Whether nothing outside of the sysroot is there."""
+        """Whether only the sysroot is visible."""
         return self.root is not None
 
     def fork(self, process_id: int) -> Paths:
@@ -73,15 +73,15 @@ class Paths:
         return path, files.host(directory)
 
     def host_name(self, files: FileTable, directory: int, path: bytes, follow: bool = True) -> bytes:
-        """One host path for what `resolve` has as a path and a directory."""
+        """One host path for `resolve`'s path and directory."""
         name, start = self.resolve(files, directory, path, follow)
         return name if start is None else b"/proc/self/fd/%d/%s" % (start, name)
 
-    # --- confined programs: what a name means is a descriptor, until `let_go`
+    # --- confined programs: a name is held as a descriptor, until `let_go`
 
     def _confined(self, files: FileTable, directory: int, path: bytes, follow: bool) -> tuple[bytes, int | None]:
-        """The host's name of what is below the root: that of its descriptor, or with ``follow`` false the last part of
-        the path, which is no link's to follow, and the descriptor of its directory."""
+        """The host's name of a file below the root: that of its descriptor, or with ``follow`` false the last part of
+        the path, whose link is not followed, and the descriptor of its directory."""
         elsewhere = self._elsewhere(files, path)
         if elsewhere is not None:
             return elsewhere, None
@@ -94,8 +94,8 @@ class Paths:
         return name, self._hold(folder or b"/", LOOK | os.O_DIRECTORY)
 
     def look_below(self, files: FileTable, directory: int, path: bytes, flags: int, follow: bool) -> bytes | None:
-        """The host's name of a file that is to be opened; None: it is to be made. EACCES: it is a device; other errors
-        as open(2) has them."""
+        """The host's name of a file to open; None: it has to be created. EACCES: a device; other errors as in
+        open(2)."""
         elsewhere = self._elsewhere(files, path)
         if elsewhere is not None:
             return elsewhere
@@ -119,7 +119,7 @@ class Paths:
         return found
 
     def create_below(self, files: FileTable, directory: int, path: bytes, flags: int, mode: int) -> int:
-        """A host descriptor of a file that was not there, opened with O_CREAT."""
+        """A host descriptor of a new file, opened with O_CREAT."""
         assert self.root
         host = self.root.open(self._whole(files, directory, path), flags, mode)
         try:
@@ -130,12 +130,12 @@ class Paths:
         return host
 
     def let_go(self) -> None:
-        """A system call has ended: names mean nothing any more."""
+        """Close held descriptors at the end of a system call."""
         while self._held:
             os.close(self._held.pop())
 
     def is_root(self, host: int) -> bool:
-        """Whether a descriptor is of the directory that is / to a confined program."""
+        """Whether a descriptor is of a confined program's root directory."""
         return self.root is not None and os.path.sameopenfile(host, self.root.descriptor)
 
     def _hold(self, whole: bytes, flags: int) -> int:
@@ -147,8 +147,8 @@ class Paths:
         return b"/proc/self/fd/%d" % self._hold(whole, flags)
 
     def _elsewhere(self, files: FileTable, path: bytes) -> bytes | None:
-        """The host's name of what confined programs have beside the files below the root: devices that give nothing
-        away, and what they have opened."""
+        """The host's name of a file outside of the root that confined programs see: harmless devices, and files that
+        they have opened."""
         if path in HARMLESS:
             return path
         own = self.own_proc(path) if path.startswith(b"/") else None
@@ -192,7 +192,7 @@ class Paths:
 
 
 def _root(directory: bytes) -> Root:
-    """PfmonError: the kernel does not keep programs below it."""
+    """PfmonError: the kernel cannot confine programs to it."""
     from pfmon.program.root import Root  # few programs are confined
 
     return Root(directory)
@@ -204,7 +204,7 @@ def _number(text: bytes) -> int:
 
 
 def _check_openable(mode: int) -> None:
-    """EACCES: confined programs open no devices, as on a file system that is mounted with nodev."""
+    """EACCES: confined programs open no devices, as with the mount option nodev."""
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         fail(errno.EACCES)
 

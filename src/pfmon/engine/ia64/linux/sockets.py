@@ -55,7 +55,7 @@ def _is_loopback(address: bytes) -> bool:
 
 
 def _unix(p: Process, given: bytes, binding: bool) -> bytes:
-    """A path as the host has it; names without a path (abstract ones) are the run's own."""
+    """The host's path of a UNIX socket; abstract names are private to the run."""
     name = given[FAMILY.size :]
     if not name:
         return given

@@ -79,10 +79,10 @@ def handler(number: int) -> tuple[Handler | None, int]:
 
 
 def load(module: str) -> None:
-    """Register the calls of a module. LostError: the host has no descriptor or memory left for that."""
+    """Register the calls of a module. LostError: no host descriptor or memory is left to import it."""
     from pfmon.light_importlib import import_module
 
     try:
         import_module(f"{__name__}.{module}")
-    except (OSError, MemoryError, ImportError) as error:  # none of the program's
+    except (OSError, MemoryError, ImportError) as error:  # not an error of the program
         raise LostError(f"what carries out system calls cannot be loaded: {reason(error)}") from None

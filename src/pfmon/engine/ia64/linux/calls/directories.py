@@ -30,7 +30,7 @@ def _kind(entry: os.DirEntry[str]) -> int:
 
 
 def _entries(p: Process, file: OpenFile) -> list[Entry]:
-    """The directory's entries by name: the host's order is different on every host."""
+    """The directory's entries, sorted by name: the order differs between hosts."""
     with os.scandir(file.host) as found:
         entries = [Entry(e.inode(), _kind(e), os.fsencode(e.name)) for e in found]
     here = os.fstat(file.host).st_ino

@@ -22,7 +22,7 @@ UTIME_NOW, UTIME_OMIT = (1 << 30) - 1, (1 << 30) - 2
 F_OK = 0
 NO_CHANGE = -1
 DEVICES = (stat.S_IFCHR, stat.S_IFBLK)
-FILE_SYSTEM_TYPE = 0xEF53  # ext2: statvfs does not tell what the host has
+FILE_SYSTEM_TYPE = 0xEF53  # ext2: statvfs has no type
 
 
 def _owner(p: Process, status: os.stat_result) -> tuple[int, int]:
