@@ -1,12 +1,12 @@
-"""Memory that is given out piece by piece and taken back whole: pieces lie side by side in the order of their making.
+"""An arena allocator: pieces lie side by side in the order of allocation and are freed all at once.
 
-Blocks that were translated one after the other run one after the other, so they share lines and pages of the host's
-caches. And many small pieces from malloc would cost a thread a system call for every page.
+Blocks translated one after the other run one after the other, so they share lines and pages of the host's caches. Many
+small mallocs would also cost a thread a system call for every page.
 """
 
 from libc.stdint cimport uint64_t
 
-cdef struct Piece:               # a large piece of the host's memory; its own memory follows
+cdef struct Piece:               # a large allocation from the host; its own memory follows
     Piece* next
 
 cdef struct Arena:               # all zero: empty

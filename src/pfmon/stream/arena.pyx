@@ -1,19 +1,19 @@
-"""Memory given out piece by piece (see arena.pxd)."""
+"""Allocates from an arena (see arena.pxd)."""
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
     int munmap(void*, size_t)
     int PROT_READ, PROT_WRITE, MAP_PRIVATE, MAP_ANONYMOUS
-    int MAP_POPULATE             # all pages at once: for each a fault would take four times as long
+    int MAP_POPULATE             # all pages at once: a fault for each would take four times as long
     void* MAP_FAILED
 
 cdef enum:
-    LINE = 64                    # bytes of a line of the host's cache: all pieces begin with one
+    LINE = 64                    # bytes of a line of the host's cache: pieces are aligned to it
     PIECE_SIZE = 1 << 18
 
 
 cdef void* take(Arena* arena, uint64_t size) noexcept nogil:
-    """``size`` bytes, less than PIECE_SIZE - LINE; NULL when there is no memory."""
+    """Allocates ``size`` bytes, less than PIECE_SIZE - LINE; NULL when there is no memory."""
     cdef uint64_t rounded = (size + LINE - 1) & ~<uint64_t>(LINE - 1)
     if arena.current == NULL or arena.used + rounded > PIECE_SIZE:
         if not next_piece(arena):
@@ -23,7 +23,7 @@ cdef void* take(Arena* arena, uint64_t size) noexcept nogil:
 
 
 cdef bint next_piece(Arena* arena) noexcept nogil:
-    """Go on in the next piece: one from before, or a new one."""
+    """Continues in the next piece: one kept from before, or a new one."""
     cdef Piece* piece = arena.first if arena.current == NULL else arena.current.next
     if piece == NULL:
         piece = <Piece*>mmap(NULL, PIECE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)
@@ -39,12 +39,12 @@ cdef bint next_piece(Arena* arena) noexcept nogil:
 
 
 cdef void take_back(Arena* arena) noexcept nogil:
-    """Nothing of what was given out is used any more."""
+    """Frees all allocations; keeps the memory for reuse."""
     arena.current = NULL
 
 
 cdef void free_arena(Arena* arena) noexcept nogil:
-    """Give all memory back to the host."""
+    """Returns all memory to the host."""
     cdef Piece* piece = arena.first
     cdef Piece* following
     while piece != NULL:

@@ -1,4 +1,4 @@
-"""Records of basic blocks as Python reads them: what a block number in the stream stands for (table.pxd)."""
+"""Records of basic blocks for Python: the description behind a block number of the stream (table.pxd)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class InstructionRecord(NamedTuple):
 
     ``address`` is the instruction set's (IA-64: bundle address | slot); ``kind`` are flags of kinds.Kind, ``isa_kind``
     those of the instruction set (ia64.Ia64Kind); ``size``: bytes of its memory access; ``length``: bytes of code;
-    ``condition``: bit of the block's mask that says that it executed (for a branch: was taken), None: it always does;
+    ``condition``: bit of the block's mask that is set when it executed (for a branch: was taken), None: it always does;
     ``access``, ``second``: table.AccessKind of its first and its second access; ``branch``: table.BranchKind;
-    ``privilege``: the level at which it runs; ``payload``: what its instruction set says of it besides.
+    ``privilege``: the level at which it runs; ``payload``: details that only its instruction set knows.
     """
 
     address: int
@@ -31,8 +31,8 @@ class InstructionRecord(NamedTuple):
 class BlockRecord(NamedTuple):
     """A basic block: ``number`` in the stream, ``ip`` of its first instruction, ``cut`` (table.Cut).
 
-    A part of a block that a reader split says which ``whole`` it is from, and from which instruction on (``offset``).
-    ``file``: the number of the file that it is from, of those that the program has mapped (engine.api.Engine.mapped).
+    A part of a block that a reader split names the ``whole`` block and its first instruction in it (``offset``).
+    ``file``: the number of the mapped file that holds it, among those of the program (engine.api.Engine.mapped).
     """
 
     number: int

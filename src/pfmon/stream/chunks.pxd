@@ -1,15 +1,15 @@
-"""The stream as bytes: what an encoder and a decoder share; see chunks.pyx."""
+"""The stream as bytes: the state that encoder and decoder share; see chunks.pyx."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from pfmon.stream.table cimport BlockTable
 
 cdef enum:
-    GUESSES = 1 << 16            # of the next word, by the two before it
-    CHUNK_WORDS = 1 << 19        # after so many a chunk ends
+    GUESSES = 1 << 16            # predictions of the next word, indexed by the two before it
+    CHUNK_WORDS = 1 << 19        # a chunk ends after so many
     SLACK = 1 << 16              # bytes that one block with its addresses and marks can take, and more
 
-cdef struct Site:                # an access of a block: where it went last, and how far that was from before
+cdef struct Site:                # an access of a block: its last address, and the stride before it
     uint64_t last
     int64_t stride
 
@@ -21,7 +21,7 @@ cdef struct Bytes:
 cdef struct Guesses:
     uint64_t word[GUESSES]
     uint64_t before, last        # the words before
-    uint64_t hits                # words that were guessed since the last that was not
+    uint64_t hits                # words predicted right since the last misprediction
     uint64_t address_hits
 
 
@@ -33,20 +33,20 @@ cdef class Sites:
 
 
 cdef inline uint64_t place_of(const Guesses* guesses) noexcept nogil:
-    """Where the guess of the next word is."""
+    """Returns the index of the prediction of the next word."""
     cdef uint64_t mixed = (guesses.last ^ guesses.before << 21 ^ guesses.before >> 43) * <uint64_t>0x9E3779B97F4A7C15
     return mixed >> 48
 
 
 cdef inline void remember(Guesses* guesses, uint64_t place, uint64_t word) noexcept nogil:
-    """What the word in a place was."""
+    """Records the word that followed, at its index."""
     guesses.word[place] = word
     guesses.before = guesses.last
     guesses.last = word
 
 
 cdef inline int64_t move(Site* site, uint64_t address) noexcept nogil:
-    """An access went to another address than was guessed; how far from the one before."""
+    """Updates a site after a misprediction; returns the stride from the address before."""
     site.stride = <int64_t>(address - site.last)
     site.last = address
     return site.stride

@@ -19,7 +19,7 @@ class Encoder(Consumer):
     def finish(self) -> None: ...
 
 class Decoder:
-    """Gives the stream of chunks to a consumer."""
+    """Decodes chunks into a stream for a consumer."""
 
     def __init__(self, table: BlockTable, traced: bool, addresses: bool) -> None: ...
     words: int

@@ -1,9 +1,9 @@
-"""The stream as bytes, and back: what programs do is mostly what they did before.
+"""Encodes the stream as bytes and decodes it: a value-prediction codec, since programs mostly repeat themselves.
 
-The next word is guessed from the two before it: what followed them the last time. Only how many guesses were right, and
-the words that were not guessed, are written. An access is guessed to go as far from where it went last as it did then.
-A chunk has four parts, each behind its length: counts of right guesses and the words that were not guessed; counts of
-right guesses of addresses and how far the others were off. Blocks that a chunk names stand before it (`blocks_from`).
+The next word is predicted from the two before it: the word that followed them the last time. Only the number of right
+predictions and the mispredicted words are written. An access is predicted to move by the same stride as the last time.
+A chunk has four parts, each behind its length: counts of right predictions and the mispredicted words; counts of right
+predictions of addresses and the differences of the others. Blocks that a chunk names precede it (`blocks_from`).
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -23,9 +23,9 @@ cdef enum:
     HITS = 2
     DISTANCES = 3
     PARTS = 4
-    OUT_WORDS = 1 << 15          # a decoder hands over so many at a time, like an engine
+    OUT_WORDS = 1 << 15          # a decoder passes on so many at a time, like an engine
     OUT_SLACK = 1 << 10          # words of a block with its addresses and marks
-    ADDRESS_SITE = 0             # of where the register stack engine stores and loads
+    ADDRESS_SITE = 0             # site of the register stack engine's stores and loads
 
 cdef uint64_t RSE_WORD = mark_word(Mark.RSE_ADDRESS, 0)
 
@@ -90,9 +90,10 @@ cdef bint make_bytes(Bytes* bytes, uint64_t capacity) noexcept nogil:
 # --- from words to bytes
 
 cdef class Encoder(Consumer):
-    """Writes a stream. ``traced``: there are addresses in it; ``on_chunk`` gets the blocks that are new and the bytes of
-    a chunk. ``words`` were written so far; ``error`` is what on_chunk raised. ``reader`` gets the stream as well, without
-    its addresses: where they are need not be found out again."""
+    """Encodes a stream. ``traced``: it has addresses; ``on_chunk`` gets the new blocks and the bytes of a chunk.
+    ``words``: written so far; ``error``: the exception that on_chunk raised. ``reader`` gets the stream as well,
+    without its
+    addresses, whose positions are then found only once."""
 
     cdef BlockTable table
     cdef bint traced
@@ -138,14 +139,14 @@ cdef class Encoder(Consumer):
             self.reader.consume(self.plain, count)
 
     cdef uint64_t encode(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Write words, and those for the reader to ``plain``; how many these are."""
+        """Encodes words, and copies those for the reader to ``plain``; returns how many it copied."""
         cdef uint64_t i = 0, word, place, k, addresses, site, plain = 0
         cdef bint pass_on = self.reader is not None
         cdef Guesses* guesses = self.guesses
         cdef const BlockHead* head
         while i < count:
             word = words[i]
-            # A chunk ends before a block: marks are in that of the block before them.
+            # A chunk ends before a block: marks stay in the chunk of their block.
             if self.has_less(SLACK // 2) if word >> 63 else self.filled or self.in_chunk >= CHUNK_WORDS:
                 self.end_chunk()
                 if self.failure:
@@ -182,7 +183,7 @@ cdef class Encoder(Consumer):
         return found
 
     cdef bint room(self, uint64_t count) noexcept nogil:
-        """A site for every access of the table, and a place for each of ``count`` words for the reader."""
+        """Reserves a site for every access of the table, and room for ``count`` words for the reader."""
         cdef uint64_t* plain
         if self.reader is not None and count > self.plain_capacity:
             plain = <uint64_t*>realloc(self.plain, 2 * count * sizeof(uint64_t))
@@ -196,7 +197,7 @@ cdef class Encoder(Consumer):
         return True
 
     cdef void put_word(self, uint64_t word) noexcept nogil:
-        """A word that was not guessed: a block's number and conditions, or a mark as it is."""
+        """Encodes a mispredicted word: a block's number and conditions, or a mark as it is."""
         cdef Bytes* out = &self.parts[LITERALS]
         put(&self.parts[WORDS], self.guesses.hits)
         self.guesses.hits = 0
@@ -236,7 +237,7 @@ cdef class Encoder(Consumer):
         self.filled = False
 
     cdef object hand_over(self):
-        """Give the chunk away."""
+        """Passes the chunk to on_chunk."""
         cdef int i
         cdef uint64_t length
         pieces = [self.in_chunk.to_bytes(8, "little")]
@@ -250,7 +251,7 @@ cdef class Encoder(Consumer):
         self.on_chunk(blocks, b"".join(pieces))
 
     def finish(self):
-        """The stream has ended: give away what is left."""
+        """Ends the stream: passes on the last chunk."""
         if self.in_chunk and not self.failure:
             self.end_chunk()
 
@@ -258,7 +259,7 @@ cdef class Encoder(Consumer):
 # --- from bytes to words
 
 cdef class Decoder:
-    """Reads what an Encoder wrote. ``traced``: there are addresses in it; ``addresses``: they are wanted."""
+    """Decodes the output of an Encoder. ``traced``: it has addresses; ``addresses``: pass them on."""
 
     cdef BlockTable table
     cdef bint traced, addresses
@@ -280,7 +281,7 @@ cdef class Decoder:
         free(self.out)
 
     def decode(self, bytes chunk, Consumer consumer):
-        """Give the words of a chunk to a consumer. ValueError: it is not what an Encoder wrote."""
+        """Passes the words of a chunk to a consumer. ValueError: it is no output of an Encoder."""
         cdef const uint8_t* data = chunk
         cdef uint64_t size = len(chunk), at = 8, length, count
         cdef const uint8_t* begin[PARTS]
@@ -309,7 +310,7 @@ cdef class Decoder:
         self.words += count
 
     cdef bint read(self, uint64_t count, const uint8_t** at, const uint8_t** end, Consumer consumer) noexcept nogil:
-        """Give the words away; False: one names a block that is not there, or not everything belongs to a word."""
+        """Passes the words on; False: one names an unknown block, or bytes are left over."""
         cdef uint64_t hits = get(&at[WORDS], end[WORDS]), far = get(&at[HITS], end[HITS])
         cdef uint64_t n, word, place, used = 0, k, addresses, site, blocks = self.table.c.header.bank[0].blocks
         cdef Guesses* guesses = self.guesses
@@ -379,14 +380,14 @@ cdef class Decoder:
 cdef enum:
     CUT_BITS = 8
 
-cdef struct Entry:               # a block in a file
+cdef struct Entry:               # a block in a recording
     uint64_t ip
     uint32_t length
-    uint32_t cut                 # Cut, and above CUT_BITS the number of the mapped file that it is from
+    uint32_t cut                 # Cut, and above CUT_BITS the number of the mapped file that holds it
 
 
 def blocks_from(BlockTable table, uint64_t first):
-    """The blocks of the table from this number on, as bytes."""
+    """Encodes the blocks of the table from this number on."""
     cdef const BlockHead* head
     cdef Entry entry
     cdef uint64_t number, payload = table.c.header.payload_bytes
@@ -401,7 +402,7 @@ def blocks_from(BlockTable table, uint64_t first):
 
 
 def enter_blocks(BlockTable table, bytes data):
-    """Enter blocks from bytes. ValueError: these are no blocks; MemoryError: there is no room."""
+    """Decodes blocks into the table. ValueError: these are no blocks; MemoryError: there is no room."""
     cdef const char* raw = data
     cdef uint64_t at = 0, size = len(data), first, payload = table.c.header.payload_bytes, wanted
     cdef Entry entry

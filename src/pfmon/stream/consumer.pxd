@@ -16,18 +16,18 @@ cdef class Consumer:
 
 
 cdef class EventSetConsumer(Consumer):
-    """A reader that keeps what it records apart, by event set."""
+    """A reader that records separately for each event set."""
 
-    # From the next instruction on this event set is in force.
+    # Switches to this event set before the next instruction.
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil
 
 
 cdef class RunCounter(Consumer):
-    """A reader that can be told what it would count in a stream: a machine does, which knows it anyway."""
+    """A reader that accepts totals instead of the stream: a machine computes them anyway."""
 
-    # Room for every block that has been entered; first of all.
+    # Reserves room for every entered block; called first.
     cdef bint room(self) noexcept nogil
-    # A block ran so often, and with the conditions of this word of the stream.
+    # Adds runs of a block with the conditions of this word of the stream.
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
-    # A mark behind a block, whose number this is.
+    # Adds a mark behind the block of this number.
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil

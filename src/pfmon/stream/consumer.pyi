@@ -7,7 +7,7 @@ class Consumer:
     def failure(self) -> Failure: ...
 
 class EventSetConsumer(Consumer):
-    """A reader that keeps what it records apart, by event set."""
+    """A reader that records separately for each event set."""
 
 class RunCounter(Consumer):
-    """A reader that can be told how often blocks ran, instead of reading the stream."""
+    """A reader that accepts how often blocks ran instead of the stream."""

@@ -8,17 +8,17 @@ cdef class Consumer:
         pass
 
     cdef void follow(self, uint64_t block) noexcept nogil:
-        """The next words come right behind this block, which the reader may not have got."""
+        """The next words follow this block, which the reader may not have got."""
         pass
 
     cdef void fail(self, Failure why) noexcept nogil:
-        """Something could not be recorded: what was first stays."""
+        """Records a failure; the first one is kept."""
         if self.failure == Failure.NO_FAILURE:
             self.failure = why
 
 
 cdef class EventSetConsumer(Consumer):
-    """The base class keeps nothing."""
+    """The base class ignores the event set."""
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         pass

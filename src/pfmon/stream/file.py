@@ -1,9 +1,9 @@
 """Recordings: the stream in a file (docs/stream.md).
 
-``pfmonrec``, version, then pieces: kind, length, length when unpacked, CRC-32 of what follows, and that, compressed by
-zstandard. The first piece is the head (JSON), the last one the end (JSON); between them files that the program mapped
-(M, JSON) stand before the blocks (B) that are from them, and these before the chunks of the stream (S) that name them.
-A file without its end was cut short.
+``pfmonrec``, version, then pieces: kind, length, uncompressed length, CRC-32 of the data, and the data, compressed by
+zstandard. The first piece is the head (JSON), the last one the end (JSON); between them mapped files (M, JSON) precede
+the blocks (B) that they hold, and these precede the chunks of the stream (S) that name them. A file without its end was
+cut short.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 MAGIC = b"pfmonrec"
 VERSION = 2
 READABLE = (1, 2)
-"""Version 1 says nothing of files that the program maps."""
+"""Version 1 has no mapped files."""
 START = struct.Struct("<8sI")
 PIECE = struct.Struct("<cIII")
 HEAD, MAPPED, BLOCKS, STREAM, END = b"H", b"M", b"B", b"S", b"E"
 LEVEL = 1
 WAITING = 4
-"""Pieces that wait for the thread that compresses them."""
+"""Capacity of the queue to the compressing thread, in pieces."""
 LARGEST = 1 << 30
 
 
 class Damaged(PfmonError):
-    """A recording that is cut short, or holds something else than what was written."""
+    """A recording that is cut short, or whose contents have changed since it was written."""
 
 
 class Writer:
@@ -57,7 +57,7 @@ class Writer:
         self._working = True
 
     def chunk(self, blocks: bytes, chunk: bytes, mapped: Sequence[Mapping[str, Any]] = ()) -> None:
-        """The next chunk of the stream, the blocks that are new in it, and the files that are new in those."""
+        """Writes the next chunk of the stream, its new blocks, and their new mapped files."""
         if self._error:
             raise self._error
         if mapped:
@@ -67,7 +67,7 @@ class Writer:
         self._queue.put((STREAM, chunk))
 
     def finish(self, end: Mapping[str, Any]) -> None:
-        """Write what is left, and how the program ended."""
+        """Writes the queued pieces and the end of the recording, with how the program ended."""
         self._queue.put((END, json.dumps(end).encode()))
         self.stop()
         if self._error:
@@ -105,10 +105,10 @@ class Piece(NamedTuple):
 
 
 class Reader:
-    """Reads a recording; Damaged says where it is not whole."""
+    """Reads a recording; raises Damaged where it is not whole."""
 
     def __init__(self, path: str) -> None:
-        """Read the head. PfmonError: there is no such file, or it is no recording."""
+        """Reads the head. PfmonError: there is no such file, or it is no recording."""
         self.path = path
         try:
             self._file: BufferedReader = open(path, "rb")  # noqa: SIM115 - closed by `close`
@@ -121,11 +121,11 @@ class Reader:
             raise
 
     def close(self) -> None:
-        """Close the file."""
+        """Closes the file."""
         self._file.close()
 
     def pieces(self, only: bytes = b"") -> Iterator[Piece]:
-        """The pieces behind the head, the end among them; ``only`` those of a kind. Damaged: the file is cut short or
+        """The pieces behind the head, including the end; ``only`` those of one kind. Damaged: the file is cut short or
         spoiled."""
         while True:
             piece = self._piece(only)
@@ -152,7 +152,7 @@ class Reader:
         return self.json(piece)
 
     def json(self, piece: Piece) -> dict[str, Any]:
-        """A piece of JSON."""
+        """Decodes a piece of JSON."""
         try:
             found = json.loads(piece.data)
         except ValueError:
@@ -162,7 +162,7 @@ class Reader:
         return found
 
     def _piece(self, only: bytes = b"") -> Piece:
-        """The next one; ``only``: what is in others does not matter."""
+        """Reads the next piece; ``only``: pieces of other kinds are not unpacked."""
         at = self._file.tell()
         raw = self._file.read(PIECE.size)
         if len(raw) < PIECE.size:

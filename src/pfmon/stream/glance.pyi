@@ -3,7 +3,7 @@ from collections.abc import Callable
 from pfmon.stream.consumer import Consumer
 
 class Glance(Consumer):
-    """Hands the stream on to a reader, and lets somebody look between two buffers."""
+    """Passes the stream on to a reader, and calls a probe between two buffers."""
 
     error: Exception | None
 

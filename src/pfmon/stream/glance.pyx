@@ -1,7 +1,7 @@
-"""A look at a run while it runs, between two buffers of the stream.
+"""Reads the progress of a run while it runs, between two buffers of the stream.
 
-Whoever wants to know what there is so far asks from any thread; the engine's thread lets it look when the reader has
-taken the buffer at hand, so that nothing changes meanwhile. A buffer that nobody asks about costs a comparison.
+Any thread may request it; the engine's thread calls the probe when the reader has finished the current buffer, so that
+nothing changes meanwhile. A buffer without a request costs a comparison.
 """
 
 from libc.stdint cimport uint64_t
@@ -10,8 +10,8 @@ from pfmon.stream.consumer cimport Consumer
 
 
 cdef class Glance(Consumer):
-    """Hands the stream on to ``reader``. After `ask`, ``look`` is called once, in the thread that writes the stream;
-    what it raises is kept in ``error``, and it is not called again."""
+    """Passes the stream on to ``reader``. After `ask`, ``look`` is called once, in the thread that writes the stream;
+    an exception from it is kept in ``error`` and ends further calls."""
 
     cdef Consumer reader
     cdef object look
@@ -22,7 +22,7 @@ cdef class Glance(Consumer):
         self.reader, self.look = reader, look
 
     def ask(self):
-        """Somebody wants to look: from any thread."""
+        """Requests one call of the probe; from any thread."""
         self.asked = self.error is None
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:

@@ -1,4 +1,4 @@
-"""What an IA-64 instruction is besides (stream/kinds.pxd), as bit flags: the word ``isa_kind`` of its description."""
+"""Bit flags of IA-64 instructions beyond stream/kinds.pxd: the word ``isa_kind`` of a description."""
 
 from libc.stdint cimport uint8_t, uint64_t
 
@@ -14,9 +14,9 @@ cpdef enum Ia64Kind:             # of its encoding
     ALLOC = 1 << 8               # alloc
     EPC = 1 << 9                 # epc
     PREFETCH_HINT = 1 << 10      # brp: a hint to the front end
-    RSE_EVENT = 1 << 11          # may set the register stack engine to work (names.csv, rse_event_retired)
+    RSE_EVENT = 1 << 11          # may start the register stack engine (names.csv, rse_event_retired)
     SLOT_B = 1 << 12             # goes into B slots only
-    # Of the instruction in its place:
+    # Of the instruction in its bundle:
     STOP = 1 << 16               # followed by a stop
     MULTIWAY = 1 << 17           # a branch in a bundle with more than one
     PREDICATED = 1 << 18         # its qualifying predicate is not p0

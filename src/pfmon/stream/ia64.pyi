@@ -1,4 +1,4 @@
-"""The enumerations of ia64.pxd, which says what each means."""
+"""The enumerations of ia64.pxd, which describes their values."""
 
 from enum import IntFlag
 

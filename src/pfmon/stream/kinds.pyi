@@ -1,4 +1,4 @@
-"""The enumerations of kinds.pxd, which says what each means."""
+"""The enumerations of kinds.pxd, which describes their values."""
 
 from enum import IntFlag
 

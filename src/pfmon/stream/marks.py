@@ -12,29 +12,29 @@ class MarkTotals(NamedTuple):
     """Totals of the marks of one kind."""
 
     marks: int
-    """How many there were."""
+    """Number of marks."""
     low: int
     """The sum of bits 0-15 of their values."""
     high: int
     """The sum of bits 16-31 of their values."""
     by_value: tuple[int, int, int, int]
-    """How many had the values 0, 1, 2, 3."""
+    """Number of marks with the values 0, 1, 2, 3."""
 
 
 NO_INSTRUCTION = 255
-"""In the place of an instruction's number: the mark belongs to none of the block before it."""
+"""Instead of an instruction's number: the mark belongs to none of the block before it."""
 
 NO_MARKS = MarkTotals(0, 0, 0, (0, 0, 0, 0))
 
 
 class MarkSite(NamedTuple):
-    """Marks of one kind that one instruction caused."""
+    """Marks of one kind caused by one instruction."""
 
     block: int | None
-    """Number of the block that retired before the mark; None: none did yet."""
+    """Number of the block that retired before the mark; None: no block has yet."""
     instruction: int
     """Number of the instruction in the block, or NO_INSTRUCTION."""
     kind: int
     all: MarkTotals
     inside: MarkTotals
-    """Those whose memory address is in the data ranges (DataTally); a SPILL or FILL with as many registers as are."""
+    """Marks whose memory address is in the data ranges (DataTally); of a SPILL or FILL, the registers that are."""

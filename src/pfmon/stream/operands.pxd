@@ -1,6 +1,6 @@
-"""What flows into an instruction and out of it: behind its code in the payloads of those engines that say so.
+"""Source and destination registers of an instruction: behind its code in the payloads of engines that provide them.
 
-A register is a bit; which one is the instruction set's business. Registers that nothing ever waits for have none.
+A register is a bit, assigned by the instruction set. Registers that no instruction ever waits for have none.
 """
 
 from libc.stdint cimport uint64_t
@@ -10,6 +10,6 @@ cdef enum:
     REGISTER_BITS = 64
 
 cdef struct Operands:
-    uint64_t read                # registers, those of addresses and flags among them
+    uint64_t read                # source registers, those of addresses and flags included
     uint64_t written
-    uint64_t addressed           # those that the address of its access is made of
+    uint64_t addressed           # source registers of the address of its access

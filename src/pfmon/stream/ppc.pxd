@@ -1,10 +1,10 @@
-"""What a PowerPC instruction is besides (stream/kinds.pxd), as bit flags: the word ``isa_kind`` of its description. No
-bit is one of IA-64's (stream/ia64.pxd), so that terms of signals (signals/retired.csv) hold for both."""
+"""Bit flags of PowerPC instructions beyond stream/kinds.pxd: the word ``isa_kind`` of a description. No bit is one of
+IA-64's (stream/ia64.pxd), so that terms of signals (signals/retired.csv) hold for both."""
 
 cpdef enum PpcKind:
-    RESERVES = 1 << 13           # lwarx and its like
+    RESERVES = 1 << 13           # lwarx and similar
     FLUSHES = 1 << 14            # flushes the pipeline: sc, isync, mtxer, mcrxr
-    CACHE = 1 << 15              # dcb..., icbi, sync, eieio: for the load/store unit, without being loads or stores
+    CACHE = 1 << 15              # dcb..., icbi, sync, eieio: in the load/store unit, but neither loads nor stores
     INTEGER = 1 << 24            # for an integer unit: arithmetic, logic, comparisons, traps, moves of special registers
     SYNC = 1 << 25               # sync, lwsync, ptesync
     EIEIO = 1 << 26              # eieio

@@ -1,4 +1,4 @@
-"""The enumeration of ppc.pxd, which says what each means."""
+"""The enumeration of ppc.pxd, which describes its values."""
 
 from enum import IntFlag
 

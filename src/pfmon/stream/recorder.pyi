@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from pfmon.stream.consumer import Consumer
 
 class Recorder(Consumer):
-    """Keeps the words of a stream."""
+    """Records the words of a stream."""
 
     def __init__(self) -> None: ...
     def load(self, words: Iterable[int]) -> None: ...

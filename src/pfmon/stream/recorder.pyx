@@ -1,4 +1,4 @@
-"""Keeping the stream: every word, in memory."""
+"""Records every word of the stream, in memory."""
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
@@ -9,7 +9,7 @@ from pfmon.stream.failure cimport Failure
 
 
 cdef class Recorder(Consumer):
-    """Keeps the words of a stream; ``words`` gives them."""
+    """Records the words of a stream; ``words`` returns them."""
 
     cdef uint64_t* kept
     cdef uint64_t count
@@ -33,7 +33,7 @@ cdef class Recorder(Consumer):
         self.count += count
 
     def load(self, words):
-        """Take words that no engine wrote. MemoryError: there is no room for them."""
+        """Loads words that no engine wrote. MemoryError: there is no room for them."""
         cdef uint64_t word
         for word in words:
             self.consume(&word, 1)
@@ -41,10 +41,10 @@ cdef class Recorder(Consumer):
             raise MemoryError("there is no room for the stream")
 
     def words(self) -> list[int]:
-        """The words so far, in order (docs/stream.md)."""
+        """Returns the words so far, in order (docs/stream.md)."""
         return [self.kept[i] for i in range(self.count)]
 
     def replay(self, Consumer consumer):
-        """Give another reader everything so far, as the engine gave it."""
+        """Passes everything so far to another reader, in the engine's order."""
         with nogil:                      # as the engine: another thread may want the GIL
             consumer.consume(self.kept, self.count)

@@ -1,4 +1,4 @@
-"""A ring of buffers between who writes the stream and who reads it: two threads, or two processes. See ring.pyx."""
+"""A ring of buffers between the writer and the reader of the stream: two threads, or two processes. See ring.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -19,7 +19,7 @@ cdef enum:
     BUFFER_WORDS = 1 << 15
 
 cdef struct Buffer:
-    uint64_t count               # 0 when it is handed over: the end
+    uint64_t count               # 0 in a buffer handed over: the end
     uint64_t words[BUFFER_WORDS]
 
 cdef struct Shared:              # what both sides map
@@ -36,19 +36,19 @@ cdef class Ring:
     cdef Shared* shared
     cdef readonly object descriptor
     cdef bint attached
-    cdef RingPair pair           # it is one of two; None: it is alone
-    cdef uint32_t number         # which of them
+    cdef RingPair pair           # the pair that it belongs to, or None
+    cdef uint32_t number         # its number in the pair
 
     cdef void hand_over(self) noexcept nogil
-    # Of a pair: the other ring is written to from here on; what comes behind this buffer (ring_pair.Turn).
+    # In a pair: the writer continues in the other ring; ``turn``: what follows this buffer (ring_pair.Turn).
     cdef void end_turn(self, uint32_t turn) noexcept nogil
 
 
-# Give a consumer everything, until the writer has finished.
+# Passes everything to a consumer, until the writer has finished.
 cdef void read_all(Ring ring, Consumer consumer) noexcept nogil
 
 
-# Wait until everything so far was read. By the writer.
+# Waits until everything so far has been read. Called by the writer.
 cdef void wait_until_read(Ring ring) noexcept nogil
 
 

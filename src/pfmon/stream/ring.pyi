@@ -8,7 +8,7 @@ from pfmon.stream.ring_pair import RingPair
 from pfmon.stream.second_thread import SecondThread
 
 class HasJoin(Protocol):
-    """What is waited for until a ring has been read."""
+    """A thread or process to join when a ring has been read."""
 
     def join(self) -> None: ...
 

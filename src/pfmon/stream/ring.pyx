@@ -1,8 +1,9 @@
-"""Two cores: who writes the stream and who reads it work at the same time, in threads or in processes.
+"""Runs the writer and the reader of the stream on two cores at the same time, in threads or in processes.
 
-What the engine gives is copied into a ring of buffers; small pieces (a program that makes many system calls) share one.
-A buffer is handed over when it is full. The reader sees the same words in the same order whatever the threads do, so
-its results do not depend on them. What the words name is in the block table before them, which both sides map.
+The engine's words are copied into a ring of buffers; small pieces (of a program with many system calls) share one. A
+full buffer is handed over. The reader sees the same words in the same order whatever the threads' timing, so its
+results
+do not depend on it. The words' blocks are entered before them in the block table, which both sides map.
 """
 
 import os
@@ -29,7 +30,7 @@ MAGIC = b"pfmonrng"
 
 
 cdef class Ring:
-    """``attach``: a descriptor of a ring that another process made. ValueError: of something else."""
+    """``attach``: the descriptor of a ring of another process. ValueError: it is no ring."""
 
     def __cinit__(self, attach=None):
         cdef void* place
@@ -46,7 +47,7 @@ cdef class Ring:
                 raise ValueError("this is no ring of the stream")
         else:
             memcpy(self.shared.magic, <const char*>MAGIC, 8)
-            # The writer fills a buffer from the start: one is taken.
+            # The writer owns one buffer from the start.
             if sem_init(&self.shared.empty, 1, BUFFERS - 1) or sem_init(&self.shared.full, 1, 0):
                 raise MemoryError("the ring of the stream has no semaphores")
 
@@ -57,18 +58,18 @@ cdef class Ring:
             close(self.descriptor)
 
     def close_descriptor(self):
-        """Nobody else will attach: the memory stays."""
+        """Closes the descriptor after the last process has attached: the memory stays."""
         if self.descriptor is not None:
             close(self.descriptor)
             self.descriptor = None
 
     @property
     def failure(self):
-        """Why words were lost."""
+        """The writer's Failure."""
         return failures.Failure(self.shared.failure)
 
     cdef void hand_over(self) noexcept nogil:
-        """The buffer is the reader's; wait until the next one is free."""
+        """Hands the buffer over to the reader; waits until the next one is free."""
         if self.pair is not None:
             self.shared.filling += 1
             self.pair.hand_over(self.number, self.shared.filling - 1)
@@ -78,12 +79,12 @@ cdef class Ring:
         wait(&self.shared.empty)
 
     def read_into(self, Consumer consumer):
-        """The reader's side: give a consumer everything, until the writer has finished."""
+        """Reader's side: passes everything to a consumer, until the writer has finished."""
         with nogil:
             read_all(self, consumer)
 
     def finish(self):
-        """The writer's side: hand over what is left, and say that this was all."""
+        """Writer's side: hands over the last buffer and ends the stream."""
         with nogil:
             if self.shared.buffers[self.shared.filling % BUFFERS].count:
                 self.hand_over()
@@ -93,7 +94,7 @@ cdef class Ring:
                 sem_post(&self.shared.full)  # of an empty buffer: the end
 
     def belong_to(self, RingPair pair, uint32_t number):
-        """One writer fills this and another ring in turn. Before anything is written."""
+        """Joins a pair of rings that one writer fills in turn. Before anything is written."""
         self.pair, self.number = pair, number
 
     cdef void end_turn(self, uint32_t turn) noexcept nogil:
@@ -101,7 +102,7 @@ cdef class Ring:
         self.hand_over()
 
     def drain(self):
-        """The writer's side: wait until the reader has read everything so far."""
+        """Writer's side: waits until the reader has read everything so far."""
         with nogil:
             wait_until_read(self)
 
@@ -132,7 +133,7 @@ cdef void read_all(Ring ring, Consumer consumer) noexcept nogil:
 
 
 cdef void wait(sem_t* semaphore) noexcept nogil:
-    while sem_wait(semaphore):               # a signal's handler ran
+    while sem_wait(semaphore):               # interrupted by a signal handler
         pass
 
 
@@ -171,16 +172,19 @@ cdef class Reading:
             self.over.release()
 
     def join(self):
-        """Wait until it has read everything."""
+        """Waits until the thread has read everything."""
         with self.over:
             pass
 
 
 cdef class Pipe(Consumer):
-    """Feeds ``reader``, and ``beside`` in the engine's own thread. Within ``with`` the reader's thread runs; behind it
-    the reader has seen everything. Without ``threaded`` both read in the engine's thread. ``second``: says when the
-    reader's thread is worth it, instead of having it always. ``read``: has a ring read, and returns what can be joined
-    when it is, instead of a thread of the pipe's own."""
+    """Feeds ``reader`` in a thread of its own, and ``beside`` in the engine's thread. The thread runs within ``with``;
+    on
+    exit the reader has read everything. Without ``threaded`` both read in the engine's thread. ``second`` decides when
+    the
+    thread is worth it; by default it always runs. ``read``: starts reading a ring elsewhere and returns a joinable,
+    instead
+    of a thread of the pipe's own."""
 
     def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True, read=None, SecondThread second=None):
         self.read = read
@@ -196,7 +200,7 @@ cdef class Pipe(Consumer):
         return self
 
     cdef begin(self):
-        """Have the ring read."""
+        """Starts reading the ring."""
         read = self.read if self.read else Reading
         self.thread = read(self.writer.ring, self.reader)
 
@@ -204,7 +208,7 @@ cdef class Pipe(Consumer):
         self.finish()
 
     def finish(self):
-        """Hand over what is left and wait until the reader has read it."""
+        """Hands over the last buffer and waits until the reader has read it."""
         if self.thread is None:
             return
         self.writer.ring.finish()
@@ -212,7 +216,7 @@ cdef class Pipe(Consumer):
         self.thread = None
 
     def drain(self):
-        """Wait until the reader has read everything so far; the thread goes on."""
+        """Waits until the reader has read everything so far; the thread goes on."""
         if self.thread is not None:
             self.writer.ring.drain()
 
@@ -221,7 +225,7 @@ cdef class Pipe(Consumer):
             return
         self.beside.consume(words, count)
         if self.second is not None:
-            if count > BUFFER_WORDS:     # the ring's failure, whether it is the ring's turn or not
+            if count > BUFFER_WORDS:     # a failure of the ring in either mode
                 self.fail(Failure.TOO_MANY_WORDS)
             if self.second.over(count):
                 self.choose()
@@ -233,7 +237,7 @@ cdef class Pipe(Consumer):
             self.fail(self.writer.failure)
 
     cdef void choose(self) noexcept nogil:
-        """The engine's thread or the second one, from here on."""
+        """Chooses the engine's thread or the second one for the next words."""
         if self.threaded:
             wait_until_read(self.writer.ring)
         self.second.go_on()

@@ -19,31 +19,31 @@ cdef extern from "<pthread.h>" nogil:
 cdef enum:
     PAIR_BUFFERS = 8             # ring.pxd, BUFFERS
 
-cdef enum Taken:                 # what there is to read in a ring
+cdef enum Taken:                 # result of a take from a ring
     A_BUFFER = 0
-    NOTHING_NOW = 1              # and nothing comes before something of the other one is read
+    NOTHING_NOW = 1              # and nothing will come before the other ring is read
     THE_END = 2
 
-cdef enum Turn:                  # of a buffer: what comes behind it in the stream
+cdef enum Turn:                  # of a buffer: what follows it in the stream
     GOES_ON = 0
-    WAKES_OTHER = 1              # the other ring's thread, which slept, goes on
+    WAKES_OTHER = 1              # the other ring's sleeping thread wakes
     SLEEPS = 2                   # its own thread waits
 
 
 cdef class RingPair:
     cdef pthread_mutex_t mutex
     cdef pthread_cond_t changed
-    cdef uint32_t full[2]        # buffers to be read
-    cdef bint finished[2]        # nothing more comes
+    cdef uint32_t full[2]        # buffers ready to be read
+    cdef bint finished[2]        # the writer has ended
     cdef int awaited             # ring in which the writer waits for room; -1: none
     cdef uint32_t turns[2][PAIR_BUFFERS]
-    cdef uint32_t next_turn[2]   # of the buffer that is handed over next
+    cdef uint32_t next_turn[2]   # of the next buffer handed over
 
-    # The writer's side: a buffer is the reader's; returns when there is room for the next one.
+    # Writer's side: hands a buffer over; returns when there is room for the next one.
     cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil
     cdef void finish(self, uint32_t ring) noexcept nogil
-    # The reader's side.
+    # Reader's side.
     cdef Taken take(self, uint32_t ring) noexcept nogil
     cdef void give_back(self, uint32_t ring) noexcept nogil
-    # Returns when the writer has come as far as it can without the reader: whether there is something to read.
+    # Waits until the writer is done or blocked; returns whether there is something to read.
     cdef bint settle(self, uint32_t ring) noexcept nogil

@@ -1,14 +1,14 @@
 """Two rings that one writer fills in turn: the streams of a program's threads on two hardware threads.
 
-The reader reads whichever it wants. When it wants one that is empty while the writer waits for room in the other, there
-is nothing to read for now: what the reader is told depends on what was written and read, and not on who was faster.
+The reader chooses which one to read. When that one is empty while the writer waits for room in the other, there is
+nothing to read for now: the answer depends on the words written and read, and not on the threads' speed.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 
 
 cdef class RingPair:
-    """Both rings' state."""
+    """State of both rings."""
 
     def __cinit__(self):
         pthread_mutex_init(&self.mutex, NULL)

@@ -1,5 +1,5 @@
 class SecondThread:
-    """Whether a second thread pays, measured on the run itself. ``on``: the stream is read in it now."""
+    """Decides whether a second thread pays, measured on the run itself. ``on``: the stream is read in it now."""
 
     on: bool
 

@@ -1,9 +1,10 @@
-"""Whether a second thread pays, measured on the run itself.
+"""Decides whether a second thread pays, measured on the run itself.
 
-With two free cores a run whose machine has a thread of its own is over sooner, and takes as much processor time. Where
-two processors are threads of one core, as in most virtual machines, or have other work, it takes up to half more, and
-may even end later. A run begins in one thread: what is over soon has nothing from a trial. Then both ways take turns, and
-the second thread stays if a word of the stream costs no more processor time with it. Later that is tried again.
+With two free cores a run whose machine has its own thread ends sooner, for the same processor time. Where two
+processors
+are threads of one core, as in most virtual machines, or are busy, it takes up to half more processor time and may even
+end later. A run begins in one thread: short runs gain nothing from a trial. Then both modes take turns, and the second
+thread stays if a word of the stream costs no more processor time with it. The trial is repeated later.
 """
 
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, clockid_t, timespec
@@ -12,10 +13,10 @@ cdef extern from "<time.h>" nogil:
     clockid_t CLOCK_PROCESS_CPUTIME_ID
 
 cdef enum:
-    TURNS = 8                    # of a trial, four in each way
-    LOOK = 1 << 16               # words between two looks at the clock
+    TURNS = 8                    # of a trial, four in each mode
+    LOOK = 1 << 16               # words between two reads of the clock
 
-cdef double ALIKE = 1.1          # times as much processor time is as much: turns differ by that
+cdef double ALIKE = 1.1          # ratio of processor times that counts as equal: turns differ by that
 
 
 cdef double now(clockid_t clock) noexcept nogil:
@@ -25,8 +26,8 @@ cdef double now(clockid_t clock) noexcept nogil:
 
 
 cdef class SecondThread:
-    """``trial_after``: seconds of the run before the first trial; ``turn_seconds``: how long each of its turns takes;
-    ``holds``: how long its result holds."""
+    """``trial_after``: seconds of the run before the first trial; ``turn_seconds``: length of each of its turns;
+    ``holds``: seconds for which its result holds."""
 
     def __cinit__(self, double trial_after=1.0, double turn_seconds=0.05, double holds=10.0):
         self.turn_seconds, self.holds = turn_seconds, holds

@@ -1,4 +1,4 @@
-"""A reader of the stream that ends parts of it exactly before or after given instructions; see splitter.pyx."""
+"""A reader that splits the stream exactly before or after given instructions; see splitter.pyx."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -17,7 +17,7 @@ cdef struct Watched:             # a data trigger
     bint writes
     uint32_t number
 
-cdef struct Ran:                 # a block that ran, in the stream
+cdef struct Ran:                 # a block of the stream that ran
     uint64_t word
     const uint64_t* addresses
     const uint64_t* marks
@@ -28,21 +28,21 @@ cdef class Splitter(Consumer):
     cdef BlockTable table
     cdef bint traced
     cdef readonly uint64_t retired       # instructions so far
-    cdef uint64_t due            # so many are to be split at
-    cdef uint64_t returns_to     # where a block that begins is told of (`reach_return`); NOWHERE: of none
-    cdef uint64_t last           # number of the block that came last
-    cdef readonly uint64_t next_address  # of the instruction that is next, while a trigger or a time is reached
+    cdef uint64_t due            # number of instructions to split at
+    cdef uint64_t returns_to     # `reach_return` is called when a block begins here; NOWHERE: never
+    cdef uint64_t last           # number of the block before
+    cdef readonly uint64_t next_address  # of the next instruction, while a trigger or a time is reached
     cdef uint32_t code_count, data_count
     cdef uint64_t code[MOST_TRIGGERS]
     cdef Watched data[MOST_TRIGGERS]
-    cdef unsigned char* watched[BANKS]   # by number of a block: whether it has a trigger in it; 0: not looked at yet
+    cdef unsigned char* watched[BANKS]   # by block number: whether it contains a trigger; 0: not yet examined
     cdef uint64_t known[BANKS]
     cdef uint64_t* parts         # whole, start, end -> number of the part: open-addressed hash
     cdef uint32_t* part_numbers
     cdef uint64_t part_count, part_capacity
     cdef uint64_t buffer[MOST_PART]
 
-    # What a reader does with the parts, and where they end.
+    # Hooks: what a reader does with the parts, and where they end.
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void reach(self, uint32_t trigger) noexcept nogil
     cdef void reach_due(self) noexcept nogil

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from pfmon.stream.consumer import Consumer
 
 class Splitter(Consumer):
-    """Ends parts of a stream exactly where triggers, times and switches want it."""
+    """Splits a stream exactly at triggers, times and switches."""
 
     @property
     def retired(self) -> int: ...

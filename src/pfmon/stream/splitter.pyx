@@ -1,8 +1,8 @@
-"""Parts of the stream that end exactly before or after a given instruction.
+"""Splits the stream exactly before or after a given instruction.
 
-Triggers, turns of event sets, intervals: what they mean is the reader's business, so a stream (and a recording) does not
-depend on them. Whole blocks pass as they are. One that has to end in its middle is handed on as parts: blocks of their
-own in the table's second bank, with the conditions, addresses and marks that belong to them.
+The meaning of triggers, event set switches and intervals is left to the reader, so a stream (and a recording) does not
+depend on them. Whole blocks pass unchanged. A block that ends in its middle is passed on as parts: blocks of their own
+in the table's second bank, with their conditions, addresses and marks.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -41,9 +41,10 @@ cdef uint64_t NOWHERE = ~<uint64_t>0
 
 
 cdef class Splitter(Consumer):
-    """``code``: addresses of code; control has come to one when the instruction there is the next to retire. ``data``:
+    """``code``: addresses of code; one is reached when the instruction there is the next to retire. ``data``:
     (address, by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers
-    are numbered in this order. A subclass says what to do (`pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`, `heed`)."""
+    are numbered in this order. A subclass overrides `pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`,
+    `heed`."""
 
     def __cinit__(self, BlockTable table, *_, bint traced, code=(), data=(), **__):
         cdef uint32_t place
@@ -61,8 +62,9 @@ cdef class Splitter(Consumer):
             self.data[place] = Watched(address, reads, writes, self.code_count + place)
 
     def place(self, code, data):
-        """Where the triggers are from here on, as many as before. What has no code or data yet cannot have been reached:
-        blocks that were looked at are not looked at again."""
+        """Moves the triggers; their number stays. A trigger without code or data so far cannot have been reached:
+        blocks
+        already examined are not examined again."""
         cdef uint32_t place
         if len(code) != self.code_count or len(data) != self.data_count:
             raise ValueError("triggers neither come nor go")
@@ -78,22 +80,22 @@ cdef class Splitter(Consumer):
         free(self.parts)
         free(self.part_numbers)
 
-    # --- what a subclass does
+    # --- hooks of a subclass
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Take a part of the stream: whole blocks, or parts of them, with all that belongs to them."""
+        """Receives a part of the stream: whole blocks, or parts of them, with their addresses and marks."""
         pass
 
     cdef void reach(self, uint32_t trigger) noexcept nogil:
-        """A trigger has been reached: before the instruction at ``next_address``."""
+        """Called when a trigger is reached: before the instruction at ``next_address``."""
         pass
 
     cdef void reach_due(self) noexcept nogil:
-        """As many instructions have retired as were ``due``, which is to be set anew."""
+        """Called when ``due`` instructions have retired; sets ``due`` again."""
         self.due = ~<uint64_t>0
 
     cdef void reach_return(self) noexcept nogil:
-        """A block begins at the address that `returns_to` is; all before it has been passed on."""
+        """Called when a block begins at `returns_to`; everything before it has been passed on."""
         pass
 
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
@@ -101,7 +103,7 @@ cdef class Splitter(Consumer):
         return False
 
     cdef void heed(self, uint64_t mark) noexcept nogil:
-        """The part that a mark ends has been passed on."""
+        """Called when the part that a mark ends has been passed on."""
         pass
 
     # --- the stream
@@ -177,10 +179,10 @@ cdef class Splitter(Consumer):
                     return True
         return False
 
-    # --- a block that may have to end in its middle
+    # --- a block that may be split
 
     cdef void split(self, const Ran* ran) noexcept nogil:
-        """Hand a block on in parts, each up to what is reached next."""
+        """Passes a block on in parts, each up to the next trigger or time."""
         cdef const BlockHead* head = &self.table.c.heads[ran.word & BLOCK_MASK]
         cdef const BlockInstruction* instruction
         cdef uint32_t i, k, start = 0
@@ -206,8 +208,9 @@ cdef class Splitter(Consumer):
         self.pass_part(ran, start, head.length)
 
     cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil:
-        """Tell of all that is reached before an instruction; ``access``: which of the block's is its first, if it makes
-        one."""
+        """Calls the hooks for all that is reached before an instruction; ``access``: the index of its first access in
+        the
+        block, if it has one."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         cdef uint32_t k
         self.next_address = instruction.address
@@ -253,7 +256,7 @@ cdef class Splitter(Consumer):
         return missed or not instruction.isa_kind & Ia64Kind.LOAD_CHECK
 
     cdef void pass_part(self, const Ran* ran, uint32_t start, uint32_t end) noexcept nogil:
-        """Hand on the instructions of a block from ``start`` to before ``end``, as a block of their own."""
+        """Passes on the instructions of a block from ``start`` to before ``end``, as a block of their own."""
         cdef uint64_t number = ran.word & BLOCK_MASK, k, count, mark, index
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef const BlockInstruction* instruction
@@ -275,7 +278,7 @@ cdef class Splitter(Consumer):
         count = 1 + accesses
         for k in range(ran.mark_count):
             mark = ran.marks[k]
-            if mark_kind(mark) == Mark.RSE_ADDRESS:  # of the traffic before it
+            if mark_kind(mark) == Mark.RSE_ADDRESS:  # of the RSE traffic before it
                 if not taken:
                     continue
             else:
@@ -294,7 +297,7 @@ cdef class Splitter(Consumer):
         self.pass_on(self.buffer, count)
 
     cdef uint32_t part_of(self, uint64_t number, uint32_t start, uint32_t end) noexcept nogil:
-        """The block in the second bank that is a part of a block; BLOCK_MASK: it could not be made."""
+        """Returns the block in the second bank for a part of a block; BLOCK_MASK: it could not be made."""
         cdef uint64_t key = <uint64_t>1 << 63 | number << 16 | start << 8 | end, at
         cdef Table* table = &self.table.c
         cdef const BlockHead* head = &table.heads[number]
@@ -349,5 +352,5 @@ cdef class Splitter(Consumer):
 
 
 cdef bint belongs(uint64_t mark) noexcept nogil:
-    """Whether a mark is of what happened in the block before it; others stand for themselves."""
+    """Whether a mark belongs to the block before it; others stand alone."""
     return mark_kind(mark) == Mark.RSE_ADDRESS or mark_instruction(mark) != NO_INSTRUCTION

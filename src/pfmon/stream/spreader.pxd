@@ -19,10 +19,10 @@ cdef class Spreader(Splitter):
     cdef Consumer first, second
     cdef Ring first_ring, second_ring
     cdef uint32_t running        # hardware thread
-    cdef bint turns              # the part at hand ends with a mark of another thread
-    cdef uint64_t called_at      # instructions when the latest system call was made: who has done nothing since waits
+    cdef bint turns              # the current part ends with a THREAD mark
+    cdef uint64_t called_at      # instructions at the latest system call: a thread that retired none since waits
     cdef bint asleep[HALVES]     # all threads of a hardware thread wait
-    cdef uint64_t place[HALVES]  # number of the thread that ran last
+    cdef uint64_t place[HALVES]  # number of the latest thread
     cdef bint used[HALVES]
     cdef Begun* turns_begun[HALVES]
     cdef uint64_t turn_count[HALVES], turn_capacity[HALVES]

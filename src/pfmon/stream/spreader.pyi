@@ -5,7 +5,7 @@ from pfmon.stream.ring import Ring
 from pfmon.stream.table import BlockTable
 
 class Spreader(Consumer):
-    """Gives the threads of a program to two hardware threads."""
+    """Distributes the threads of a program to two hardware threads."""
 
     retired: int
     def __init__(

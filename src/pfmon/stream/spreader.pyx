@@ -1,9 +1,10 @@
 """The threads of one program on the two hardware threads of a core: thread n on hardware thread n modulo 2.
 
-The engine lets threads take turns (engine/ia64/linux/schedule.py), so its stream is of one after the other. Here each
-turn goes to the ring of its hardware thread, and with its end what the core has to know: a thread that leaves in a system
-call waits, so its hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it
-begins behind that. A thread that leaves when its quantum is over could have run on: nothing keeps its next turn back.
+The engine schedules threads in turn (engine/ia64/linux/schedule.py), so its stream interleaves them. Each turn goes to
+the ring of its hardware thread, with a flag for the core at its end: a thread that leaves in a system call waits, so
+its
+hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it begins after
+that. A thread that leaves when its quantum ends could have run on: its next turn is not delayed.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -15,14 +16,14 @@ from pfmon.stream.words cimport Mark, mark_kind, mark_value
 
 
 cdef class Spreader(Splitter):
-    """``readers``: of each hardware thread's stream, which write it to ``rings``, a pair."""
+    """``readers``: of each hardware thread's stream; they write to ``rings``, a pair."""
 
     def __init__(self, table, readers, rings, *, traced):
         self.first, self.second = readers
         self.first_ring, self.second_ring = rings
         self.called_at = ~<uint64_t>0
         self.turn_begins(0, 0)
-        self.asleep[1] = True            # until a thread is made for it
+        self.asleep[1] = True            # until it gets a thread
         self.used[0] = True
 
     def __dealloc__(self):
@@ -31,11 +32,11 @@ cdef class Spreader(Splitter):
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
         if count and words[count - 1] >> 63 and self.turns_here(words[count - 1]):
-            count -= 1                   # who comes is told, and not who goes
+            count -= 1                   # only the incoming thread is passed on
         self.give(self.running, words, count)
 
     cdef bint turns_here(self, uint64_t word) noexcept nogil:
-        """Whether the last word of a part is the mark that it ends with."""
+        """Whether the last word of a part is the mark that ends it."""
         return self.turns and mark_kind(word) == Mark.THREAD
 
     cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -92,8 +93,8 @@ cdef class Spreader(Splitter):
         self.turn_count[half] = count + 1
 
     def turns_on(self, uint32_t half):
-        """(instructions of the hardware thread before, number of the thread among the program's) of each turn on it that
-        another thread had than the one before."""
+        """(instructions of the hardware thread before, number of the thread in the program) of each turn whose thread
+        differs from the one before."""
         return [(self.turns_begun[half][i].retired, self.turns_begun[half][i].place)
                 for i in range(self.turn_count[half])]
 

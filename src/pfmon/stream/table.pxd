@@ -1,8 +1,8 @@
-"""The block table: what a block number in the stream stands for (docs/stream.md).
+"""The block table: descriptions by block number of the stream (docs/stream.md).
 
-It is a file in memory without pointers: a header, and an array each for heads, instructions, accesses and payloads. Who
-writes the stream appends to it; readers, in other threads or in other processes, map it and find each block in place
-before the words that name it. Nothing in it ever moves.
+It is a file in memory without pointers: a header, and an array each for heads, instructions, accesses and payloads. The
+writer of the stream appends to it; readers, in other threads or processes, map it and find each block entered before
+the words that name it. Entries never move.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -29,11 +29,11 @@ cpdef enum InstructionSet:
     PPC = 5                      # 32 bits, big-endian
     PPC64LE = 6
 
-cpdef enum Cut:                  # whether a block is the beginning of one that was left in its middle
+cpdef enum Cut:                  # whether a block is the start of one that ended early
     WHOLE = 0
     FAILED_CHECK = 1             # its last instruction is a chk or fchkf that branched to recovery code
     FAULT = 2                    # the instruction after it faulted
-    EDGE = 3                     # it was left for a stop or a read of performance data
+    EDGE = 3                     # it ended at a stop or a read of performance data
     PART = 4                     # a reader split it
 
 cpdef enum AccessKind:
@@ -63,7 +63,7 @@ cdef enum:
     INSTRUCTION_BYTES = 24
 
 cdef struct BlockInstruction:
-    uint64_t address             # as the instruction set has it; IA-64: bundle address | slot
+    uint64_t address             # as defined by the instruction set; IA-64: bundle address | slot
     uint32_t kind                # kinds.Kind
     uint32_t isa_kind            # of the instruction set; IA-64: ia64.Ia64Kind
     uint16_t size                # bytes of its memory access
@@ -86,12 +86,12 @@ cdef struct BlockHead:           # 64 bytes
     uint32_t accesses            # unconditional ones
     uint32_t length              # instructions
     uint32_t cut                 # Cut
-    uint32_t whole               # of a part: the number of the block that it is from
+    uint32_t whole               # of a part: the number of the block that it belongs to
     uint32_t offset              # ... and the number of its first instruction there
-    uint32_t file                # the number of the mapped file that it is from, 0: none (engine/api.py)
+    uint32_t file                # number of the mapped file that holds it, 0: none (engine/api.py)
     uint32_t spare[2]
 
-cdef struct Bank:                # how much of its share of the arrays is in use
+cdef struct Bank:                # used entries of its share of the arrays
     uint64_t blocks
     uint64_t instructions
     uint64_t accesses
@@ -105,7 +105,7 @@ cdef struct TableHeader:         # the first page of the file
     uint64_t capacity            # blocks of a bank
     Bank bank[BANKS]
 
-cdef struct Table:               # a table as a process sees it
+cdef struct Table:               # a table as mapped by a process
     TableHeader* header
     BlockHead* heads
     BlockInstruction* instructions
@@ -118,43 +118,43 @@ cdef struct Table:               # a table as a process sees it
 
 cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil
-# The first instructions of a block of bank 0, entered as a block of their own; 0: there is no room.
+# Enters the first instructions of a block of bank 0 as a block of their own; 0: there is no room.
 cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t cut) noexcept nogil
 cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut, uint32_t file) noexcept nogil
 
 
 cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:
-    """The number of the first instruction of the block that is entered next."""
+    """Returns the number of the first instruction of the next block to be entered."""
     return bank * (table.share[1] // INSTRUCTION_BYTES) + table.header.bank[bank].instructions
 
 
 cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noexcept nogil:
-    """The number of a bank's first access."""
+    """Returns the number of a bank's first access."""
     return bank * (table.share[2] // sizeof(BlockAccess))
 
 
 cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:
-    """How many accesses a block makes when all its conditions hold."""
+    """Returns the number of accesses of a block when all its conditions hold."""
     return head.accesses + popcount(head.access_mask)
 
 
 cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:
-    """How many accesses with an address an instruction makes when it executes."""
+    """Returns the number of accesses with an address of an instruction that executes."""
     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
 
 
 cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:
-    """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
+    """Whether access ``k`` of a block is the second one of its instruction: data ranges apply to the first."""
     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction
 
 
 cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
-    """How many addresses follow a block's word in a traced stream."""
+    """Returns the number of addresses behind a block's word in a traced stream."""
     return head.accesses + popcount(word & head.access_mask)
 
 
 cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
-    """Whether a block's word says that an instruction with this condition executed."""
+    """Whether an instruction with this condition executed, by its block's word."""
     return condition == ALWAYS or (word >> (32 + condition)) & 1
 
 

@@ -39,7 +39,7 @@ cdef enum:
     ACCESSES = 2
     PAYLOADS = 3
     PAGE = 1 << 14
-    INSTRUCTIONS_A_BLOCK = 8     # on average, that there is room for
+    INSTRUCTIONS_A_BLOCK = 8     # on average, for the arrays' size
     LEAST_STEP = 1 << 16
     GREATEST_STEP = 1 << 22
     LEAST_CAPACITY = 1 << 12
@@ -59,7 +59,7 @@ MAGIC = b"pfmonblk"
 
 
 cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) noexcept nogil:
-    """Memory behind so many bytes of a bank's share of an array."""
+    """Commits memory for so many bytes of a bank's share of an array."""
     cdef uint64_t have = table.committed[bank][array]
     cdef uint64_t step
     if wanted <= have:
@@ -78,7 +78,7 @@ cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) n
 
 
 cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil:
-    """Room for one more block of so many instructions; False: the table's failure says why not."""
+    """Commits room for one more block of so many instructions; False: the reason is in the table's failure."""
     cdef const Bank* used = &table.header.bank[bank]
     if used.blocks >= table.header.capacity:
         table.header.failure = Failure.TOO_MANY_BLOCKS
@@ -91,7 +91,7 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
 
 cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut,
                           uint32_t file) noexcept nogil:
-    """Enter the block whose instructions and payloads have been written behind the others; its number."""
+    """Enters the block whose instructions and payloads were appended; returns its number."""
     cdef Bank* used = &table.header.bank[bank]
     cdef uint32_t number = <uint32_t>(bank * <uint64_t>BANK_BLOCKS + used.blocks), i, k
     cdef BlockHead* head = &table.heads[number]
@@ -127,8 +127,8 @@ cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t
 
 
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
-    """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; an
-    instruction with one makes one access."""
+    """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; a
+    conditional instruction makes one access."""
     cdef uint32_t i, conditions = 0
     if length == 0 or length > MOST_LENGTH:
         return False
@@ -158,9 +158,10 @@ cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes):
 
 
 cdef class BlockTable:
-    """Descriptions of blocks. ``payload_bytes``: what an instruction carries for those who know its instruction set;
-    ``capacity``: blocks at the most; ``attach``: a descriptor of a table that another process writes.
-    MemoryError when it cannot be mapped; ValueError for a descriptor of something else."""
+    """Descriptions of blocks. ``payload_bytes``: of an instruction, defined by its instruction set; ``capacity``:
+    maximum number of blocks; ``attach``: the descriptor of a table of another process. MemoryError when it cannot be
+    mapped;
+    ValueError for a descriptor of something else."""
 
     def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, attach=None):
         self.c.descriptor = -1
@@ -188,7 +189,7 @@ cdef class BlockTable:
             close(self.c.descriptor)
 
     cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=False):
-        """Map the file, laid out for so many blocks; False when the address space has no room. ``made``: by another
+        """Maps the file, laid out for so many blocks; False when the address space has no room. ``made``: by another
         process; ValueError when it is too short for that."""
         cdef uint64_t at = PAGE
         cdef uint64_t* share = self.c.share
@@ -276,7 +277,7 @@ cdef class BlockTable:
         self.c.header = NULL
 
     cdef void attach(self):
-        """Map a table that another process made."""
+        """Maps a table of another process."""
         cdef TableHeader header
         raw = os.pread(self.c.descriptor, sizeof(TableHeader), 0)
         if len(raw) != sizeof(TableHeader):
@@ -290,31 +291,31 @@ cdef class BlockTable:
             raise MemoryError("there is no room for the table of blocks")
 
     def __len__(self):
-        """Blocks that have been entered, parts that a reader made left out."""
+        """Blocks entered, without parts made by readers."""
         return self.c.header.bank[0].blocks
 
     def numbers(self):
-        """The numbers of all blocks, parts among them."""
+        """Returns the numbers of all blocks, parts included."""
         cdef uint64_t bank, i
         return [bank * BANK_BLOCKS + i for bank in range(BANKS) for i in range(self.c.header.bank[bank].blocks)]
 
     @property
     def instruction_set(self):
-        """Whose instructions these are."""
+        """Instruction set of the blocks."""
         return InstructionSet(self.c.header.instruction_set)
 
     @property
     def payload_bytes(self):
-        """Bytes that an instruction carries for those who know its instruction set."""
+        """Bytes of an instruction's payload, defined by its instruction set."""
         return self.c.header.payload_bytes
 
     @property
     def failure(self):
-        """Why a block could not be entered."""
+        """Failure that kept a block from being entered."""
         return failures.Failure(self.c.header.failure)
 
     def block(self, uint64_t number):
-        """The record of a block; IndexError when there is none of that number."""
+        """Returns the record of a block; IndexError when there is none of that number."""
         cdef const BlockHead* head
         cdef const BlockInstruction* one
         cdef uint32_t i, payload = self.c.header.payload_bytes
@@ -331,7 +332,7 @@ cdef class BlockTable:
         return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset, head.file)
 
     def enter(self, record, uint32_t bank=0):
-        """Enter a block from its record; its number. MemoryError when there is no room; ValueError: this is no block."""
+        """Enters a block from its record; returns its number. MemoryError: no room; ValueError: this is no block."""
         cdef uint32_t length = len(record.instructions), i, payload = self.c.header.payload_bytes
         cdef uint64_t first
         cdef BlockInstruction* place

@@ -1,6 +1,6 @@
 from pfmon.stream.consumer import Consumer
 
 class Tee(Consumer):
-    """Gives the stream to two readers."""
+    """Passes the stream to two readers."""
 
     def __init__(self, first: Consumer, second: Consumer) -> None: ...

@@ -1,4 +1,4 @@
-"""One stream for two readers."""
+"""Passes one stream to two readers."""
 
 from libc.stdint cimport uint64_t
 
@@ -6,7 +6,7 @@ from pfmon.stream.consumer cimport Consumer
 
 
 cdef class Tee(Consumer):
-    """Gives the stream to ``first``, then to ``second``."""
+    """Passes the stream to ``first``, then to ``second``."""
 
     cdef Consumer first, second
 

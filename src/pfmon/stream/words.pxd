@@ -13,33 +13,33 @@ cdef enum:
     BLOCK_MASK = 0xFFFFFFFF
     MARK_SHIFT = 56
     INDEX_SHIFT = 32             # of the instruction within a mark's value
-    NO_INSTRUCTION = 255         # in its place: none of the block before the mark
+    NO_INSTRUCTION = 255         # instead of an index: none of the block before the mark
 
 cpdef enum Mark:                 # kinds of marks
     SYSTEM_CALL = 1              # value: its number
     FAULT = 2                    # value: the vector (cpu.pxd, Fault)
-    MODE = 3                     # value: the user mask from here on
+    MODE = 3                     # value: the user mask from the next instruction on
     SPILL = 4                    # value: registers that the RSE stored, NaT collections << 16
     FILL = 5                     # value: registers that the RSE loaded, NaT collections << 16
-    ALAT_MISS = 6                # a check that failed; value: 0 ld.c, 1 ldf.c, 2 chk.a of a GR, 3 of an FR
-    ALAT_REPLACE = 7             # value: 0 integer, 1 floating-point: an entry lost for want of room
+    ALAT_MISS = 6                # a failed check; value: 0 ld.c, 1 ldf.c, 2 chk.a of a GR, 3 of an FR
+    ALAT_REPLACE = 7             # an entry evicted for lack of room; value: 0 integer, 1 floating-point
     MISALIGNED_LOAD = 8          # value: 1
     MISALIGNED_STORE = 9
-    DEFERRED = 10                # a speculative load that delivered NaT; value: why (Deferral)
+    DEFERRED = 10                # a speculative load that delivered NaT; value: the reason (Deferral)
     FLUSH_TO_ZERO = 11           # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
     EXIT = 12                    # value: exit status
     RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
                                  # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
     STRING = 14                  # traced streams: a string instruction repeated; value: bytes from the lowest of its
                                  # accesses, whose addresses the block has, to the highest
-    TIMES = 15                   # only for who adds up: the block before ran so many times more
-    THREAD = 16                  # another thread of the process runs from here on; value: how many there were before it
+    TIMES = 15                   # only for readers that add up: the block before ran so many times more
+    THREAD = 16                  # another thread of the process runs next; value: its number in order of creation
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
-    NO_PAGE = 1                  # a TLB miss, which Linux has fault (DCR.dm is 0): it sets PSR.ed and has the load run again
+    NO_PAGE = 1                  # a TLB miss, on which Linux faults (DCR.dm is 0), sets PSR.ed and restarts the load
     NO_ADDRESS = 2               # the address was a NaT
-    NO_RIGHT = 3                 # a fault of the page's access rights, which Linux has deferred (DCR.dr)
+    NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
     MARK_KINDS = 17
@@ -49,12 +49,12 @@ cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
 
 
 cdef inline uint64_t indexed(uint64_t value, uint64_t instruction) noexcept nogil:
-    """A mark's value with the number of the instruction that caused it."""
+    """Returns a mark's value with the number of the instruction that caused it."""
     return (value & 0xFFFFFFFFULL) | instruction << INDEX_SHIFT
 
 
 cdef inline uint64_t packed_address(uint64_t address) noexcept nogil:
-    """An address as the value of RSE_ADDRESS."""
+    """Packs an address into the value of RSE_ADDRESS."""
     return (address >> 61) << 53 | (address & ((<uint64_t>1 << 53) - 1))
 
 
@@ -63,7 +63,7 @@ cdef inline uint64_t unpacked_address(uint64_t value) noexcept nogil:
 
 
 cdef inline int mark_kind(uint64_t word) noexcept nogil:
-    """The kind of a mark (Mark)."""
+    """Returns the kind of a mark (Mark)."""
     return <int>(word >> MARK_SHIFT & 0x7F)
 
 
@@ -72,5 +72,5 @@ cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t mark_instruction(uint64_t word) noexcept nogil:
-    """The number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS has none."""
+    """Returns the number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS has none."""
     return word >> INDEX_SHIFT & 0xFF
