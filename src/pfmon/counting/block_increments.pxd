@@ -1,4 +1,4 @@
-"""What a run of a block adds: see block_increments.pyx."""
+"""Increments of a run of a block: see block_increments.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -17,7 +17,7 @@ cdef enum:
 
 
 cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
-    """Where what a run with a word adds is kept."""
+    """Returns the index of a word's increments in the table."""
     return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 
@@ -25,13 +25,13 @@ cdef class BlockIncrements(Items):
     cdef BlockTable table
     cdef Increments increments
     cdef CycleCounts cycles      # None: no machine
-    cdef Sink scratch            # what one item adds
+    cdef Sink scratch            # increments of one record
     cdef readonly uint32_t monitors
-    cdef bint traced, ranged     # some monitor looks at data addresses
+    cdef bint traced, ranged     # some monitor depends on data addresses
     cdef Ranges ranges
     cdef uint64_t mark_kinds     # that some monitor counts
-    cdef uint64_t* words         # by hash: word, its instructions, and what a run of it adds, by monitor
-    cdef uint64_t* nodes         # by hash: node, generation, and what a run of it adds
+    cdef uint64_t* words         # by hash: word, its instructions, and the increments of a run with it, by monitor
+    cdef uint64_t* nodes         # by hash: node, generation, and the increments of a run of it
 
     cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil

@@ -1,4 +1,4 @@
-"""What a run of a block adds to monitors, and what a node of the machine's memo does: looked up, once it is known.
+"""Increments that a run of a block, or of a node of the machine's memo, adds to monitors; cached by word and by node.
 
 The increments are those of totals (increments.pyx, cycles.pyx).
 """
@@ -24,15 +24,15 @@ cdef inline uint64_t hashed(uint64_t a, uint64_t b) noexcept nogil:
 
 
 cdef class BlockIncrements(Items):
-    """``traced``: the stream has addresses. Nothing is known before `describe`."""
+    """``traced``: the stream has addresses. `describe` has to be called first."""
 
     def __dealloc__(self):
         free(self.words)
         free(self.nodes)
 
     cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1:
-        """For these monitors from here on. ValueError: more than there is room for, or data ranges without addresses
-        in the stream."""
+        """Sets the monitors. ValueError: more than there is room for, or data ranges without addresses in the
+        stream."""
         cdef uint32_t m, t
         cdef const Counted* counted
         if increments.monitors > MOST_MONITORS:
@@ -61,11 +61,11 @@ cdef class BlockIncrements(Items):
         return 0
 
     def set_ranges(self, ranges):
-        """The data ranges from here on: (address, mask) each."""
+        """Sets the data ranges: (address, mask) each."""
         set_ranges(&self.ranges, ranges)
 
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
-        """What a run with this word adds, accesses in data ranges and marks left out."""
+        """Returns the increments of a run with this word, without accesses in data ranges and marks."""
         cdef uint64_t* entry = self.words + word_place(word) * (HEAD + self.monitors)
         cdef int64_t* sums = <int64_t*>(entry + HEAD)
         cdef uint32_t i
@@ -77,7 +77,7 @@ cdef class BlockIncrements(Items):
         return sums
 
     cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil:
-        """What a run of a node of the machine's memo adds to the records."""
+        """Returns the increments of the records of a run of a node of the machine's memo."""
         cdef uint64_t* entry = self.nodes + (hashed(block.node, 1) & (NODES - 1)) * (HEAD + self.monitors)
         cdef int64_t* sums = <int64_t*>(entry + HEAD)
         cdef uint32_t k
@@ -89,7 +89,8 @@ cdef class BlockIncrements(Items):
         return sums
 
     cdef void add_instruction(self, uint64_t word, uint32_t i, uint64_t address, int64_t* sums) noexcept nogil:
-        """What an instruction adds; for monitors with data ranges only if ``address``, of its access, is in them."""
+        """Adds an instruction's increments; for monitors with data ranges only if ``address``, of its access, is in
+        them."""
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         cdef uint64_t passing = self.increments.passing(
@@ -107,7 +108,7 @@ cdef class BlockIncrements(Items):
                 sums[m] += weight.executed
 
     cdef void add_ranged(self, uint64_t word, const uint64_t* addresses, int64_t* sums) noexcept nogil:
-        """What the accesses of a run in the data ranges add."""
+        """Adds the increments of a run's accesses in the data ranges."""
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef const BlockInstruction* instruction
@@ -127,7 +128,7 @@ cdef class BlockIncrements(Items):
 
     cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,
                        uint64_t count, uint64_t k, int64_t* sums) noexcept nogil:
-        """What one mark of a block adds."""
+        """Adds the increments of one mark of a block."""
         cdef uint64_t mark = marks[k], number = mark_instruction(mark), passing, inside = 0, registers, address
         cdef int kind = mark_kind(mark)
         cdef const BlockInstruction* instruction = NULL
@@ -168,7 +169,7 @@ cdef class BlockIncrements(Items):
                     sums[m] += mark_increment(&counted.mark_term[t], inside)
 
     cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses, uint64_t instruction) noexcept nogil:
-        """Whether the access that an instruction of a run made was in the data ranges; one that made none was not."""
+        """Whether the access of an instruction in a run was in the data ranges; False without an access."""
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef uint64_t place, k = 0
@@ -180,7 +181,7 @@ cdef class BlockIncrements(Items):
         return False
 
     cdef void add_item(self, const uint32_t* item, int64_t* sums) noexcept nogil:
-        """What one of the machine's records adds, as often as it says."""
+        """Adds the increments of one machine record, times its count."""
         cdef uint32_t m
         if item[0] & BUBBLE_FLAG:
             self.cycles.add_bubble(item[0] & ~<uint32_t>BUBBLE_FLAG, item[1], self.scratch)

@@ -1,4 +1,4 @@
-"""The calls that a program is in, from its stream: see call_stack.pyx."""
+"""The call stack of a program, from its stream: see call_stack.pyx."""
 
 from libc.stdint cimport uint64_t
 
@@ -6,22 +6,22 @@ from pfmon.stream.table cimport BlockTable
 
 
 cdef struct Call:
-    uint64_t site                # the instruction that called
-    uint64_t return_ip           # where a return from the call arrives
+    uint64_t site                # the call instruction
+    uint64_t return_ip           # its return address
 
 
 cdef struct Calls:               # of one thread
     Call* calls
     uint64_t depth, capacity
-    uint64_t beyond              # calls that there was no room for: counted, and forgotten
-    int leaving                  # BranchKind: how the last block was left, if by a call or a return
-    Call entered                 # by the call that it was left by
+    uint64_t beyond              # calls beyond the capacity: only counted
+    int leaving                  # BranchKind: a call or return that ended the last block
+    Call entered                 # the call that ended it
 
 
 cdef class CallStack:
     cdef BlockTable table
     cdef bint traced
-    cdef Calls now               # of the thread that runs
+    cdef Calls now               # of the running thread
     cdef Calls* threads          # of the others, by place
     cdef uint64_t thread_count
     cdef uint64_t thread

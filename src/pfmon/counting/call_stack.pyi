@@ -1,7 +1,7 @@
 from pfmon.stream.table import BlockTable
 
 class CallStack:
-    """The calls that a program is in."""
+    """The call stack of a program."""
 
     def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
     def sites(self) -> tuple[int, ...]: ...

@@ -1,8 +1,8 @@
-"""The calls that a program is in, followed block by block: exact, as every call and return is in the stream.
+"""The call stack of a program, followed block by block: exact, as every call and return is in the stream.
 
-A return goes back to the call whose return address it arrives at, whatever lies above it: so calls that were left by
-other ways (longjmp, an exception, a stack that was switched) go when a function below them returns. A return that arrives
-nowhere (from a signal handler, or a br.ret that is a jump) changes nothing. Each thread has calls of its own.
+A return pops the call whose return address it arrives at, with all calls above it: so calls left by other ways
+(longjmp, an exception, a switched stack) are popped when a function below them returns. A return to any other address
+(from a signal handler, or a br.ret used as a jump) changes nothing. Each thread has its own stack.
 """
 
 from libc.stdint cimport uint64_t
@@ -14,7 +14,7 @@ from pfmon.stream.table cimport (
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_kind, mark_value
 
 cdef enum:
-    DEEPEST = 1 << 20            # calls: more are a recursion that nobody reads
+    DEEPEST = 1 << 20            # calls: more are a runaway recursion
     SHOWN = 1 << 10              # of a sample
     BUNDLE = 16
 
@@ -33,7 +33,7 @@ cdef class CallStack:
         free(self.threads)
 
     cdef void switch_to(self, uint64_t thread) noexcept nogil:
-        """Another thread runs from here on; the calls of one that there is no memory for are not known."""
+        """Switches to another thread; without memory for it, its calls are not known."""
         cdef uint64_t count = max(thread, self.thread) + 1
         cdef Calls* threads
         if thread == self.thread:
@@ -50,7 +50,7 @@ cdef class CallStack:
         self.thread = thread
 
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Blocks that ran, with their addresses and marks."""
+        """Reads blocks that ran, with their addresses and marks."""
         cdef uint64_t i = 0
         while i < count:
             if words[i] >> 63:
@@ -63,11 +63,11 @@ cdef class CallStack:
             i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
-        """A block begins to run: what the one before was left by arrives at it. Once, however often this is called."""
+        """Applies the call or return that ended the last block, when a block begins. Idempotent."""
         self.arrive_at(self.table.c.heads[word & BLOCK_MASK].ip)
 
     cdef void arrive_at(self, uint64_t ip) noexcept nogil:
-        """The same, by the address that the block begins at."""
+        """As `arrive`, by the block's first address."""
         if self.now.leaving == BranchKind.DIRECT_CALL:
             self.push()
         elif self.now.leaving == BranchKind.RETURN_BRANCH:
@@ -75,7 +75,7 @@ cdef class CallStack:
         self.now.leaving = BranchKind.NO_BRANCH
 
     cdef void leave(self, uint64_t word) noexcept nogil:
-        """It has run."""
+        """Records how a block that has run ended."""
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
         if last.branch < BranchKind.DIRECT_CALL or not executed(word, last.condition):
@@ -105,7 +105,7 @@ cdef class CallStack:
 
     cdef void pop(self, uint64_t ip) noexcept nogil:
         cdef uint64_t depth = self.now.depth
-        if self.now.beyond:                  # of a call that is not kept
+        if self.now.beyond:                  # of a call beyond the capacity
             self.now.beyond -= 1
             return
         while depth:
@@ -115,6 +115,6 @@ cdef class CallStack:
                 return
 
     def sites(self):
-        """The instructions that called, the latest first: as many as fit into a sample."""
+        """Returns the call instructions, the latest first: as many as fit into a sample."""
         cdef uint64_t i
         return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth, SHOWN))])

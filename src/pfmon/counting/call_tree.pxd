@@ -1,4 +1,4 @@
-"""Counts by the calls that lead to where they come from: see call_tree.pyx."""
+"""Counts by call path: see call_tree.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -7,12 +7,12 @@ from pfmon.counting.call_stack cimport CallStack
 
 cdef enum:
     MOST_COUNTS = 8
-    MOST_NODES = 1 << 18         # ways through the program
-    DEEPEST_NODE = 400           # of calls in calls: what is deeper counts there
+    MOST_NODES = 1 << 18         # call paths of the program
+    DEEPEST_NODE = 400           # depth of calls: deeper ones count there
 
 
-cdef struct Node:                # a function, as it was called by its parent
-    uint64_t entry               # the address that was called
+cdef struct Node:                # a function called by its parent
+    uint64_t entry               # the address called
     uint32_t file                # BlockHead.file of the code there
     uint32_t parent, first_child, next_sibling
     uint32_t depth
@@ -20,19 +20,19 @@ cdef struct Node:                # a function, as it was called by its parent
     int64_t counts[MOST_COUNTS]
 
 
-cdef struct Way:                 # through the tree, of one thread
-    uint32_t at                  # the node of what runs now
-    uint32_t* node_at            # by depth of calls the node of who made the call
+cdef struct Way:                 # position in the tree, of one thread
+    uint32_t at                  # the node of the running function
+    uint32_t* node_at            # by depth of calls: the caller's node
     uint64_t capacity
     bint begun                   # it has run
     bint fresh                   # the first block since a call is running
-    bint stub                    # ... and has ended with an indirect branch: whoever was called is where that goes
+    bint stub                    # ... and ended with an indirect branch, whose target is the function called
 
 
 cdef class CallPath(CallStack):
     cdef Node* nodes
     cdef uint32_t node_count, node_capacity
-    cdef Way way                 # of the thread that runs
+    cdef Way way                 # of the running thread
     cdef Way* ways               # of the others, by place
     cdef uint64_t way_count
     cdef readonly bint lost      # sticky: there was no memory for a node

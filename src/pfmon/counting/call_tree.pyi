@@ -4,7 +4,7 @@ from pfmon.machine.items import Items
 from pfmon.stream.table import BlockTable
 
 class CallTree(Items):
-    """Counts by the calls that lead to where they come from."""
+    """Counts by call path."""
 
     def __init__(self, table: BlockTable, increments: Increments, cycles: CycleCounts) -> None: ...
     @property

@@ -1,8 +1,6 @@
-"""Counts by the calls that lead to where they come from (a calling context tree), exact: every block that runs adds what
-it counts to the node of the calls that the program is in.
+"""A calling context tree, exact: the counts of every block that runs are added to the node of its call path.
 
-A function that is called only to go on elsewhere by an indirect branch (an import stub) is left out: its callee is
-where that branch goes.
+A function that only branches on indirectly (an import stub) is left out: the target of that branch is the callee.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -17,7 +15,7 @@ from pfmon.stream.words cimport BLOCK_MASK
 
 
 cdef class CallPath(CallStack):
-    """As CallStack; node 0 is what was not called, where each thread begins."""
+    """As CallStack; node 0 is the root, where each thread begins."""
 
     def __cinit__(self, BlockTable table, bint traced=False):
         self.node_capacity = 1024
@@ -102,7 +100,7 @@ cdef class CallPath(CallStack):
         self.way.stub = self.way.fresh and last.branch == BranchKind.INDIRECT and executed(word, last.condition)
 
     cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
-        """What runs now was called from the node at hand; False: it counts as part of that."""
+        """Descends to the function called from the current node; False: it counts as part of that."""
         cdef uint32_t found = 0
         if self.nodes[self.way.at].depth < DEEPEST_NODE:
             found = self.child(self.way.at, ip, file)
@@ -113,7 +111,8 @@ cdef class CallPath(CallStack):
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
-        """The node of what the parent calls at an address; 0: there is no room for one more. The latest comes first."""
+        """Returns the node of a call from the parent to an address; 0: there is no room for one more. Most recent
+        first."""
         cdef uint32_t found = self.nodes[parent].first_child, before = 0
         cdef Node* fresh
         while found and not (self.nodes[found].entry == ip and self.nodes[found].file == file):
@@ -144,8 +143,8 @@ cdef class CallPath(CallStack):
 
 
 cdef class CallTree(BlockIncrements):
-    """Looks at a machine's blocks and their records: what monitors count of these, and retired instructions.
-    ``increments``, ``cycles``: of the monitors, as `Live` has them."""
+    """Counts a machine's blocks and their records by the monitors, and retired instructions. ``increments``,
+    ``cycles``: of the monitors, as in `Live`."""
 
     def __cinit__(self, BlockTable table, Increments increments, CycleCounts cycles):
         if increments.monitors >= MOST_COUNTS:
@@ -178,7 +177,7 @@ cdef class CallTree(BlockIncrements):
         return self.path.lost
 
     def nodes(self):
-        """(parent, entry, file, calls, counts) of each node, the last count is that of instructions; a parent comes before
+        """(parent, entry, file, calls, counts) of each node; the last count is that of instructions; a parent precedes
         its children, 0 is the root."""
         cdef uint32_t i, m
         cdef Node* node

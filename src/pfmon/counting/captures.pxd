@@ -1,4 +1,4 @@
-"""Event address registers and trace buffers at work: see captures.pyx."""
+"""Event address registers and trace buffers in operation: see captures.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -10,12 +10,12 @@ from pfmon.stream.table cimport BlockTable
 
 cdef enum:
     LEVELS = 4                   # watch.TlbLevel
-    DATA_EAR = 0                 # whose filter: places in `filters`
+    DATA_EAR = 0                 # owner of a filter: index of `filters`
     INSTRUCTION_EAR = 1
     BRANCHES = 2
-    BEHIND = 16                  # of Captured.detail: it happened when the instruction had retired
+    BEHIND = 16                  # of Captured.detail: it happened after the instruction retired
 
-cdef struct Tracked:             # the load that the data EAR follows
+cdef struct Tracked:             # the load that the data EAR tracks
     int64_t until                # cycle from which another one can be tracked
     int64_t captured_until       # ... captured
     bint overlapped              # a load was not tracked since the last one was
@@ -26,24 +26,24 @@ cdef class Captures(Watch):
     cdef BlockTable table
     cdef Increments filters
     cdef Ranges ranges
-    cdef bint data_ranged        # the data EAR heeds the data ranges
+    cdef bint data_ranged        # the data EAR honours the data ranges
     # settings
     cdef int64_t least_load, gap, least_fetch
-    cdef bint of_requests        # the instruction EAR captures fetches of lines that are under way
+    cdef bint of_requests        # the instruction EAR also captures fetches of lines already in flight
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
     cdef uint32_t taken, targets, paths, kinds, stages
-    cdef bint exceptions         # the buffer takes failed checks and exceptions
+    cdef bint exceptions         # the buffer captures failed checks and exceptions
     cdef bint windows            # its entries name windows of two bundles
-    # what decides on captures
+    # state of the capture decisions
     cdef Tracked tracked
     cdef bint target_due         # a captured branch was taken, and its target is not captured yet
     cdef uint64_t target
     cdef int64_t target_cycle, last_cycle
-    cdef uint64_t last_bundle    # of a branch that was captured, not taken, and ran last; 0: none such
-    # what the registers hold
+    cdef uint64_t last_bundle    # of the last branch, if it was captured and not taken; 0: none
+    # contents of the registers
     cdef Captured data_held, fetch_held
     cdef bint data_there, fetch_there
-    cdef uint32_t first_occurrence       # as which captures are recorded: data, instruction, branch
+    cdef uint32_t first_occurrence       # occurrences under which captures are recorded: data, instruction, branch
     cdef TraceBuffer trace
     cdef bint traces_addresses   # the buffer is the IP-EAR
     cdef readonly int64_t delay  # cycles from the freeze of the monitors to that of the IP-EAR
@@ -51,16 +51,16 @@ cdef class Captures(Watch):
     cdef bint flushed            # the pipeline was flushed since then
     cdef TraceBuffer trace_kept  # `keep_trace`
     cdef uint64_t latest         # bundle that retired last
-    cdef bint switched           # the thread has lost the core since then, and an entry says so
+    cdef bint switched           # the thread has lost the core since then; an entry marks it
     cdef int64_t elapsed_kept
     cdef uint64_t latest_kept
     cdef bint switched_kept
     cdef bint flushed_kept
     cdef bint kept               # ... may be restored
     cdef bint again              # ... was
-    cdef uint64_t pending        # target that is written next unless its bundle branches again
+    cdef uint64_t pending        # target written next unless its bundle branches again
     cdef bint pending_there
-    cdef uint32_t applied        # of what was captured while the block at hand ran
+    cdef uint32_t applied        # captures of the current block already applied
 
     cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil
     cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil

@@ -7,7 +7,7 @@ from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
 from pfmon.stream.table import BlockTable
 
 class Captures(Watch):
-    """Event address registers and trace buffers at work."""
+    """Event address registers and trace buffers in operation."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""Event address registers and trace buffers at work: what they take of a machine's misses and changes of flow.
+"""Event address registers and trace buffers in operation: they capture a machine's misses and branches.
 
-Two steps. The machine tells of a miss or a branch, and it is captured or not: so captures are counted, whoever counts.
-Live counting then `apply`s what was captured, in order, up to where it stands: so the registers hold what they held when
-a counter overflowed (Montecito manual 3.3.8 to 3.3.10).
+Two steps. The machine reports a miss or a branch, and it is captured or not: so captures can be counted by any monitor.
+Live counting then `apply`s the captures in order, up to its position: so at an overflow the registers hold what they
+held in that cycle (Montecito manual 3.3.8 to 3.3.10).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -20,7 +20,7 @@ from pfmon.machine.watch cimport FlowKind, TlbLevel
 
 cdef enum:
     CAPTURES = 3                 # occurrences of one PMU: DATA_EAR, INSTRUCTION_EAR, BRANCHES
-    RANDOM_BIT = 1 << 15         # the generator's low bits repeat soon
+    RANDOM_BIT = 1 << 15         # the generator's low bits have short periods
     # of Captured.detail, for branches
     WAS_TAKEN = 1
     WAS_WRONG = 2
@@ -29,14 +29,13 @@ cdef enum:
     MOST_ELAPSED = 63            # cycles: the counter has six bits and saturates
     ADDRESS_FLUSHED = 2          # f: bit 1 of an extension in IP-EAR mode
     EARLY = 1                    # ef: bit 0
-    NO_ADDRESS = 0x100           # of Captured.detail, for data: of the register stack engine, so of no instruction
+    NO_ADDRESS = 0x100           # of Captured.detail, for data: of the register stack engine, without an instruction
 
 
 cdef class Captures(Watch):
-    """``setting``: capture_setting.CaptureSetting of the PMU; ``filters``: what instructions the data EAR, the
-    instruction EAR and the trace buffer take; ``ranges``: (address, mask) of the data ranges, ``data_ranged``: the data
-    EAR heeds them; ``seed``: of the choice among loads; ``owner``: number of the PMU, if several are watched."""
-
+    """``setting``: capture_setting.CaptureSetting of the PMU; ``filters``: of the instructions that the data EAR, the
+    instruction EAR and the trace buffer capture; ``ranges``: (address, mask) of the data ranges, ``data_ranged``: the
+    data EAR honours them; ``seed``: of the choice among loads; ``owner``: number of the PMU, if several listen."""
     def __init__(self, BlockTable table, setting, Increments filters, ranges=(), bint data_ranged=False, seed=1,
                  uint32_t owner=0):
         self.table, self.filters = table, filters
@@ -62,13 +61,13 @@ cdef class Captures(Watch):
             self.kinds, self.stages, self.exceptions = branches.kinds, branches.stages, branches.exceptions
 
     def set_ranges(self, ranges):
-        """The data ranges from here on: (address, mask) each."""
+        """Sets the data ranges: (address, mask) each."""
         set_ranges(&self.ranges, ranges)
 
-    # --- what is captured
+    # --- capture decisions
 
     cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil:
-        """Whether an instruction's tag lets it be captured."""
+        """Whether an instruction's tag allows it to be captured."""
         cdef uint64_t first
         if self.filters.all_open:
             return True
@@ -83,8 +82,8 @@ cdef class Captures(Watch):
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack) noexcept nogil:
-        """One load is tracked at a time. When others came while it was, which of the next ones is tracked is random: so
-        that not always the first of overlapping ones is (Montecito manual 3.3.9.1)."""
+        """Tracks one load at a time. When others came meanwhile, the next one to be tracked is random, so that it is
+        not always the first of overlapping loads (Montecito manual 3.3.9.1)."""
         cdef Tracked* tracked = &self.tracked
         cdef Captured* one
         if not self.passes(DATA_EAR, block, instruction) or (self.data_ranged and not in_ranges(&self.ranges, address)):
@@ -147,7 +146,7 @@ cdef class Captures(Watch):
             one.address, one.detail = line, level
 
     cdef bint is_captured(self, const Flow* flow) noexcept nogil:
-        """Whether the buffer's filters let a change of flow pass (Montecito manual 3.3.10.1.1, table 3-26)."""
+        """Whether the buffer's filters pass a branch (Montecito manual 3.3.10.1.1, table 3-26)."""
         cdef uint32_t code = flow.prediction
         cdef bint wrong_path = code & CODE_WRONG_PATH or (code & CODE_UNKNOWN_PATH and flow.taken)
         cdef uint32_t stage = 1 if code & CODE_FIRST_STAGE else 4 if code & CODE_THIRD_STAGE else 2
@@ -158,11 +157,12 @@ cdef class Captures(Watch):
         if not (self.paths >> (0 if wrong_path else 1)) & 1 or not self.stages & stage:
             return False
         if self.targets != 3 and (wrong_path or not (self.targets >> (0 if code & CODE_WRONG_TARGET else 1)) & 1):
-            return False         # of a mispredicted path no target prediction is recorded
+            return False         # target predictions of a mispredicted path are not recorded
         return self.passes(BRANCHES, flow.block, flow.instruction)
 
     cdef void flow(self, const Flow* flow) noexcept nogil:
-        """A source, and a target unless its bundle branches in the next cycle and is captured, too (3.3.10.1.2)."""
+        """Captures a source, and a target unless its bundle branches in the next cycle and is captured, too
+        (3.3.10.1.2)."""
         cdef Captured* one
         cdef uint64_t bundle = flow.address >> 4
         cdef bint captured = self.is_captured(flow), follows
@@ -202,10 +202,10 @@ cdef class Captures(Watch):
         if one != NULL:
             one.data = self.target
 
-    # --- what the registers hold
+    # --- contents of the registers
 
     cdef void apply_until(self, uint32_t item) noexcept nogil:
-        """Take what was captured up to an item of the log into the registers."""
+        """Applies captures to the registers, up to a record of the event log."""
         while self.applied < self.count and self.captured[self.applied].item <= item:
             self.apply(&self.captured[self.applied])
             self.applied += 1
@@ -237,12 +237,13 @@ cdef class Captures(Watch):
     # --- the IP-EAR
 
     cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil:
-        """Nothing retired."""
+        """Passes cycles in which nothing retired."""
         self.elapsed += cycles
         self.flushed |= flush
 
     cdef void retire(self, uint64_t address) noexcept nogil:
-        """A cycle retired instructions, the first one in this bundle (Montecito manual tables 3-31 and 3-33)."""
+        """Passes a cycle that retired instructions, the first in this bundle (Montecito manual tables 3-31 and
+        3-33)."""
         cdef uint64_t cycles = <uint64_t>min(self.elapsed + 1, MOST_ELAPSED)
         write_entry(&self.trace, (cycles & 15) << 60 | address >> 4,
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
@@ -250,8 +251,8 @@ cdef class Captures(Watch):
         self.latest, self.switched = address, False
 
     cdef void switch_away(self, int64_t delay) noexcept nogil:
-        """The thread lost the core behind the address that retired last, with so much of the delay left: an early
-        freeze (Montecito manual table 3-33). What retires when it has the core again is behind a flush."""
+        """The thread lost the core after the last retired address, with so much of the delay left: an early freeze
+        (Montecito manual table 3-33). Instructions after the switch back follow a flush."""
         if not self.switched:
             self.freeze_early(self.latest, delay)
         self.switched = self.flushed = True
@@ -262,7 +263,7 @@ cdef class Captures(Watch):
         self.kept = True
 
     cdef void restore_trace(self) noexcept nogil:
-        """Let the IP-EAR be as it was at `keep_trace`, if nobody has read it since."""
+        """Restores the IP-EAR's state of `keep_trace`, if it has not been read since."""
         self.again = self.kept
         if self.kept:
             self.trace, self.elapsed, self.flushed = self.trace_kept, self.elapsed_kept, self.flushed_kept
@@ -270,15 +271,15 @@ cdef class Captures(Watch):
         self.kept = False
 
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil:
-        """The IP-EAR is disabled, with so much of its delay left: the entry has no lower bits of the address."""
+        """Disables the IP-EAR with so much of its delay left: the entry has no lower bits of the address."""
         cdef uint64_t cycles = <uint64_t>min(self.elapsed, MOST_ELAPSED)
         write_entry(&self.trace, (cycles & 15) << 60 | (address >> 12 << 8) | <uint64_t>(delay & 0xFF),
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0) | EARLY)
         self.elapsed, self.flushed = 0, False
 
     def data(self):
-        """What the data EAR holds: (address of the instruction, None for the register stack engine; whether it issued as
-        the second bundle; address of the data; latency in cycles; TlbLevel). None: nothing was captured."""
+        """Contents of the data EAR: (address of the instruction, None for the register stack engine; whether it issued
+        as the second bundle; address of the data; latency in cycles; TlbLevel). None: nothing was captured."""
         cdef Captured* one = &self.data_held
         if not self.data_there:
             return None
@@ -286,19 +287,19 @@ cdef class Captures(Watch):
                 one.detail & 0xFF)
 
     def fetched(self):
-        """What the instruction EAR holds: (address of the line, latency, TlbLevel). None: nothing was captured."""
+        """Contents of the instruction EAR: (address of the line, latency, TlbLevel). None: nothing was captured."""
         cdef Captured* one = &self.fetch_held
         return (one.address, one.latency, one.detail) if self.fetch_there else None
 
     def branches(self):
-        """What the trace buffer holds: (entries, extensions, next, full). The target of the last branch is there."""
+        """Contents of the trace buffer: (entries, extensions, next, full), with the target of the last branch."""
         cdef uint32_t i
         self.write_pending()
         return ([self.trace.entries[i] for i in range(self.trace.size)],
                 [self.trace.extensions[i] for i in range(self.trace.size)], self.trace.next, bool(self.trace.full))
 
     def clear(self):
-        """Nothing was captured yet: what a driver writes to the registers after a sample."""
+        """Clears all captures, as a driver does after a sample."""
         cdef uint32_t size = self.trace.size
         self.data_there = self.fetch_there = self.pending_there = False
         memset(&self.trace, 0, sizeof(TraceBuffer))

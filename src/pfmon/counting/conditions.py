@@ -1,4 +1,4 @@
-"""Conditions that counters set on what a cycle adds: CMASK, INV and E (Intel SDM volume 3 section 30.2.1.1)."""
+"""Conditions of counters on the increment of a cycle: CMASK, INV and E (Intel SDM volume 3 section 30.2.1.1)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Condition(NamedTuple):
-    """``least``: what a cycle has to add, 0 as 1; ``invert``: it must not; ``edge``: it did not in the cycle before.
-    ``occurrences``: what adds; ``every_cycle``: each cycle adds one."""
+    """``least``: minimum increment of a cycle, 0 as 1; ``invert``: less than that; ``edge``: not in the cycle before.
+    ``occurrences``: that increment; ``every_cycle``: each cycle increments by one."""
 
     least: int
     invert: bool
@@ -23,7 +23,7 @@ class Condition(NamedTuple):
 
 
 def condition_of(monitor: Monitor) -> Condition | None:
-    """The condition of a counter, if it has one. PfmonError: of its event single cycles are not known."""
+    """The condition of a counter, if it has one. PfmonError: its event has no per-cycle increments."""
     from pfmon.counting.looks import occurrences_of
 
     if not monitor.conditional:

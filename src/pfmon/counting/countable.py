@@ -1,4 +1,4 @@
-"""What can be counted, and whether it takes a machine: known without one."""
+"""Decides which events can be counted, and which need a timing model: known without one."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ MOVED = {
     "rse_references.load": (READS,),
     "rse_references.store": (WRITES,),
 }
-"""Signals that count registers which the register stack engine moves, and what each of these does in the machine."""
+"""Signals that count registers moved by the register stack engine, and the machine's record of each."""
 
 FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
-"""Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
+"""Signals that count check loads, and the occurrence of a failed one; a check that hits the ALAT causes none."""
 
 
 LARGEST = {"fp_ops_retired": 8, "data_debug_register_matches": 4}
-"""Signals of instructions that retire together, and the most that a cycle adds: two fpma, four accesses."""
+"""Signals of instructions that retire together, and the maximum increment of a cycle: two fpma, four accesses."""
 
 DEBUG_MATCHES = "data_debug_register_matches"
-"""What matches data breakpoint registers; without a data range none are programmed."""
+"""Matches of data breakpoint registers; without a data range none are programmed."""
 
 
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
-"""Kinds of signals of which it is not recorded what single cycles add."""
+"""Kinds of signals without recorded per-cycle increments."""
 
 
 def needs_machine(signal: str, threshold: int) -> bool:
-    """Whether architecture alone does not tell what is counted."""
+    """Whether a signal is not decided by architecture alone."""
     if threshold:
         return True
     meaning = machine.meanings().get(signal)
@@ -47,28 +47,28 @@ def needs_machine(signal: str, threshold: int) -> bool:
 
 
 def has_kernel_time(monitor: Monitor) -> bool:
-    """Whether a counter counts something at level 0: of what the operating system does the time alone is known."""
+    """Whether a counter counts at level 0, where only the operating system's time is known."""
     return machine.counts_all_cycles(monitor.signal)
 
 
 def limit(event: Event) -> int:
-    """The most that a cycle adds to an event where more may happen in it: the excess is lost (Montecito manual section
-    4.2, Max Inc/Cyc). 0: all that happens is counted."""
+    """Maximum increment of a cycle for an event: the excess is lost (Montecito manual section 4.2, Max Inc/Cyc). 0:
+    nothing is lost."""
     return event.max_increment if LARGEST.get(event.signal, 0) > event.max_increment else 0
 
 
 def event_needs_machine(event: Event, threshold: int) -> bool:
-    """Whether architecture alone does not tell what an event comes to."""
+    """Whether an event is not decided by architecture alone."""
     return needs_machine(event.signal, threshold) or bool(limit(event))
 
 
 def counts_machine(monitor: Monitor) -> bool:
-    """Whether architecture alone does not tell what a counter counts."""
+    """Whether a counter's event is not decided by architecture alone."""
     return event_needs_machine(monitor.event, monitor.threshold or monitor.edge)
 
 
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:
-    """PfmonError for what a counter is set to and does not count here."""
+    """PfmonError for a setting of a counter that is not supported here."""
     check_countable(model, monitor.event)
     if monitor.cmask:
         from pfmon.counting.conditions import condition_of
@@ -87,7 +87,7 @@ def check_countable(model: PmuModel, event: Event) -> None:
 
 
 def check_threshold(event: Event, threshold: int) -> None:
-    """PfmonError for a threshold on an event of which single cycles are not known."""
+    """PfmonError for a threshold on an event without per-cycle increments."""
     if not threshold:
         return
     signal = event.signal
@@ -102,7 +102,7 @@ def check_threshold(event: Event, threshold: int) -> None:
 
 
 def _weighs_alone(signal: str) -> bool:
-    """Whether instructions make a signal, and not marks of which no cycle is known."""
+    """Whether instructions produce a signal, and not marks, whose cycle is unknown."""
     own = terms.terms().get(signal, ())
     sources = {term.source for term in own}
     return terms.INSTRUCTION in sources and (terms.MARK not in sources or signal in FAILED_CHECKS)

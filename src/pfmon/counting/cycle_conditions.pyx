@@ -1,9 +1,8 @@
-"""Counters of cycles in which something happens often enough: CMASK, INV and E of Intel's event select registers.
+"""Counters of cycles in which enough events happen: CMASK, INV and E of Intel's event select registers.
 
-A condition holds in a cycle that adds CMASK or more to the counter's event (INV: less); with E the counter counts cycles
-in which it holds and did not in the one before (Intel SDM volume 3 section 30.2.1.1). Such a cycle is recorded as an
-occurrence of its own for each counter, with the instruction that ended it: so all that is done with occurrences is done
-with it.
+A condition holds in a cycle that adds CMASK or more to the counter's event (INV: less); with E the counter counts
+cycles in which it holds and did not in the one before (Intel SDM volume 3 section 30.2.1.1). Such a cycle is recorded
+as an occurrence of its own for each counter, at the instruction that ended it, and counted like any other occurrence.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -23,12 +22,12 @@ cdef enum:
 FIRST_OCCURRENCE = int(CYCLE_COUNTED)
 
 cdef struct Condition:
-    bint watched                 # the counter has one
+    bint watched                 # the counter has a condition
     bint every_cycle             # its event is the cycle itself
     bint invert, edge
     uint64_t least               # CMASK
     uint64_t occurrences[SET_WORDS]
-    uint64_t sum                 # of the cycle at hand
+    uint64_t sum                 # of the current cycle
     bint held                    # in the cycle before
 
 

@@ -1,4 +1,4 @@
-"""What monitors count of what a machine records: cycles, bubbles, occurrences, dispersal; and thresholds on anything."""
+"""Increments of monitors from machine records: cycles, bubbles, occurrences, dispersal; and thresholds on any event."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -11,34 +11,34 @@ cdef enum:
     SET_WORDS = 16               # of a set of occurrences
     MOST_FIELDS = 8              # of dispersal
 
-cpdef enum Way:                  # how a monitor looks at the records
-    NOT_HERE = 0                 # it counts nothing of these: architecture alone, or a level
-    OCCURRENCES = 1              # each by the instruction that it happened to
-    CYCLES = 2                   # bubbles by cause, and perhaps cycles in which something retired
+cpdef enum Way:                  # kind of records that a monitor counts
+    NOT_HERE = 0                 # none: architecture alone, or a level
+    OCCURRENCES = 1              # each by its instruction
+    CYCLES = 2                   # bubbles by cause, and optionally cycles in which something retired
     BUBBLES = 3                  # of another kind, by cause
     DISPERSAL = 4
-    SUMS = 5                     # of what a cycle adds, which is looked at: thresholds, bits, qualified cycles
+    SUMS = 5                     # of a cycle's increments: thresholds, bits, qualified cycles
 
-cdef struct Looked:              # what one monitor counts
+cdef struct Looked:              # record query of one monitor
     uint32_t way                 # Way
     bint ranged
     uint64_t occurrences[SET_WORDS]
-    uint64_t checks[SET_WORDS]   # occurrences that say that a check load went to memory
-    bint weighs                  # a cycle adds what its instructions weigh (increments)
-    bint notes                   # ... and what happened to them
-    bint moves                   # ... or registers that the register stack engine moves
-    bint retiring                # CYCLES: those in which something retired, too
+    uint64_t checks[SET_WORDS]   # occurrences of check loads that accessed memory
+    bint weighs                  # a cycle adds the weights of its instructions (increments)
+    bint notes                   # ... and their occurrences
+    bint moves                   # ... or registers moved by the register stack engine
+    bint retiring                # CYCLES: includes those in which something retired
     uint32_t bubbles             # BUBBLES: BubbleKind
     uint64_t causes
     uint32_t fields              # DISPERSAL
     uint32_t shift[MOST_FIELDS]
     uint64_t field[MOST_FIELDS]
-    bint any_field               # whether there is any, not how many
+    bint any_field               # count whether there is any, not how many
     int64_t threshold            # 0: none
     uint32_t low
     int64_t mask
-    int64_t most                 # of a cycle: the excess is lost; 0: no limit
-    bint divided                 # what a cycle adds counts where its instructions are, not where it ends
+    int64_t most                 # maximum of a cycle: the excess is lost; 0: no limit
+    bint divided                 # a cycle's increments are attributed to its instructions, not to its end
 
 
 cdef class CycleCounts:

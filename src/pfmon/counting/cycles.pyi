@@ -15,7 +15,7 @@ class Way(IntFlag):
     SUMS = 5
 
 class CycleCounts:
-    """What monitors count of what a machine records."""
+    """Increments of monitors from machine records."""
 
     def __init__(
         self, looks: Sequence[Look], increments: Increments, table: BlockTable, records: Records, stack_rate: int

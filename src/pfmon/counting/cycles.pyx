@@ -1,7 +1,7 @@
 """Increments from the records of a machine (machine/records.pyx): one description for totals and for live counting.
 
-A cycle in which something issued is a chain of parts, a lost one a bubble. What each adds to a monitor is worked out here
-from the kinds and terms of signals/machine.csv, which `looks.py` compiles.
+A cycle in which something issued is a chain of parts, a lost one a bubble. The increment of each is computed here from
+the kinds and terms of signals/machine.csv, which `looks.py` compiles.
 """
 
 from libc.stdint cimport int32_t
@@ -17,7 +17,7 @@ from pfmon.stream.table cimport BlockHead, BlockInstruction, Cut
 cdef enum:
     OCCURRENCE_MASK = (1 << OCCURRENCE_BITS) - 1
     INSTRUCTION_MASK = 0xFF
-    EXECUTED_BITS = 32           # Part.how says of so many instructions whether they executed
+    EXECUTED_BITS = 32           # Part.how has bits for so many instructions: whether they executed
 
 
 cdef inline bint among(const uint64_t* members, uint64_t number) noexcept nogil:
@@ -37,7 +37,7 @@ cdef inline uint32_t last_of(const Part* part) noexcept nogil:
 
 
 cdef inline int64_t look(const Looked* looked, int64_t increment) noexcept nogil:
-    """How a cycle's increment becomes a count: some of its bits, then the threshold (Montecito manual 3.2.1.3)."""
+    """Converts a cycle's increment to a count: extracts bits, then applies the threshold (Montecito manual 3.2.1.3)."""
     cdef int64_t value = increment >> looked.low & looked.mask
     if looked.most and value > looked.most:
         value = looked.most
@@ -48,14 +48,14 @@ cdef inline int64_t look(const Looked* looked, int64_t increment) noexcept nogil
 
 cdef inline void add_within(Sink sink, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment,
                             int64_t* excess, int64_t times) noexcept nogil:
-    """An instruction's part of what a cycle adds, without what is lost of it."""
+    """Adds an instruction's share of a cycle's increment, up to the limit."""
     cdef int64_t lost = min(increment, excess[0])
     excess[0] -= lost
     add(sink, monitor, block, instruction, times * (increment - lost))
 
 
 cdef class CycleCounts:
-    """``looks``: for each monitor what looks.Look says of it; ``increments``: the same monitors' weights and filters."""
+    """``looks``: each monitor's record query (looks.Look); ``increments``: the same monitors' weights and filters."""
 
     def __cinit__(self, looks, Increments increments, BlockTable table, Records records, int stack_rate):
         cdef uint32_t number, k
@@ -85,7 +85,7 @@ cdef class CycleCounts:
         free(self.looked)
 
     cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil:
-        """Whether a monitor counts what happened to an instruction, or to none that retired."""
+        """Whether a monitor counts events of an instruction, or of none that retired."""
         cdef const BlockHead* head
         cdef uint64_t passing
         if self.all_open:
@@ -100,7 +100,7 @@ cdef class CycleCounts:
         return (passing >> self.increments.counted[monitor].filter) & 1
 
     cdef void add_bubble(self, uint32_t number, int64_t cycles, Sink sink) noexcept nogil:
-        """Lost cycles or bundles."""
+        """Adds lost cycles or bundles."""
         cdef uint64_t key = self.records.bubble_keys[number]
         cdef uint32_t block = <uint32_t>(key & 0xFFFFFFFFULL), instruction = <uint32_t>(key >> 32 & 0xFF), m
         cdef uint64_t cause = key >> 40 & 0xFF
@@ -113,7 +113,7 @@ cdef class CycleCounts:
                 add(sink, m, block, instruction, cycles)
 
     cdef void add_part(self, uint32_t number, int64_t times, Sink sink) noexcept nogil:
-        """Cycles that ended with a part."""
+        """Adds cycles that ended with a part."""
         cdef const Part* last = &self.records.parts[number]
         cdef const Part* part = last
         cdef uint32_t m
@@ -129,7 +129,7 @@ cdef class CycleCounts:
                 self.add_sum(m, last, times, sink)
 
     cdef void add_notes(self, const Part* part, int64_t times, Sink sink) noexcept nogil:
-        """Occurrences, each by its instruction."""
+        """Adds occurrences, each at its instruction."""
         cdef const uint64_t* items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
         cdef uint64_t k, item
         cdef uint32_t m, instruction
@@ -145,7 +145,7 @@ cdef class CycleCounts:
                         times * <int64_t>(item >> OCCURRENCE_BITS & OCCURRENCE_MASK))
 
     cdef void add_cycle(self, const Part* part, int64_t times, Sink sink) noexcept nogil:
-        """A cycle in which something issued, and what its dispersal left over, where its last instruction is."""
+        """Adds a cycle in which something issued, and its unused dispersal, at its last instruction."""
         cdef uint32_t m, k, left = <uint32_t>(part.how >> 32)
         cdef int64_t total
         cdef const Looked* one
@@ -162,7 +162,7 @@ cdef class CycleCounts:
                 add(sink, m, block_of(part), last_of(part), times * total)
 
     cdef void add_sum(self, uint32_t monitor, const Part* last, int64_t times, Sink sink) noexcept nogil:
-        """What a cycle's instructions add together, as it is looked at."""
+        """Adds the sum over a cycle's instructions, after bits and threshold."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const Part* part = last
         cdef int64_t total = 0
@@ -178,11 +178,11 @@ cdef class CycleCounts:
             part = &self.records.parts[part.chain & 0xFFFFFFFFULL]
         if not one.divided:
             add(sink, monitor, block_of(last), last_of(last), times * look(one, total))
-        elif total:              # a part without instructions is no cycle, but what happened in some
+        elif total:              # a part without instructions is no cycle, but holds unattributed events
             self.divide(monitor, last, max(0, total - one.most) if first_of(last) <= last_of(last) else 0, times, sink)
 
     cdef void divide(self, uint32_t monitor, const Part* last, int64_t excess, int64_t times, Sink sink) noexcept nogil:
-        """What a cycle's instructions add, each where it is; the excess is lost, of the last ones."""
+        """Adds a cycle's increments, each at its instruction; the excess of the last ones is lost."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const Part* part = last
         while True:
@@ -196,7 +196,8 @@ cdef class CycleCounts:
 
     cdef int64_t weigh_part(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times,
                             Sink sink) noexcept nogil:
-        """What the instructions of a part add to a signal of architecture; to a sink as well, if there is one."""
+        """Returns the increments of a part's instructions for an architectural signal; adds them to a sink, if
+        given."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const BlockHead* head
         cdef const BlockInstruction* instruction
@@ -239,7 +240,7 @@ cdef class CycleCounts:
         return total
 
     cdef int64_t noted(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times, Sink sink) noexcept nogil:
-        """How often something of a monitor's set happened to the instructions of a part; to a sink as well."""
+        """Returns the occurrences of a monitor's set at the instructions of a part; adds them to a sink, if given."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const uint64_t* items
         cdef uint64_t k, item
@@ -260,7 +261,7 @@ cdef class CycleCounts:
         return total
 
     cdef void add_moved(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil:
-        """Registers that the register stack engine moves: so many a cycle, in cycles in which nothing issues."""
+        """Adds registers moved by the register stack engine: so many a cycle, in cycles in which nothing issues."""
         cdef int64_t moved = self.noted(monitor, part, NULL, 0, None), rate = self.stack_rate
         cdef const uint64_t* items
         if moved:

@@ -1,7 +1,7 @@
 from pfmon.machine.watch import Watch
 
 class DataMisses(Watch):
-    """Where in memory the loads missed, and how long they took."""
+    """Addresses and latencies of loads that missed."""
 
     def __init__(self, l3: int, memory: int) -> None: ...
     @property

@@ -1,6 +1,6 @@
-"""Where in memory the loads missed, and how long they took: all of them, by piece of memory and by latency.
+"""Addresses and latencies of all loads that missed, by piece of memory and by latency.
 
-Pieces begin at 32 bytes. When there are more of them than there is room for, each two become one.
+Pieces begin at 32 bytes. When the table is full, each two neighbours are merged.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -13,7 +13,7 @@ cdef enum:
     LEAST_TABLE = 1 << 12
     MOST_TABLE = 1 << 19
     LEAST_SHIFT = 5
-    LEVELS = 3                   # what served a miss: L2, L3, memory
+    LEVELS = 3                   # that serve misses: L2, L3, memory
 
 
 cdef struct Piece:
@@ -24,7 +24,7 @@ cdef struct Piece:
 
 
 cdef class DataMisses(Watch):
-    """``l3``, ``memory``: the least latencies of what L3 and what memory serves, in cycles."""
+    """``l3``, ``memory``: minimum latencies of L3 and of memory, in cycles."""
 
     cdef Piece* pieces
     cdef uint64_t size, used     # of the table
@@ -75,13 +75,13 @@ cdef class DataMisses(Watch):
             i += 1
 
     cdef void make_room(self) noexcept nogil:
-        """A larger table, or larger pieces."""
+        """Makes a larger table, or larger pieces."""
         cdef Piece* old = self.pieces
         cdef Piece* piece
         cdef uint64_t i, k, size = self.size, wider = self.size == MOST_TABLE
         cdef Piece* fresh = <Piece*>calloc(size if wider else 2 * size, sizeof(Piece))
         if fresh == NULL:
-            self.out_of_memory = True        # pieces that have no place any more would overwrite others: begin again
+            self.out_of_memory = True        # pieces without a place would overwrite others: start over
             for i in range(size):
                 self.pieces[i].key = 0
             self.used = 0
@@ -109,15 +109,15 @@ cdef class DataMisses(Watch):
 
     @property
     def piece_bytes(self) -> int:
-        """How large a piece of memory is."""
+        """Returns the size of a piece of memory."""
         return 1 << self.shift
 
     def histogram(self):
-        """How many loads had each latency, in cycles; the last one stands for all longer ones."""
+        """Number of loads by latency in cycles; the last one stands for all longer ones."""
         return [self.latencies[i] for i in range(LATENCIES)]
 
     def by_piece(self):
-        """(address, (misses that L2, L3, memory served), cycles, misses of all TLBs) of each piece, by address."""
+        """(address, (misses served by L2, L3, memory), cycles, misses of all TLBs) of each piece, by address."""
         cdef uint64_t i, k
         found = []
         for i in range(self.size):

@@ -4,7 +4,7 @@ from pfmon.counting.tally import Tally
 from pfmon.stream.table import BlockTable
 
 class DataTally(Tally):
-    """Totals of a traced stream, and how many of its accesses fall into (address, mask) ranges."""
+    """Totals of a traced stream, with its accesses in (address, mask) ranges."""
 
     def __init__(self, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> None: ...
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...

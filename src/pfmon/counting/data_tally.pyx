@@ -1,7 +1,7 @@
-"""Counting a traced stream, and how many of its memory accesses fall into data ranges.
+"""Totals of a traced stream, with its memory accesses in data ranges.
 
-A range is what one breakpoint pair matches: the address equals the pair's where the mask has ones (SDM volume 2,
-7.1). Several pairs add up. The count is kept per access of a block, so that every event can be qualified afterwards.
+A range is the match of one breakpoint pair: the address equals the pair's where the mask has ones (SDM volume 2, 7.1).
+Several pairs add up. The count is kept per access of a block, so that every event can be qualified afterwards.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -30,16 +30,16 @@ cdef enum:
     COLLECTION = 0x1F8                   # address bits 8:3 of a word of the backing store that holds NaT bits
 
 
-cdef struct Ranges:                      # an address is inside when its bits under a mask are one of the addresses
-    uint64_t mask[PAIRS]                 # unused ones: 0, with an address that nothing equals
+cdef struct Ranges:                      # an address is inside when its bits under a mask equal one of the addresses
+    uint64_t mask[PAIRS]                 # unused ones: 0, with an address that never matches
     uint64_t address[PAIRS]
-    uint64_t common_mask                 # bits that all ranges look at and have the same
+    uint64_t common_mask                 # bits that all ranges compare and have in common
     uint64_t common_address
     bint several                         # ranges, which differ in other bits
 
 
 cdef inline uint64_t within(const Ranges* ranges, uint64_t address) noexcept nogil:
-    """1 for an address in one of the ranges; no branch depends on the address."""
+    """Returns 1 for an address in one of the ranges; no branch depends on the address."""
     cdef uint64_t inside = address & ranges.common_mask == ranges.common_address
     if ranges.several:
         inside &= (
@@ -50,7 +50,7 @@ cdef inline uint64_t within(const Ranges* ranges, uint64_t address) noexcept nog
 
 
 cdef inline uint64_t among(const Ranges* ranges, const uint64_t* address, uint64_t stride, uint64_t count) noexcept nogil:
-    """How many of so many addresses, each ``stride`` words behind the one before, are in the ranges."""
+    """Counts addresses in the ranges, each ``stride`` words behind the one before."""
     cdef uint64_t i, inside = 0
     for i in range(count):
         inside += within(ranges, address[i * stride])
@@ -58,7 +58,7 @@ cdef inline uint64_t among(const Ranges* ranges, const uint64_t* address, uint64
 
 
 cdef inline uint64_t repetitions(const uint64_t* words, uint64_t count, uint64_t width) noexcept nogil:
-    """How often the block whose word is the first one runs in a row, with so many addresses each time."""
+    """Returns how often the block of the first word runs in a row, with so many addresses each time."""
     cdef uint64_t i = width + 1, runs = 1
     while i < count and words[i] == words[0]:
         i += width + 1
@@ -67,7 +67,7 @@ cdef inline uint64_t repetitions(const uint64_t* words, uint64_t count, uint64_t
 
 
 cdef class DataTally(Tally):
-    """A Tally of a traced stream that knows data ranges: up to four (address, mask) pairs; none: nothing is inside."""
+    """A Tally of a traced stream with data ranges: up to four (address, mask) pairs; without any, nothing is inside."""
 
     cdef Ranges ranges
     cdef uint64_t* counts[BANKS]         # by number of access in its bank
@@ -78,7 +78,7 @@ cdef class DataTally(Tally):
         self.traced = True
 
     def set_ranges(self, ranges):
-        """The data ranges from here on: (address, mask) each. ValueError: more than there are registers for."""
+        """Sets the data ranges: (address, mask) each. ValueError: more than there are registers for."""
         if len(ranges) > PAIRS:
             raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
         self.ranges.common_mask = ~<uint64_t>0 if ranges else 0
@@ -99,7 +99,7 @@ cdef class DataTally(Tally):
             free(self.counts[bank])
 
     cdef bint room(self) noexcept nogil:
-        """Room for every block that has been entered, and its accesses."""
+        """Reserves room for every entered block and its accesses."""
         cdef uint32_t bank
         for bank in range(BANKS):
             if self.table.c.header.bank[bank].accesses > self.count_capacity[bank] and not self.grow_counts(bank):
@@ -118,12 +118,12 @@ cdef class DataTally(Tally):
         return True
 
     cdef uint64_t* counts_of(self, uint64_t number) noexcept nogil:
-        """The counts of a block's accesses, in order."""
+        """Returns the counts of a block's accesses, in order."""
         cdef uint32_t bank = <uint32_t>(number >> BANK_SHIFT)
         return self.counts[bank] + (self.table.c.heads[number].first_access - first_access_of_bank(&self.table.c, bank))
 
     cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil:
-        """How often an access of a block was in the data ranges."""
+        """Returns how often an access of a block was in the data ranges."""
         return self.counts_of(number)[access]
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -132,7 +132,7 @@ cdef class DataTally(Tally):
         cdef uint64_t* at
         cdef const BlockHead* heads = self.table.c.heads
         cdef const BlockHead* head
-        cdef Ranges ranges = self.ranges     # a copy, that the compiler may keep in registers
+        cdef Ranges ranges = self.ranges     # a local copy that the compiler may keep in registers
         cdef BlockTally* block
         if not self.room():
             return
@@ -151,8 +151,8 @@ cdef class DataTally(Tally):
                 add_conditions(self, block, last, <uint32_t>(word >> 32))
             accessed = words + i
             at = self.counts_of(last)
-            # Where the next word is depends on the head. A branch for each of the usual numbers of accesses lets the
-            # host's processor go on there before it has the head.
+            # The position of the next word depends on the head. A branch for each of the usual numbers of accesses lets
+            # the host's processor speculate past it.
             if head.access_mask:
                 i += self.add_conditional(last, word, accessed)
             elif head.accesses == 1:
@@ -179,7 +179,7 @@ cdef class DataTally(Tally):
         self.last = last
 
     cdef uint64_t add_conditional(self, uint64_t number, uint64_t word, const uint64_t* accessed) noexcept nogil:
-        """Count which of the accesses in one run of a block were in the ranges; how many there were."""
+        """Counts the accesses of one run of a block in the ranges; returns the number of accesses."""
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef uint64_t* counts = self.counts_of(number)
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access
@@ -192,8 +192,8 @@ cdef class DataTally(Tally):
 
     cdef uint64_t add_runs(self, uint64_t number, const uint64_t* words, uint64_t count,
                            uint64_t width) noexcept nogil:
-        """Count the runs in a row of the block whose word is the first one, with ``width`` accesses each; how many there
-        are."""
+        """Counts the runs in a row of the block of the first word, with ``width`` accesses each; returns their
+        number."""
         cdef uint64_t word = words[0], runs = repetitions(words, count, width), k, place = 0
         cdef BlockTally* block = tally_of(self, number)
         cdef uint64_t* counts = self.counts_of(number)
@@ -210,8 +210,8 @@ cdef class DataTally(Tally):
 
     cdef void take_mark(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
                         const uint64_t* accessed) noexcept nogil:
-        """Count a mark; ``accessed`` are the addresses of the block before it, NULL if that came in an earlier buffer
-        (the engine writes the marks of a block right behind it; later ones have no address)."""
+        """Counts a mark; ``accessed``: addresses of the block before it, NULL if that came in an earlier buffer (the
+        engine writes the marks of a block right behind it; later ones have no address)."""
         cdef uint64_t kind = mark[0] >> MARK_SHIFT & 0x7F
         cdef uint64_t traffic
         cdef Site* site = self.add_mark(mark[0], last)
@@ -227,7 +227,7 @@ cdef class DataTally(Tally):
                 count_mark(&site.inside, mark[0])
 
     cdef uint64_t registers_within(self, uint64_t address, uint64_t registers) noexcept nogil:
-        """How many of so many registers in the backing store, the lowest at ``address``, are in the ranges."""
+        """Returns how many of so many registers in the backing store, the lowest at ``address``, are in the ranges."""
         cdef uint64_t found = 0
         while registers:
             if address & COLLECTION != COLLECTION:
@@ -238,8 +238,8 @@ cdef class DataTally(Tally):
 
     cdef bint accessed_within(self, uint64_t instruction, uint64_t block, uint64_t block_word,
                               const uint64_t* accessed) noexcept nogil:
-        """Whether the access that an instruction made in the last run of a block was in the ranges; one that made none
-        (chk.a) was not."""
+        """Whether the access of an instruction in the last run of a block was in the ranges; False without an access
+        (chk.a)."""
         cdef const BlockHead* head = &self.table.c.heads[block]
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef uint64_t k, done = 0
@@ -251,7 +251,7 @@ cdef class DataTally(Tally):
         return False
 
     def inside(self, uint64_t number) -> dict[int, int]:
-        """How often the accesses of block ``number`` were in the ranges, by number of the instruction."""
+        """Accesses of block ``number`` in the ranges, by number of the instruction."""
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef uint64_t k
         if not self.room():

@@ -1,4 +1,4 @@
-"""Which instructions a monitor counts: code ranges and opcode matchers, as a programmed PMU has them."""
+"""Filters of monitors: code ranges and opcode matchers, as programmed in a PMU."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -9,17 +9,17 @@ cdef enum:
     MOST_FILTERS = 64            # different ones in one programming: bits of a word
 
 cdef struct Filter:
-    bint everywhere              # no code range constrains it
-    bint inverse                 # inside of the ranges is outside
+    bint everywhere              # not constrained by a code range
+    bint inverse                 # matches outside of the ranges
     uint32_t pairs               # (address, mask): equal where the mask has ones
     uint64_t address[MOST_PAIRS]
     uint64_t mask[MOST_PAIRS]
     uint32_t intervals           # low to high, both included
     uint64_t low[MOST_PAIRS]
     uint64_t high[MOST_PAIRS]
-    bint any_opcode              # no opcode matcher constrains it
+    bint any_opcode              # not constrained by an opcode matcher
     uint64_t match
-    uint64_t opcode_mask         # bits that have to be equal
+    uint64_t opcode_mask         # bits that are compared
     uint32_t slots               # a bit for each type of slot (ia64.Unit)
 
 cdef bint passes(const Filter* filter, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil

@@ -22,8 +22,8 @@ cdef bint in_code(const Filter* filter, uint64_t address) noexcept nogil:
 
 
 cdef bint passes(const Filter* filter, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
-    """Whether a monitor counts what an instruction does. NULL: what none that retired did, which is at no address and has
-    no opcode, so that only a matcher that lets everything pass does so."""
+    """Whether a filter passes an instruction. NULL: events of no retired instruction have neither address nor opcode,
+    so only an open filter passes them."""
     cdef const Ia64Payload* code = <const Ia64Payload*>payload
     if instruction == NULL:
         return in_code(filter, NOWHERE) and (
@@ -36,5 +36,5 @@ cdef bint passes(const Filter* filter, const BlockInstruction* instruction, cons
 
 
 cdef bint is_open(const Filter* filter) noexcept nogil:
-    """Whether everything passes."""
+    """Whether the filter passes everything."""
     return filter.everywhere and filter.any_opcode

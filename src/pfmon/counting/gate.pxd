@@ -1,4 +1,4 @@
-"""Who counts when: the splitter of a monitored run; see gate.pyx."""
+"""The gate of a monitored run: counting on and off, by event set; see gate.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -9,19 +9,19 @@ from pfmon.stream.splitter cimport Splitter
 
 
 cdef class Gate(Splitter):
-    cdef list keep               # of what the pointers below point to
+    cdef list keep               # owners of the pointers below
     cdef Consumer reader
     cdef Consumer witness
     cdef EventSetConsumer machine
     cdef Switches switches
-    cdef uint32_t turn           # event set in which is counted while counting is on
-    cdef uint32_t off            # event set of what nobody counts
+    cdef uint32_t turn           # event set in force while counting is on
+    cdef uint32_t off            # event set of uncounted instructions
     cdef bint by_thread
-    cdef uint64_t whole_calls    # a bit for each trigger that starts counting for one call
+    cdef uint64_t whole_calls    # a bit for each trigger that counts one whole call
     cdef CallStack calls         # None: there is no such trigger
     cdef uint64_t depth, caller  # of the call for which is counted: calls that the program was in, its thread
     cdef object on_due
-    cdef readonly object error   # that on_due raised
+    cdef readonly object error   # raised by on_due
 
     cdef void switched(self) noexcept nogil
     cdef void await_return(self) noexcept nogil

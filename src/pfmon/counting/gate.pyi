@@ -5,7 +5,7 @@ from pfmon.stream.splitter import Splitter
 from pfmon.stream.table import BlockTable
 
 class Gate(Splitter):
-    """Hands the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
+    """Passes the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
 
     next_address: int
     error: BaseException | None

@@ -1,7 +1,7 @@
-"""The reader of the stream that decides, at exact instructions, what is counted and for whom.
+"""The reader of the stream that switches counting and event sets at exact instructions.
 
-Three things decide: triggers, PSR.up (MODE marks), and whose turn it is. A machine gets the whole stream; what it
-records belongs to the event set that is in force.
+Three conditions decide: triggers, PSR.up (MODE marks), and the event set in force. A machine gets the whole stream; its
+records belong to the event set in force.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -13,14 +13,15 @@ from pfmon.stream.words cimport Mark, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):
-    """Hands the stream on to one of ``readers`` and to ``witness``, if there is one, while counting is on.
+    """Passes the stream on to one of ``readers`` and to ``witness``, if given, while counting is on.
 
-    ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups. The
-    first start of a group that finds counting off, and the first stop that finds it on, do so; of a group that repeats
-    every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter.
-    ``whole_calls``: numbers of triggers that start counting for a call: counting stops when that returns. ``machine``: keeps its records apart by event set, one for each reader, and one more for what nobody counts.
-    ``by_thread``: the readers are of the threads of the process, by place; the last one is of all that come later.
-    ``on_due`` is called when ``due`` instructions have retired, and returns when it is to be called next.
+    ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups.
+    The first start of a group that finds counting off, and the first stop that finds it on, take effect; in a group
+    that repeats every one does. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it is ignored.
+    ``whole_calls``: numbers of triggers that count one whole call: counting stops when it returns. ``machine``: keeps
+    its records apart by event set, one for each reader, and one more for uncounted instructions.
+    ``by_thread``: the readers belong to the threads of the process, by place; the last one to all later threads.
+    ``on_due`` is called when ``due`` instructions have retired, and returns the next number.
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), whole_calls=(), bint on=True, up=None,
@@ -49,7 +50,7 @@ cdef class Gate(Splitter):
         self.switched()
 
     def choose(self, uint32_t place):
-        """From here on the reader in this place gets the stream."""
+        """Switches the stream to the reader in this place."""
         self.reader = self.keep[place]
         self.turn = place
         self.switched()
@@ -59,17 +60,17 @@ cdef class Gate(Splitter):
             self.choose(min(place, self.off - 1))
 
     def start(self):
-        """Count from here on."""
+        """Starts counting."""
         self.switches.on = True
         self.switched()
 
     def stop(self):
-        """Do not count from here on."""
+        """Stops counting."""
         self.switches.on = False
         self.switched()
 
     def steer(self, bint on, up):
-        """Whether is counted from here on; ``up``: PSR.up as it is here, None: it does not matter."""
+        """Starts or stops counting; ``up``: PSR.up at this point, None: it is ignored."""
         self.switches.on = on
         self.switches.heeds_up = up is not None
         self.switches.up = bool(up)
@@ -77,15 +78,15 @@ cdef class Gate(Splitter):
 
     @property
     def counting(self) -> bool:
-        """Whether is counted behind what it has read."""
+        """Whether counting is on after the words read so far."""
         return bool(is_counting(&self.switches))
 
     def stop_at(self, uint64_t retired):
-        """Call on_due when so many instructions have retired, if it is not due before."""
+        """Calls on_due when so many instructions have retired, if it is not due before."""
         self.due = min(self.due, retired)
 
     def reached(self) -> list[int]:
-        """How often each trigger was reached, whether or not it changed anything."""
+        """Number of times that each trigger was reached, whether or not it had an effect."""
         return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -101,7 +102,7 @@ cdef class Gate(Splitter):
             self.machine.consume(words, count)
 
     cdef void switched(self) noexcept nogil:
-        """Who counts may have changed: what is handed on next comes behind a block that its reader may not have got."""
+        """Applies a change of reader or counting: the next words follow a block that their reader may not have got."""
         self.reader.follow(self.last)
         if self.witness is not None:
             self.witness.follow(self.last)
@@ -120,16 +121,16 @@ cdef class Gate(Splitter):
             self.switched()
 
     cdef void await_return(self) noexcept nogil:
-        """Counting goes on until the call that control has come to returns; one of no caller never does."""
+        """Counts until the call just entered returns; a function without a caller never does."""
         self.depth, self.caller = self.calls.now.depth, self.calls.thread
         self.returns_to = self.calls.now.calls[self.depth - 1].return_ip if self.depth else NOWHERE
 
     cdef bint has_left_call(self) noexcept nogil:
-        """Whether the call for which is counted was left by another way than its return (longjmp), and another began."""
+        """Whether the counted call was left without a return (longjmp), and another began."""
         return self.returns_to != NOWHERE and self.calls.thread == self.caller and self.calls.now.depth <= self.depth
 
     cdef void reach_return(self) noexcept nogil:
-        """Control has come to where the call for which is counted returns to: by its return, or by that of a deeper one."""
+        """Called at the return address of the counted call: it has returned, or a deeper one has."""
         if self.calls.thread != self.caller:
             return
         self.calls.arrive_at(self.returns_to)
@@ -142,7 +143,7 @@ cdef class Gate(Splitter):
         with gil:
             try:
                 due = self.on_due()
-            except BaseException as error:   # of the caller's: raised again when the run has ended
+            except BaseException as error:   # raised again when the run has ended
                 self.error, due = error, None
             self.due = ~<uint64_t>0 if due is None else due
 

@@ -1,7 +1,7 @@
-"""What an Itanium's counters count while it executes IA-32 code (PSR.is = 1).
+"""An Itanium's counters while it executes IA-32 code (PSR.is = 1).
 
-Events of the core's IA-64 side are not functional then (pfmon on Itanium 2, section 7); what the caches, the TLBs and
-the clock do is counted for either code, and captured by the event address registers (Itanium manual section 6.1.3.3).
+Events of the core's IA-64 side are not functional then (pfmon on Itanium 2, section 7); events of the caches, the TLBs
+and the clock are counted for either code, and captured by the event address registers (Itanium manual section 6.1.3.3).
 The branch buffer is accepted, and captures IA-64 code alone.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NOTHING = ""
 IA64_ONLY = 2
-"""Of PMC.ism."""
+"""Values of PMC.ism."""
 
 SIGNALS = {
     "ia32_inst_retired": "inst_retired",
@@ -35,11 +35,11 @@ SIGNALS = {
         )
     },
 }
-"""An event's signal -> what produces it in IA-32 code. All others are not functional."""
+"""An event's signal -> its source in IA-32 code. All others are not functional."""
 
 
 OF_ALAT = ("dear_alat", "iear_alat")
-"""Of IA-32 code, which has no advanced loads, an ALAT captures nothing."""
+"""An ALAT captures nothing of IA-32 code, which has no advanced loads."""
 
 
 def check_ia32(model: PmuModel, event: Event) -> None:
@@ -54,8 +54,8 @@ def check_ia32(model: PmuModel, event: Event) -> None:
 
 
 def in_ia32(monitor: Monitor, constrained: bool) -> Monitor | None:
-    """What a counter counts in IA-32 code; None: nothing. ``constrained``: by code ranges, opcodes or data ranges,
-    which single out IA-64 code alone (Itanium manual section 6.1.3)."""
+    """Returns a counter's monitor for IA-32 code; None: it counts nothing. ``constrained``: by code ranges, opcodes or
+    data ranges, which select IA-64 code alone (Itanium manual section 6.1.3)."""
     signal = SIGNALS.get(monitor.signal, NOTHING)
     if constrained or signal == NOTHING:
         return None
@@ -63,7 +63,7 @@ def in_ia32(monitor: Monitor, constrained: bool) -> Monitor | None:
 
 
 def captures_in_ia32(setting: CaptureSetting, data_constrained: bool, fetch_constrained: bool) -> CaptureSetting:
-    """The setting for IA-32 code: no branches, and nothing where ranges or opcodes single out IA-64 code."""
+    """The setting for IA-32 code: no branches, and nothing where ranges or opcodes select IA-64 code."""
     return setting._replace(
         data=None if data_constrained else setting.data,
         fetch=None if fetch_constrained else setting.fetch,
@@ -72,8 +72,8 @@ def captures_in_ia32(setting: CaptureSetting, data_constrained: bool, fetch_cons
 
 
 def ia32_notes(monitors: Sequence[Monitor], counting: Sequence[Monitor]) -> list[str]:
-    """Of counters that count nothing because the program's code is IA-32: ``counting`` are those that do. What is
-    switched off for that code was asked to be so."""
+    """Notes on counters that count nothing because the program's code is IA-32: ``counting`` are those that do.
+    Counters disabled for IA-32 code get no note: that was requested."""
     there = {monitor.pmd for monitor in counting}
     silent = [one.event.name for one in monitors if one.pmd not in there and one.ism != IA64_ONLY]
     said = "as it is programmed, counts IA-64 code alone, and this program is IA-32 code"

@@ -1,4 +1,4 @@
-"""What monitors count, compiled: the terms of their signals, and the filters that they stand behind."""
+"""Increments of monitors, compiled: the terms of their signals, and their filters."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
@@ -19,7 +19,7 @@ cdef struct MarkTerm:
     uint32_t values              # a bit for each value 0 to 3, or ANY_VALUE
     int32_t count, low
 
-cdef struct Counted:             # what one monitor counts of architecture
+cdef struct Counted:             # architectural increments of one monitor
     uint32_t filter              # number of its filter
     bint ranged                  # only accesses in the data ranges
     uint32_t terms, mark_terms
@@ -35,14 +35,14 @@ cdef class Increments:
     cdef Counted* counted
     cdef Filter* filters
     cdef readonly uint32_t filter_count
-    cdef readonly bint all_open  # no filter keeps anything out
+    cdef readonly bint all_open  # all filters are open
 
     cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil
     cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
 
 
 cdef inline int64_t mark_increment(const MarkTerm* term, uint64_t word) noexcept nogil:
-    """What one mark adds."""
+    """Returns the increment of one mark."""
     cdef uint64_t value = word & 0xFFFFFFFFULL
     if term.values != ANY_VALUE and (value > 3 or not (term.values >> value) & 1):
         return 0

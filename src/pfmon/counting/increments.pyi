@@ -4,7 +4,7 @@ from typing import Protocol
 from pfmon.counting.weighed import Filter
 
 class Counts(Protocol):
-    """What one monitor counts of architecture."""
+    """Architectural increments of one monitor."""
 
     @property
     def signal(self) -> str: ...
@@ -14,7 +14,7 @@ class Counts(Protocol):
     def ranged(self) -> bool: ...
 
 class Increments:
-    """The increments of some monitors, compiled."""
+    """Increments of several monitors, compiled."""
 
     def __init__(self, monitors: Sequence[Counts]) -> None: ...
     def filter(self, filters: Sequence[Filter]) -> None: ...

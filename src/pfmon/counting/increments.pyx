@@ -1,7 +1,7 @@
 """Compiles the description of increments (signals/terms.py) for the loops of counting.
 
-Totals and live counting read the same: what an instruction adds to a monitor when it retires and when it executes, what
-a mark adds, and which of them its filter lets pass.
+Totals and live counting share it: the increments of an instruction when it retires and when it executes, those of a
+mark, and the filters on them.
 """
 
 from libc.stdlib cimport calloc, free
@@ -16,7 +16,7 @@ UNITS = "mifb"
 
 cdef class Increments:
     """``monitors``: (signal, filter, ranged) each; a filter is a filters.Filter of pmu (a code and an opcode filter);
-    ``ranged``: only what has its address in the data ranges counts. ValueError for more different filters than fit."""
+    ``ranged``: only accesses in the data ranges count. ValueError for more different filters than fit."""
 
     def __cinit__(self, monitors):
         cdef uint32_t number
@@ -36,7 +36,7 @@ cdef class Increments:
         free(self.filters)
 
     def filter(self, filters):
-        """The monitors' filters from here on, one for each. What was counted of blocks so far is not looked at again."""
+        """Sets the monitors' filters, one for each. Blocks counted so far are not counted again."""
         cdef uint32_t number
         distinct = list(dict.fromkeys(filters))
         if len(distinct) > MOST_FILTERS:
@@ -50,7 +50,8 @@ cdef class Increments:
             self.counted[number].filter = distinct.index(one)
 
     cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil:
-        """What an instruction adds to a monitor, its filter aside; ``failed_check``: it is a check that left its block."""
+        """Returns an instruction's increments for a monitor, without its filter; ``failed_check``: it left its
+        block."""
         cdef const Counted* counted = &self.counted[monitor]
         cdef const InstructionTerm* term
         cdef Weight weight
@@ -66,7 +67,7 @@ cdef class Increments:
         return weight
 
     cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
-        """Which filters let an instruction pass, as bits; NULL: what no instruction that retired did."""
+        """Returns the filters that pass an instruction, as bits; NULL: events of no retired instruction."""
         cdef uint64_t found = 0
         cdef uint32_t i
         for i in range(self.filter_count):

@@ -1,4 +1,4 @@
-"""From a counter's overflow to its interrupt: see interrupts.pyx."""
+"""Interrupts of counter overflows: see interrupts.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -13,38 +13,38 @@ cdef class Interrupts(BlockIncrements):
     cdef readonly uint64_t retired
     cdef int64_t counted[MOST_MONITORS]
     cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
-    cdef uint64_t off            # monitors whose counters do not count now: they wait for another one
-    cdef uint64_t waiting_for_others     # ... once the trigger has come
-    cdef uint64_t trigger        # a monitor's bit, without a counter of the PMU: all others wait for it; 0: there is none
-    cdef readonly bint triggered # it has come
-    cdef uint64_t until          # a monitor's bit, as of the trigger: when it has counted so much nothing counts; 0: none
-    cdef readonly bint stopped   # it has
+    cdef uint64_t off            # monitors whose counters are off: they wait for another one
+    cdef uint64_t waiting_for_others     # ... once the trigger has fired
+    cdef uint64_t trigger        # bit of a monitor that is no counter of the PMU: all others wait for it; 0: none
+    cdef readonly bint triggered # the trigger has fired
+    cdef uint64_t until          # bit of a monitor, armed by the trigger: its overflow stops all counting; 0: none
+    cdef readonly bint stopped   # it has fired
     cdef uint32_t counters       # monitors that are counters of the PMU
-    cdef bint within             # an instruction, and what happened to it: counting begins behind it
+    cdef bint within             # an instruction and its events: counting begins after it
     cdef uint64_t last
     cdef Captures captures       # or None
     # between an overflow and its interrupt
     cdef int64_t least_skid      # cycles
-    cdef int64_t skid            # ... and no less than the IP-EAR's delay; 0: there is nothing between them
-    cdef bint sliding            # an interrupt is on its way
-    cdef int64_t due             # cycles until it comes
+    cdef int64_t skid            # ... and no less than the IP-EAR's delay; 0: no skid
+    cdef bint sliding            # an interrupt is pending
+    cdef int64_t due             # cycles until it is taken
     cdef int64_t tracing         # ... until the IP-EAR freezes
-    cdef bint arrived            # it has come, and waits for a bundle to begin
-    cdef bint issuing            # ... its cycle begins to count behind that of the instruction that overflowed
-    cdef uint64_t begun          # instructions that had retired when the block at hand began
-    cdef uint32_t shown          # records of the block at hand that the IP-EAR was shown again ...
+    cdef bint arrived            # it is due, and waits for a bundle to begin
+    cdef bint issuing            # ... its cycles are counted from the one after the overflow's
+    cdef uint64_t begun          # instructions retired before the current block
+    cdef uint32_t shown          # records of the current block replayed to the IP-EAR ...
     cdef uint32_t issued         # ... instructions that issued in them
-    cdef bint resumed            # an interrupt came in the block at hand: it counts on from ...
+    cdef bint resumed            # an interrupt was taken in the current block: counting resumes at ...
     cdef uint32_t from_item      # ... a record,
     cdef uint32_t from_time      # ... after so many times of it,
     cdef uint32_t from_instruction       # ... an instruction
     cdef uint64_t waiting        # monitors whose counters have wrapped
-    # what time it is, in the machine's cycles
-    cdef uint64_t time           # cycles that were recorded up to where the block at hand is taken apart
-    cdef uint32_t ahead          # 1: within the cycle behind them
-    cdef readonly uint64_t stamp # of the overflow that is told; without a machine instructions that had retired
+    # time, in the machine's cycles
+    cdef uint64_t time           # cycles recorded up to the current position in the block
+    cdef uint32_t ahead          # 1: within the cycle after them
+    cdef readonly uint64_t stamp # of the reported overflow; without a machine retired instructions
     cdef object on_overflow
-    cdef Sampler sampler         # takes overflows instead; or None
+    cdef Sampler sampler         # handles overflows instead; or None
     cdef readonly object error
 
     cdef uint64_t cycles_of(self, const uint32_t* item) noexcept nogil

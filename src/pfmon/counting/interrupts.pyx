@@ -1,5 +1,5 @@
-"""From a counter's overflow to its interrupt: at once, or with a skid; the program goes on for some cycles then, and
-nothing counts. The IP-EAR (captures.pyx), which goes on as long, is shown the machine's records here.
+"""Interrupts of counter overflows: taken at once, or after a skid of some cycles in which the program goes on and
+nothing counts. The IP-EAR (captures.pyx), which runs as long, is fed the machine's records here.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -12,7 +12,7 @@ from pfmon.stream.words cimport BLOCK_MASK
 
 
 cdef class Interrupts(BlockIncrements):
-    """The counters, and what happens when one wraps. Live (live.pyx) takes the stream and sets all."""
+    """The counters and their overflows. Live (live.pyx) reads the stream and sets all."""
 
     cdef bint fits(self, const int64_t* sums) noexcept nogil:
         """Whether no counter wraps."""
@@ -35,8 +35,8 @@ cdef class Interrupts(BlockIncrements):
             self.left[m] -= sums[m]
 
     cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil:
-        """Count what one instruction or cycle adds; the counters that wrap by it do so together. Whether an interrupt is
-        on its way by that."""
+        """Adds the increments of one instruction or cycle; counters that overflow by it do so together. Returns whether
+        that makes an interrupt pending."""
         cdef uint64_t wrapped = 0
         cdef uint32_t m
         if self.frozen:
@@ -63,8 +63,8 @@ cdef class Interrupts(BlockIncrements):
         return False
 
     cdef void set_off(self) noexcept nogil:
-        """Who does not count: all but the trigger, and when it has come the trigger and those that wait for others;
-        nobody counts behind the event that stops counting."""
+        """Computes the monitors that are off: all but the trigger; once it has fired, the trigger and those that wait
+        for others; all after the event that stops counting."""
         self.off = self.waiting_for_others
         if self.stopped:
             self.off = ~<uint64_t>0
@@ -72,7 +72,7 @@ cdef class Interrupts(BlockIncrements):
             self.off = self.off | self.trigger if self.triggered else ~self.trigger
 
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
-        """The interrupt."""
+        """Takes the interrupt."""
         cdef uint32_t m
         self.stamp = retired if self.cycles is None else self.time + self.ahead
         if self.sampler is not None:
@@ -81,11 +81,11 @@ cdef class Interrupts(BlockIncrements):
         with gil:
             try:
                 self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
-            except BaseException as error:   # of the listener's: raised again when the run has ended
+            except BaseException as error:   # raised again when the run has ended
                 self.error, self.frozen = error, True
 
     cdef uint64_t cycles_of(self, const uint32_t* item) noexcept nogil:
-        """How many cycles of the core a record stands for: those in which something issued, and back-end bubbles."""
+        """Returns the core cycles of a record: those in which something issued, and back-end bubbles."""
         cdef uint64_t code
         if item[0] & BUBBLE_FLAG:
             code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
@@ -94,8 +94,8 @@ cdef class Interrupts(BlockIncrements):
         return item[1] if (code >> 32 & 0xFF) <= (code >> 40 & 0xFF) else 0
 
     cdef uint64_t time_at(self, const BlockItems* block, uint32_t place, uint32_t times) noexcept nogil:
-        """The cycles that had been recorded before the record in a place (the memo's count first), and so many times of
-        that."""
+        """Returns the cycles recorded before the record in a place (the memo's records first), plus so many times that
+        record's."""
         cdef uint64_t time = block.now
         cdef uint32_t k
         cdef uint32_t one[2]
@@ -109,7 +109,7 @@ cdef class Interrupts(BlockIncrements):
         return time
 
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil:
-        """The address of the instruction that a record ends with, 0: of none."""
+        """Returns the address of a record's last instruction, 0: none."""
         cdef uint64_t code
         cdef uint32_t instruction
         cdef const BlockHead* head
@@ -129,9 +129,9 @@ cdef class Interrupts(BlockIncrements):
     # --- from an overflow to its interrupt
 
     cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil:
-        """Cycles go by, from the record in the place ``first`` on (the memo's count first), of which ``used`` went by
-        before, and from behind the cycle in which the instruction before ``behind`` issued, if that is not 0; until the
-        interrupt comes: at the next bundle that begins behind what has issued."""
+        """Passes cycles until the interrupt is taken: at the next bundle that begins after the issued ones. Begins with
+        the record in the place ``first`` (the memo's records first), of which ``used`` cycles have passed, and after
+        the cycle in which the instruction before ``behind`` issued, if that is not 0."""
         cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
         cdef uint32_t issued = behind, nodes = block.node_item_count
         if behind:
@@ -146,7 +146,8 @@ cdef class Interrupts(BlockIncrements):
 
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
                           uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil:
-        """Whether the interrupt comes in these records, and how many instructions of the block have issued then."""
+        """Whether the interrupt is taken in these records, and how many instructions of the block have issued by
+        then."""
         cdef uint32_t k, begin, beyond, cycles
         cdef uint32_t left[2]
         cdef uint64_t code
@@ -187,7 +188,7 @@ cdef class Interrupts(BlockIncrements):
         return False
 
     cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
-        """Interrupt at the first bundle from an instruction of the block on; False: it has none."""
+        """Takes the interrupt at the first bundle from an instruction of the block on; False: it has none."""
         cdef const BlockHead* head = &self.table.c.heads[block.words[0] & BLOCK_MASK]
         cdef uint64_t address
         for instruction in range(instruction, head.length):
@@ -203,11 +204,11 @@ cdef class Interrupts(BlockIncrements):
     # --- the IP-EAR
 
     cdef void disable(self) noexcept nogil:
-        """Monitoring is switched off behind the last block: the IP-EAR freezes early, in a delay or not."""
+        """Disables monitoring after the last block: the IP-EAR freezes early, within a delay or not."""
         cdef const BlockHead* head
         if self.captures is None or not self.captures.traces_addresses or self.last == NO_BLOCK:
             return
-        if self.sliding and self.tracing <= 0:       # it is frozen already
+        if self.sliding and self.tracing <= 0:       # already frozen
             return
         head = &self.table.c.heads[self.last]
         self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
@@ -215,8 +216,8 @@ cdef class Interrupts(BlockIncrements):
         self.tracing = 0
 
     cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil:
-        """Show the IP-EAR, after `restore_trace`, the records up to the cycle in which the instruction before ``behind``
-        issued: it may overflow."""
+        """Feeds the IP-EAR, after `restore_trace`, the records up to the cycle in which the instruction before
+        ``behind`` issued: it may overflow."""
         cdef uint32_t total = block.node_item_count + block.item_count
         cdef const uint32_t* item
         cdef uint64_t code
@@ -240,7 +241,7 @@ cdef class Interrupts(BlockIncrements):
             self.trace_item(items + k)
 
     cdef bint is_switch(self, const uint32_t* item) noexcept nogil:
-        """Whether a record is of the cycles in which the thread got the core back."""
+        """Whether a record is of the cycles of a switch back to this thread."""
         cdef uint64_t code
         if not item[0] & BUBBLE_FLAG:
             return False
@@ -248,7 +249,7 @@ cdef class Interrupts(BlockIncrements):
         return code >> 48 == BUBBLE_BACK and (code >> 40 & 0xFF) == THREAD_SWITCH
 
     cdef void trace_item(self, const uint32_t* item) noexcept nogil:
-        """Show the IP-EAR one of the machine's records: cycles in which nothing retired, or one in which something did."""
+        """Feeds the IP-EAR one machine record: cycles in which nothing retired, or one in which something did."""
         cdef uint64_t code
         cdef uint32_t part, cause, times
         cdef const BlockHead* head

@@ -9,9 +9,9 @@ from pfmon.machine.items cimport BlockItems
 
 cdef class Live(Interrupts):
     cdef CallStack calls         # or None
-    cdef uint32_t taken          # records of the block at hand that were taken, by place
+    cdef uint32_t taken          # records of the current block already counted, by place
     cdef uint32_t covered        # ... instructions that issued in them
-    cdef const uint64_t* behind  # words that it has still to read; NULL: it gets block by block
+    cdef const uint64_t* behind  # words still to be read; NULL: it gets block by block
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil

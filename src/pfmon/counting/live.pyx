@@ -1,9 +1,9 @@
 """Counting while the program runs: a countdown to the next overflow of each counter.
 
-A run of a block adds a vector, known by its word (and by its node in the machine's memo). While that fits into what is
-left of every counter, it is subtracted, and that is all. A block that would take a counter across is taken apart, item
-by item of the machine's records and instruction by instruction: the overflow happens at the exact instruction, the
-listener is called there, and may freeze the counters, load them, and let counting go on. What a block adds is in
+A run of a block adds a vector, cached by its word (and by its node in the machine's memo). While no counter would
+overflow, the vector is subtracted from the countdowns, and that is all. A block in which a counter overflows is
+processed record by record and instruction by instruction: the overflow happens at the exact instruction, the listener
+is called there, and may freeze the counters, load them, and resume counting. The vectors are computed in
 block_increments.pyx.
 """
 
@@ -30,15 +30,15 @@ cdef int64_t NEVER = <int64_t>1 << 62
 
 
 cdef class Live(Interrupts):
-    """``increments``: of the monitors; ``cycles``: the same monitors' looks at a machine's records, None without one;
-    ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the numbers
-    of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
-    retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
-    on_overflow is called, ``captures`` (of the watch that the machine tells) as it is there. ``skid``: on_overflow is
-    called so many cycles later, with the bundle that the program is at then; nothing counts in between. ``sampler`` takes
-    overflows instead of on_overflow, and loads the counters. ``times``: a monitor behind the counters is a trigger, for
-    which all others wait until it has counted so much. ``until``: the last monitor ends counting when it has counted so
-    much since then."""
+    """``increments``: of the monitors; ``cycles``: the same monitors' record queries, None without a machine;
+    ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the
+    numbers of the monitors whose counters overflowed, the address of the instruction that caused it (0: none) and the
+    number of retired instructions, itself included. It calls `load` and `freeze` as the PMU requires. During
+    on_overflow ``calls`` is the call stack at the start of the block, and ``captures`` (the machine's capture listener)
+    is at the overflow. ``skid``: on_overflow is called so many cycles later, with the bundle reached by then; nothing
+    counts in between. ``sampler`` handles overflows instead of on_overflow, and loads the counters. ``times``: a
+    monitor behind the counters is a trigger: all others wait until it has counted so much. ``until``: the last monitor
+    ends counting when it has counted so much after that."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
                   CycleCounts cycles=None, CallStack calls=None, Captures captures=None,
@@ -57,8 +57,8 @@ cdef class Live(Interrupts):
             self.left[m - 1] = times
 
     def program(self, Increments increments, ranges=None, CycleCounts cycles=None, Captures captures=None):
-        """Count with other monitors from here on; all counts begin at 0. ValueError: more than there is room for, or
-        data ranges without addresses in the stream."""
+        """Replaces the monitors; all counts begin at 0. ValueError: more than there is room for, or data ranges without
+        addresses in the stream."""
         cdef uint32_t m
         self.counters = increments.monitors - (self.trigger != 0) - (self.until != 0)
         self.captures = captures
@@ -74,23 +74,23 @@ cdef class Live(Interrupts):
     # --- the counters
 
     def counts(self):
-        """What every monitor has counted so far."""
+        """Returns the counts of all monitors so far."""
         return [self.counted[m] for m in range(self.counters)]
 
     def left_of(self):
-        """How many increments before each monitor's counter wraps."""
+        """Returns how many increments are left before each monitor's counter overflows."""
         return [self.left[m] for m in range(self.monitors)]
 
     def load(self, uint32_t monitor, left):
-        """So many increments from here on the monitor's counter wraps; None: nobody looks whether it does."""
+        """Sets the increments left before the monitor's counter overflows; None: overflows are ignored."""
         self.left[monitor] = NEVER if left is None else left
 
     def freeze(self, bint frozen):
-        """Whether nothing counts from here on."""
+        """Freezes or unfreezes all counters."""
         self.frozen = frozen
 
     def hold_off(self, uint64_t monitors):
-        """The counters of these monitors, a bit each, do not count from here on, until others are said."""
+        """Disables the counters of these monitors, a bit each, until the next call."""
         self.waiting_for_others = monitors
         self.set_off()
 
@@ -120,14 +120,15 @@ cdef class Live(Interrupts):
         self.behind = NULL
 
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Count blocks up to one that takes a counter across, or has marks that count; how many words these were."""
+        """Counts blocks up to one in which a counter overflows, or with marks that count; returns the number of
+        words."""
         cdef uint64_t i = 0, next_block, word, marks, retired = self.retired, last = self.last
         cdef int64_t left = self.left[0], begin = left
         cdef const uint64_t* entry
         cdef bint single = self.monitors == 1 and not self.off
         while i < count:
             word = words[i]
-            if word >> 63:                   # of the block before, and nobody counts it; or of none that is here
+            if word >> 63:                   # of the block before, and not counted; or without a block
                 if i == 0 or (self.mark_kinds >> mark_kind(word)) & 1:
                     break
                 i += 1
@@ -139,7 +140,7 @@ cdef class Live(Interrupts):
             while marks < count and words[marks] >> 63 and not (self.mark_kinds >> mark_kind(words[marks])) & 1:
                 marks += 1
             if marks < count and words[marks] >> 63:
-                break                        # a mark that counts: the block is taken with it
+                break                        # a mark that counts: the block is processed with it
             entry = self.words + word_place(word) * (HEAD + self.monitors)
             if entry[0] != word:
                 self.of_word(word)
@@ -243,12 +244,12 @@ cdef class Live(Interrupts):
             self.last = block.words[0] & BLOCK_MASK
             self.retired += self.table.c.heads[self.last].length
 
-    # --- a block in which a counter wraps
+    # --- a block in which a counter overflows
 
     cdef void take_apart(self, const BlockItems* block) noexcept nogil:
-        """Instruction by instruction, each with its marks, behind the machine's records up to the cycle in which it
-        issued. With a skid all records come first: what the interrupt passes by is told by them; and with an IP-EAR, which
-        is shown them again then."""
+        """Counts instruction by instruction, each with its marks, after the machine's records up to the cycle in which
+        it issued. With a skid all records come first, as they time the interrupt; and with an IP-EAR, which is then fed
+        them again."""
         cdef int64_t sums[MOST_MONITORS]
         cdef const BlockHead* head
         cdef uint64_t word = 0, k, number = self.last, access = 0, address
@@ -263,7 +264,7 @@ cdef class Live(Interrupts):
             self.captures.keep_trace()
             self.shown = self.issued = 0
         if self.captures is not None and block.words != NULL and self.captures.count:
-            records = block.node_item_count + self.captures.captured[0].item   # what was captured comes with its instruction
+            records = block.node_item_count + self.captures.captured[0].item   # captures come with their instructions
         self.taken = self.covered = 0
         if self.cycles is not None:
             self.time, self.ahead = self.time_at(block, 0, 0), 0
@@ -312,7 +313,7 @@ cdef class Live(Interrupts):
         self.ahead = 0
 
     cdef uint64_t issue_time(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
-        """The cycles that had been recorded with the one in which an instruction issued; `ahead` is the open one."""
+        """Returns the cycles recorded up to the one in which an instruction issued; `ahead`: that is still open."""
         cdef uint64_t time = self.time_at(block, 0, 0), code
         cdef uint32_t place
         cdef const uint32_t* item
@@ -328,9 +329,9 @@ cdef class Live(Interrupts):
         return time
 
     cdef void take_records(self, const BlockItems* block, uint32_t beyond, uint32_t instruction) noexcept nogil:
-        """The machine's records that were not taken yet, before the place ``beyond`` (the memo's count first), up to the
-        cycle in which an instruction of the block issued. One that no record covers issued in the cycle that is open when
-        the block ends."""
+        """Counts the machine's remaining records before the place ``beyond`` (the memo's records first), up to the
+        cycle in which an instruction of the block issued. An instruction without a record issued in the cycle that is
+        open when the block ends."""
         cdef uint32_t place, used, begin, end
         cdef uint64_t code
         cdef const uint32_t* item
@@ -357,7 +358,7 @@ cdef class Live(Interrupts):
                     return
 
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
-        """What was captured of instructions up to this one goes into the registers, and is counted."""
+        """Applies captures of instructions up to this one to the registers, and counts them."""
         cdef const Captured* one
         while self.captures.applied < self.captures.count:
             one = &self.captures.captured[self.captures.applied]
@@ -372,8 +373,8 @@ cdef class Live(Interrupts):
                     self.slide(block, 0, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
 
     cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil:
-        """One record of the machine, one time after the other. When an interrupt is on its way by it: how often it was
-        taken, else 0."""
+        """Counts one machine record, one time after the other. Returns how often, when that makes an interrupt pending,
+        else 0."""
         cdef int64_t sums[MOST_MONITORS]
         cdef uint32_t single[2]
         cdef uint32_t times, first = self.from_time if place == self.from_item else 0
@@ -391,7 +392,7 @@ cdef class Live(Interrupts):
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_item(single, sums)
             if not self.fits(sums) and self.captures is not None:
-                self.captures.kept = False       # the registers are read: they cannot go back
+                self.captures.kept = False       # the registers have been read: no restore
             if self.step(sums, self.place_of(item[0])):
                 return times + 1
         return 0

@@ -1,4 +1,4 @@
-"""Counting instruction by instruction what an out-of-order machine records: see live_in_order.pyx."""
+"""Counts an out-of-order machine's records instruction by instruction: see live_in_order.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
 from pfmon.counting.live import Live
 
 class LiveInOrder(Live):
-    """A countdown in which each instruction counts with what happened to it."""
+    """A countdown that counts each instruction with its events."""

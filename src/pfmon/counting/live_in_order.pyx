@@ -1,8 +1,9 @@
-"""A block in which a counter wraps, on an out-of-order machine: its instructions one after the other. What happened to one
-(its misses, its misprediction) comes one by one before it retires; the cycle that it ended counts together with it.
+"""A block in which a counter overflows, on an out-of-order machine: its instructions one after the other. The events of
+an instruction (misses, a misprediction) are counted one by one before it retires; a cycle that it ends with it.
 
-Cycles in which nothing dispatched come where the machine has them: those of fetch and of the store buffer before the block
-dispatches, all others behind it. So counters that start others (PMCTRIGGER, PMCnCOUNTCTL) do so between two instructions.
+Cycles in which nothing dispatched keep the machine's order: those of fetch and of the store buffer come before the
+block dispatches, all others after it. So counters that start others (PMCTRIGGER, PMCnCOUNTCTL) do so between two
+instructions.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -17,7 +18,7 @@ from pfmon.stream.words cimport BLOCK_MASK, mark_instruction
 cdef enum:
     INSTRUCTION_MASK = 0xFF
     CYCLE = 0x100
-    BEFORE = 0x200               # what comes before all instructions, and behind them
+    BEFORE = 0x200               # before all instructions, and after them
     BEHIND = 0x201
     LAST_ITEM = 0xFFFFFFFF
 
@@ -26,8 +27,8 @@ cdef class LiveInOrder(Live):
     """As Live; without a skid. No PMU of these programs has data ranges."""
 
     cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil:
-        """Where in a block a record belongs: an instruction's number if it happened to it, that + CYCLE if the
-        instruction ended a cycle."""
+        """Returns the place of a record in a block: its instruction's number, or that + CYCLE if the instruction ended
+        a cycle."""
         cdef uint64_t code, cause
         if item & BUBBLE_FLAG:
             cause = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG] >> 40 & 0xFF
@@ -35,7 +36,7 @@ cdef class LiveInOrder(Live):
         code = self.cycles.records.parts[item].code
         if code & 0xFFFFFFFFULL != block:
             return BEHIND
-        if (code >> 40 & INSTRUCTION_MASK) < (code >> 32 & INSTRUCTION_MASK):    # it happened to an instruction
+        if (code >> 40 & INSTRUCTION_MASK) < (code >> 32 & INSTRUCTION_MASK):    # an event of the instruction
             return <uint32_t>(code >> 48 & INSTRUCTION_MASK)
         return <uint32_t>(code >> 40 & INSTRUCTION_MASK) + CYCLE
 
@@ -54,7 +55,7 @@ cdef class LiveInOrder(Live):
         for i in range(head.length):
             self.retired += 1
             self.within = True
-            self.ahead = 1                       # in the cycle that it dispatches in
+            self.ahead = 1                       # in the cycle of its dispatch
             self.take_what_happened(block, i)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_instruction(block.words[0], i, 0, sums)
@@ -77,7 +78,7 @@ cdef class LiveInOrder(Live):
             self.captures.apply_until(LAST_ITEM)
 
     cdef void take_what_happened(self, const BlockItems* block, uint32_t place) noexcept nogil:
-        """To an instruction; or the cycles in which nothing dispatched, before the block or behind it."""
+        """Counts the events of an instruction; or cycles in which nothing dispatched, before the block or after it."""
         cdef uint32_t k
         for k in range(0, block.item_count, 2):
             if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == place:
@@ -86,7 +87,7 @@ cdef class LiveInOrder(Live):
                 self.take_item(block.items + k, k)
 
     cdef void add_cycle(self, const BlockItems* block, uint32_t instruction, int64_t* sums) noexcept nogil:
-        """The cycle that an instruction ended, if it did."""
+        """Adds the cycle that an instruction ended, if any."""
         cdef uint32_t k
         for k in range(0, block.item_count, 2):
             if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == instruction + CYCLE:

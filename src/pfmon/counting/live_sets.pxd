@@ -1,4 +1,4 @@
-"""Several event sets that count live in turn: see live_sets.pyx."""
+"""Several event sets, counted live in turn: see live_sets.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -12,7 +12,7 @@ cdef class LiveSets(Items):
     cdef BlockTable table
     cdef bint traced
     cdef list sets
-    cdef Live current            # the one in force; None: nobody counts
+    cdef Live current            # the one in force; None: nothing is counted
     cdef CallStack calls         # of all; or None
     cdef uint32_t event_set
     cdef uint64_t retired, last  # as of the last block

@@ -6,7 +6,7 @@ from pfmon.machine.items import Items
 from pfmon.stream.table import BlockTable
 
 class LiveSets(Items):
-    """Several event sets that count live in turn."""
+    """Several event sets, counted live in turn."""
 
     def __init__(
         self, table: BlockTable, traced: bool, sets: Sequence[Live], calls: CallStack | None = None

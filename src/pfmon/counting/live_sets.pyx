@@ -1,5 +1,5 @@
-"""Several event sets that count live in turn, or one that does not always: the one in force gets the blocks, with a
-machine what it recorded of them. All see the same instructions retire, and the same calls."""
+"""Several event sets, counted live in turn, or one that is gated: the one in force gets the blocks, with a machine's
+records of them. All see the same instructions retire, and the same calls."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -11,8 +11,8 @@ cdef enum:
 
 
 cdef class LiveSets(Items):
-    """``sets``: the countdown of each (live.Live), by event set; any other number is what nobody counts. ``calls`` is
-    theirs, too. ValueError: more than there is room for."""
+    """``sets``: the countdown of each (live.Live), by event set; any other number is not counted. ``calls`` is shared
+    with them. ValueError: more than there is room for."""
 
     def __cinit__(self, BlockTable table, bint traced, sets, CallStack calls=None):
         if len(sets) > MOST_SETS:
@@ -64,7 +64,7 @@ cdef class LiveSets(Items):
             self.calls.read(block.marks, block.mark_count)
 
     cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:
-        """Blocks that nobody counts."""
+        """Passes blocks that are not counted."""
         cdef uint64_t i = 0
         while i < count:
             if words[i] >> 63 == 0:

@@ -1,7 +1,7 @@
 """A PMU that counts while the program runs: registers, overflow, freeze.
 
-The register file is the one truth: whoever writes it, before the run or from a listener, programs the counters. What is
-counted reaches it at every overflow and when somebody asks.
+The register file is the one truth: any write to it, before the run or from a listener, programs the counters. Counts
+are written back to it at every overflow and on request.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 class Overflow(NamedTuple):
-    """Counters that wrapped together: their PMDs, the address of the instruction that did it (0: none), and how many
-    instructions have retired, itself included; ``calls``: the instructions that called, the latest first, if they are
-    wanted."""
+    """Counters that overflowed together: their PMDs, the address of the instruction that caused it (0: none), and the
+    number of retired instructions, itself included; ``calls``: the call instructions, the latest first, if
+    requested."""
 
     pmds: tuple[int, ...]
     address: int
@@ -40,11 +40,11 @@ class Overflow(NamedTuple):
 
 
 class LiveUnit:
-    """Counts as the registers of a PMU say, while a program runs.
+    """Counts as programmed in the registers of a PMU, while a program runs.
 
-    ``consumer`` reads the stream; with a machine it is shown the machine's records instead (`Machine.show`).
-    ``listener`` is called at every overflow, with the counts in the registers; what it writes there holds from the next
-    instruction on. A sampler (sampler.pyx) does the same without Python; the registers do not follow then. Levels and
+    ``consumer`` reads the stream; with a machine it gets the machine's records instead (`Machine.show`).
+    ``listener`` is called at every overflow, with the counts in the registers; its writes take effect at the next
+    instruction. A sampler (sampler.pyx) does the same without Python; the registers are not updated then. Levels and
     the bus's clock count at the end of the run (`finish`), and do not overflow.
     """
 
@@ -64,11 +64,11 @@ class LiveUnit:
         trigger: tuple[Monitor, int] | None = None,
         until: tuple[Monitor, int] | None = None,
     ) -> None:
-        """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
-        to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
-        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample;
-        ``trigger``: nothing counts until this has counted so much; ``until``: nor when this has, from there on.
-        PfmonError when a counter cannot count what it is set to."""
+        """``calls``: the call stack to report at overflows; ``skid``: cycles from an overflow to its interrupt;
+        ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose `consumer` the
+        caller shows (LiveSets); ``held``: numbers of PMDs that a sampler adds to every sample; ``trigger``: nothing
+        counts until this has counted so much; ``until``: counting ends when this has, from there on. PfmonError when a
+        counter does not support its setting."""
         self._calls = calls
         self._event_set = event_set or 0
         self._model = model
@@ -110,7 +110,7 @@ class LiveUnit:
             self._tell(records)
 
     def _countdown(self, records: MachineRecords | None) -> type[Live]:
-        """What counts: an out-of-order machine says of each instruction what happened to it."""
+        """Class of the countdown: an out-of-order machine records events of each instruction."""
         if records is None or self._skid:
             return Live
         from pfmon.counting.live_in_order import LiveInOrder
@@ -121,14 +121,14 @@ class LiveUnit:
         return LiveInOrder
 
     def _tell(self, records: MachineRecords) -> None:
-        """Have the machine tell what it decides: captures, and cycles to counters with conditions on them."""
+        """Registers the machine's listeners: of captures, and of cycles for counters with conditions on them."""
         records.machine.tell(self._captures, self._event_set)
         conditions = self._unit.conditions(self._table)
         if tell := getattr(records.machine, "tell_cycles", None):
             tell(conditions, self._event_set)
 
     def sync(self) -> None:
-        """Bring the registers up to what has been counted."""
+        """Updates the registers with the counts so far."""
         counts = self.consumer.counts()
         deltas = [now - before for now, before in zip(counts, self._taken, strict=True)]
         self._taken = counts
@@ -139,7 +139,7 @@ class LiveUnit:
             self._sync_captures(self._captures)
 
     def _sync_captures(self, captures: Captures) -> None:
-        """Bring the event address registers and the trace buffer up to what was captured."""
+        """Updates the event address registers and the trace buffer with the captures so far."""
         setting, made = self._unit.capturing, self._values
         assert made
         values: dict[int, int] = {}
@@ -153,7 +153,7 @@ class LiveUnit:
 
     @property
     def monitors(self) -> tuple[Monitor, ...]:
-        """What counts, in the order of the consumer's counters."""
+        """Monitors in the order of the consumer's counters."""
         return self._unit.monitors
 
     @property
@@ -162,19 +162,18 @@ class LiveUnit:
         return self._unit.data_ranges or ()
 
     def clear_captures(self) -> None:
-        """Let the event address registers and the trace buffer be as if nothing had been captured: what a driver does
-        when it has read them."""
+        """Clears the event address registers and the trace buffer, as a driver does after reading them."""
         if self._captures:
             self._captures.clear()
 
     @property
     def beside(self) -> Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None:
-        """What gives what a sample has besides counts; None: there is nothing."""
+        """Callback for the parts of a sample besides counts; None: there are none."""
         return self._beside if self._held or self._calls else None
 
     def _beside(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-        """What a sample has besides counts: the registers that are held, and the calls that the program is in. A driver
-        clears what captures when it has read it."""
+        """Returns the parts of a sample besides counts: the held registers, and the call stack. A driver clears capture
+        registers after reading them."""
         if self._held and self._captures:
             self._sync_captures(self._captures)
             self.clear_captures()
@@ -182,7 +181,7 @@ class LiveUnit:
         return registers, self._calls.sites() if self._calls else ()
 
     def register(self, number: int) -> int:
-        """What a PMD holds while a sampler counts, or at an overflow that a listener is told."""
+        """Returns the value of a PMD while a sampler counts, or during a listener's overflow."""
         if self._listener:
             return self.registers.count(number)
         for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=False):
@@ -192,13 +191,13 @@ class LiveUnit:
         return self.registers.held(name) if name else 0
 
     def totals(self) -> dict[int, int]:
-        """By PMD what was counted, when the run has ended."""
+        """Counts by PMD, after the run."""
         counts = zip(self._unit.monitors, self.consumer.counts(), strict=True)
         stood = self._unit.stood
         return {one.pmd: n + (stood(one, self._records) if self._records else 0) for one, n in counts}
 
     def finish(self) -> None:
-        """The run has ended: bring the registers up to date. Raises what the listener raised."""
+        """Ends the run: updates the registers. Raises the listener's exception."""
         if self.consumer.error:
             raise self.consumer.error
         if self._listener is None:
@@ -210,8 +209,8 @@ class LiveUnit:
             )
 
     def stood(self) -> dict[int, int]:
-        """By PMD what counts at the end of a run alone, as the machine has it since that began: to be asked for behind
-        its `settle`. None of it is in `sync`."""
+        """By PMD the counts that are only known at the end of a run, from the machine since its start: to be read after
+        its `settle`. None of them is in `sync`."""
         records = self._records
         if records is None:
             return {}
@@ -225,16 +224,15 @@ class LiveUnit:
         self.reload()
 
     def requalify(self) -> None:
-        """Ranges were written to the registers that nothing could be in before: all goes on with them
-        (`CountingUnit.requalify`)."""
+        """Applies ranges written to the registers in which nothing can have been before (`CountingUnit.requalify`)."""
         self._programmed = self.registers.configured
         self._unit.requalify(self.registers)
         if self._unit.data_ranges is not None:
             self.consumer.set_ranges(self._unit.data_ranges)
 
     def reload(self) -> None:
-        """Take what the registers say, between two instructions and behind `sync`: the configuration if it was changed,
-        how far each counter is from its end. PfmonError as when this is made."""
+        """Reads the registers again, between two instructions and after `sync`: the configuration if it was changed,
+        and each counter's distance to overflow. PfmonError as in the constructor."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
             self._unit = CountingUnit(self._model, self.registers, self._guests)
@@ -254,7 +252,7 @@ class LiveUnit:
         return self._unit.increments()
 
     def _cycles(self) -> CycleCounts | None:
-        """The monitors' looks at the machine's records. PfmonError: there is no machine and one is needed."""
+        """The monitors' record queries. PfmonError: there is no machine and one is needed."""
         if self._records is None:
             if self._unit.wants_machine or self._skid:
                 raise PfmonError("a machine has to run for these events")

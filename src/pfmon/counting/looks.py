@@ -1,7 +1,7 @@
-"""How each monitor looks at what a machine records: signals/machine.csv and the monitor's programming, compiled.
+"""Record queries of monitors: signals/machine.csv and the monitor's programming, compiled.
 
-A monitor with a threshold counts one in every cycle in which its event's increment is more (Montecito manual section
-3.2.1.3); some events are themselves bits of such a sum.
+A monitor with a threshold counts cycles in which its event's increment is greater (Montecito manual section 3.2.1.3);
+some events are themselves bits of such a sum.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DISPERSAL = {
     name.removeprefix("DISPERSAL_"): (int(first), (1 << end - first) - 1)
     for (name, first), (_, end) in pairwise(Dispersal.__members__.items())
 }
-"""Reason -> shift and mask in what dispersal left over of a cycle."""
+"""Reason -> shift and mask in a cycle's unused dispersal."""
 
 LOST_BUBBLES = {
     "front": BubbleKind.BUBBLE_FRONT,
@@ -40,13 +40,13 @@ KERNEL_TIME = 1 << int(Cause["KERNEL"])
 ALL_BITS = (1 << 62) - 1
 CAPTURED = frozenset(Occurrence[f"{what}_CAPTURED"] for what in ("DATA_EAR", "INSTRUCTION_EAR", "BRANCH"))
 MOST_OCCURRENCES = 1024
-"""As many as a set of them has bits (cycles.pxd, SET_WORDS)."""
+"""Number of bits of a set of occurrences (cycles.pxd, SET_WORDS)."""
 MESI = "ISEM"
-"""The states by bit of PMC.mesi (Montecito manual table 3-6)."""
+"""States by bit of PMC.mesi (Montecito manual table 3-6)."""
 
 
 class Look(NamedTuple):
-    """How a monitor looks at the records (cycles.Looked). ``signal``: of architecture, whose weights it adds up."""
+    """A record query (cycles.Looked). ``signal``: an architectural signal whose weights it adds up."""
 
     way: int = Way.NOT_HERE
     ranged: bool = False
@@ -69,12 +69,12 @@ class Look(NamedTuple):
 
 
 NOTHING_MATCHES = Look()
-"""Of a monitor of matches of breakpoint registers that are not programmed."""
+"""Query of a monitor of breakpoint register matches that are not programmed."""
 
 
 @cache
 def names(kind: str) -> dict[str, int]:
-    """What the terms of signals of a kind stand for."""
+    """Numbers of the terms of a kind of signals."""
     if kind == "occurrence":
         return {name: int(value) for name, value in Occurrence.__members__.items()}
     if kind == "cycle":
@@ -83,7 +83,7 @@ def names(kind: str) -> dict[str, int]:
 
 
 def occurrences_of(signal: str, states: int | None = None) -> frozenset[int]:
-    """The occurrences that a signal is made of; ``states``: only those in the states of a PMC's mesi field."""
+    """Occurrences of a signal; ``states``: only those in the states of a PMC's mesi field."""
     numbers = machine.select(signal, names("occurrence"))
     if states is None:
         return numbers
@@ -92,8 +92,7 @@ def occurrences_of(signal: str, states: int | None = None) -> frozenset[int]:
 
 
 def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
-    """The same with what the PMU of a number captures in the place of what the first one does. PfmonError: more PMUs
-    than can be told apart."""
+    """Replaces the first PMU's captures among the occurrences by those of PMU ``owner``. PfmonError: too many PMUs."""
     if not owner or not occurrences & CAPTURED:
         return occurrences
     if min(CAPTURED) + (owner + 1) * len(CAPTURED) > MOST_OCCURRENCES:
@@ -102,7 +101,7 @@ def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
 
 
 def condition_look(owner: int, number: int) -> Look:
-    """How a counter looks whose condition on cycles is judged while the machine runs: each cycle that it counts is an
+    """Query of a counter with a condition on cycles, evaluated while the machine runs: each counted cycle is an
     occurrence of its own."""
     from pfmon.counting.cycle_conditions import FIRST_OCCURRENCE, MOST_CONDITIONS
 
@@ -121,9 +120,9 @@ def look_of(
     plm: int = PLM_USER,
     most: int = 0,
 ) -> Look:
-    """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level). ``plm``: at
-    which privilege levels it counts (PMC.plm); the operating system's is 0. ``most``: what a cycle adds at the most
-    (Montecito manual section 4.2, Max Inc/Cyc), 0: no limit; thresholds see what is left."""
+    """Returns the record query of a monitor of a signal; way NOT_HERE: none (architecture, or a level). ``plm``: the
+    privilege levels that it counts at (PMC.plm); the operating system's is 0. ``most``: maximum increment of a cycle
+    (Montecito manual section 4.2, Max Inc/Cyc), 0: no limit; thresholds apply after it."""
     if not needs_machine(signal, threshold) and not most:
         return Look()
     meaning = machine.meanings().get(signal)
@@ -153,7 +152,7 @@ def look_of(
 
 
 def _of_architecture(signal: str, threshold: int, ranged: bool, most: int) -> Look:
-    """A threshold, or a limit, on an event that architecture decides."""
+    """Query of a threshold, or a limit, on an event that architecture decides."""
     return Look(
         Way.SUMS,
         ranged,

@@ -2,4 +2,4 @@ from pfmon.counting.tally import Tally
 from pfmon.machine.interval.interval_machine import IntervalMachine
 
 def add_runs(tally: Tally, machine: IntervalMachine) -> None:
-    """Count all blocks that have run on a machine."""
+    """Counts all blocks that have run on a machine."""

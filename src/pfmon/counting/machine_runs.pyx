@@ -1,4 +1,4 @@
-"""How often blocks ran, from a machine that counts that itself: a reader of the stream beside it is not needed."""
+"""Runs of blocks from a machine that counts them itself: no reader of the stream beside it is needed."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -9,7 +9,7 @@ from pfmon.stream.table cimport ALWAYS, BANKS
 
 
 def add_runs(Tally tally, IntervalMachine machine):
-    """Count in ``tally`` all blocks that have run on a machine that has finished. MemoryError."""
+    """Counts in ``tally`` all blocks that have run on a finished machine. MemoryError."""
     cdef uint64_t bank, i, ran
     cdef BlockPlan* plan
     if not tally.room():

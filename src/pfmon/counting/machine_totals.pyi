@@ -8,7 +8,7 @@ from pfmon.machine.machine import Machine
 from pfmon.stream.table import BlockTable
 
 class MachineTotals:
-    """What monitors counted of everything that a machine has recorded."""
+    """Counts of monitors over all records of a machine."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Totals of a machine's records: each record's count times what one of it adds (cycles.pyx)."""
+"""Totals of a machine's records: each record's count times its increments (cycles.pyx)."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -12,7 +12,7 @@ from pfmon.signals.machine import level_function
 
 
 def level_total(levels, term, threshold=0):
-    """The sum of a level's function over all cycles; with a threshold the cycles in which it is more."""
+    """Sums a level's function over all cycles; with a threshold counts the cycles in which it is greater."""
     function = level_function(term)
     histogram = levels[function.level]
     values = [(function.of(value, len(histogram) - 1), cycles) for value, cycles in enumerate(histogram)]
@@ -22,7 +22,7 @@ def level_total(levels, term, threshold=0):
 
 
 cdef class MachineTotals:
-    """As of the machine's `settle` or `finish`; ``event_sets``: of which event sets, None: of all."""
+    """As of the machine's `settle` or `finish`; ``event_sets``: the event sets included, None: all."""
 
     cdef CycleCounts counts
 
@@ -30,7 +30,7 @@ cdef class MachineTotals:
         self.counts = CycleCounts(looks, increments, table, machine.records, stack_rate)
 
     def add(self, Sink sink, event_sets=None):
-        """Add to a sink what the monitors counted."""
+        """Adds the monitors' counts to a sink."""
         cdef CycleCounts counts = self.counts
         cdef Records records = counts.records
         cdef Totals parts = records.part_totals(event_sets), bubbles = records.bubble_totals(event_sets)

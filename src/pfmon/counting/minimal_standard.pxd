@@ -1,4 +1,4 @@
-"""The minimal standard generator (Park and Miller, Communications of the ACM 31(10), 1988), which perfmon's kernel uses."""
+"""The Park-Miller generator (Communications of the ACM 31(10), 1988), which perfmon's kernel uses."""
 
 from libc.stdint cimport uint64_t
 
@@ -8,5 +8,5 @@ cdef enum:
 
 
 cdef inline uint64_t next_random(uint64_t seed) noexcept nogil:
-    """The number behind ``seed``, which is not 0."""
+    """Returns the number after ``seed``, which is not 0."""
     return RANDOM_FACTOR * seed % RANDOM_MODULUS

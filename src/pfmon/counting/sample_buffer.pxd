@@ -8,20 +8,20 @@ cdef struct Entry:
     uint64_t iip, stamp, retired, overflowed
     int64_t last
     uint32_t event_set, values
-    uint64_t first               # place of its first value
-    bint has_more                # `beside` was told of it
+    uint64_t first               # index of its first value
+    bint has_more                # it has an entry in `more`
 
 
 cdef class SampleBuffer(SampleListener):
     cdef uint64_t entries, count, capacity, samples
     cdef bint saturate
-    cdef readonly uint64_t lost  # samples for which there was no room
+    cdef readonly uint64_t lost  # samples dropped for lack of room
     cdef Entry* held
     cdef uint32_t* pmds
     cdef int64_t* values
     cdef uint64_t value_count, value_capacity
-    cdef list more               # what `beside` was told, for each sample that has more
-    cdef bint has_more           # ... which the next one is
+    cdef list more               # arguments of `beside`, for each sample that has more
+    cdef bint has_more           # ... the next sample does
     cdef object make, on_buffer
     cdef readonly bint out_of_memory
 

@@ -1,4 +1,4 @@
-"""Samples kept until a buffer is full, then given away as Python objects."""
+"""Buffers samples until the buffer is full, then passes them on as Python objects."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -9,8 +9,8 @@ cdef enum:
 
 cdef class SampleBuffer(SampleListener):
     """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls)
-    and how many instructions had retired;
-    ``on_buffer`` gets a list of ``entries`` of them whenever there are so many, and the last ones from `give`.
+    and of the number of retired instructions; ``on_buffer`` gets a list of them whenever there are ``entries``, and the
+    rest from `give`.
     ``saturate``: the first full buffer is the last one."""
 
     def __cinit__(self, make, on_buffer, uint64_t entries, bint saturate=False):
@@ -54,12 +54,12 @@ cdef class SampleBuffer(SampleListener):
         with gil:
             try:
                 self.give()
-            except BaseException as error:   # of the caller's: raised again when the run has ended
+            except BaseException as error:   # raised again when the run has ended
                 self.error = error
         return True
 
     cdef bint room(self, uint32_t values) noexcept nogil:
-        """Whether there is room for another sample with so many values."""
+        """Reserves room for another sample with so many values."""
         cdef uint64_t capacity
         cdef void* fresh
         if self.count == self.capacity:
@@ -81,7 +81,7 @@ cdef class SampleBuffer(SampleListener):
         return True
 
     def give(self):
-        """Give away what is held."""
+        """Passes the buffered samples on."""
         cdef uint64_t k, told = 0, count = self.count
         cdef uint32_t i
         cdef Entry* entry

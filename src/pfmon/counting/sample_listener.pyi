@@ -1,5 +1,5 @@
 class SampleListener:
-    """What is told of samples while a program runs."""
+    """Listener for samples while a program runs."""
 
     error: BaseException | None
 

@@ -1,9 +1,9 @@
-"""The base class of what is told of samples. It wants all, and keeps none."""
+"""The base class of listeners for samples. It refuses none, and keeps none."""
 
 
 cdef class SampleListener:
-    """A subclass in Cython takes samples without the GIL. ``beside`` is what only Python has of a sample: it is called
-    before `take`, with (number, value) of the registers that are in the sample, and the calls that the program is in."""
+    """A subclass in Cython takes samples without the GIL. ``beside`` passes the parts of a sample that only Python has,
+    before `take`: (number, value) of the registers in the sample, and the call stack."""
 
     def beside(self, registers, calls):
         pass

@@ -1,4 +1,4 @@
-"""What a driver does at an overflow: see sampler.pyx."""
+"""Overflow handling of a driver: see sampler.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -10,11 +10,11 @@ cdef enum:
 cdef struct Counter:
     uint32_t pmd
     bint sampled                 # it has a period
-    bint reset                   # it has none, and begins at 0 again with every sample
+    bint reset                   # it has no period, and restarts at 0 with every sample
     int64_t long_period, short_period
-    uint64_t mask, random        # of what is added to a period: its bits, and the generator's state
+    uint64_t mask, random        # of the random part of a period: its bits, and the generator's state
     int64_t loaded               # the period in force, the random part included
-    int64_t marked               # what had been counted when `since` began
+    int64_t marked               # count when `since` began
 
 
 cdef class Sampler:
@@ -23,8 +23,8 @@ cdef class Sampler:
     cdef Counter counters[MOST_COUNTERS]
     cdef uint32_t value_pmds[MOST_COUNTERS]
     cdef uint32_t value_counters[MOST_COUNTERS]
-    cdef int64_t limit           # a counter wraps at it
-    cdef public object extra     # None, or what gives (registers, calls) for `SampleListener.beside`
+    cdef int64_t limit           # a counter overflows at it
+    cdef public object extra     # None, or a function that returns (registers, calls) for `SampleListener.beside`
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil
     cdef bint ask(self) noexcept nogil

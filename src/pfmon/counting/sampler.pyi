@@ -4,7 +4,7 @@ from typing import Protocol
 from pfmon.counting.sample_listener import SampleListener
 
 class Period(Protocol):
-    """After how many events a counter overflows."""
+    """Number of events between two overflows of a counter."""
 
     @property
     def long(self) -> int: ...
@@ -16,7 +16,7 @@ class Period(Protocol):
     def seed(self) -> int: ...
 
 class Sampler:
-    """What a driver does at an overflow."""
+    """Overflow handling of a driver."""
 
     extra: Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None
 

@@ -1,7 +1,7 @@
-"""What a driver (perfmon) does at an overflow: takes a sample and loads the counters for their next periods.
+"""Overflow handling of a driver (perfmon): takes a sample and loads the counters with their next periods.
 
-It happens for every sample while the program runs, so it is done on the countdown's own numbers (live.pyx) and not on
-registers: a counter that wraps has counted its period, whatever came with it belongs to no other.
+It happens for every sample while the program runs, so it works on the countdowns (live.pyx) and not on registers: a
+counter that overflows has counted its period; excess increments belong to no other.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -12,7 +12,7 @@ from pfmon.counting.sample_listener cimport Sampled
 
 cdef class Sampler:
     """``counters``: for each monitor its PMD and its period (session.sampling.Period; None: it only counts); ``width``:
-    bits of a counter; ``reset``: PMDs of those that only count, and are in a sample with what they counted since the one
+    bits of a counter; ``reset``: PMDs of those that only count, and whose samples hold the count since the sample
     before."""
 
     def __cinit__(self, SampleListener listener, counters, uint32_t width, reset=(), uint32_t event_set=0):
@@ -33,7 +33,7 @@ cdef class Sampler:
             self.count += 1
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil:
-        """What is left of a counter's next period."""
+        """Returns what is left of a counter's next period."""
         cdef Counter* one = &self.counters[counter]
         if not one.sampled:
             return self.limit
@@ -43,7 +43,7 @@ cdef class Sampler:
 
     cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t stamp, uint64_t retired,
                        const int64_t* counted, int64_t* left) noexcept nogil:
-        """The counters of these monitors have wrapped; False: an error of the listener's ends it."""
+        """Handles the overflow of these monitors' counters; False: ended by the listener's exception."""
         cdef Sampled sample
         cdef int64_t counts[MOST_COUNTERS]
         cdef uint32_t m, i
@@ -72,12 +72,12 @@ cdef class Sampler:
         return self.listener.error is None
 
     def loads(self):
-        """For each counter how many events it counts at first until it overflows; None: it has no period."""
+        """Events until each counter's first overflow; None: it has no period."""
         return [self.load(m, False) if self.counters[m].sampled else None for m in range(self.count)]
 
     def sample(self, monitors, uint64_t address, uint64_t stamp, uint64_t retired, counted):
-        """The counters of these monitors have overflowed, which had all counted so much: by monitor how many events come
-        until the next time. Raises what the listener raised."""
+        """Handles the overflow of these monitors' counters, given all counts; returns by monitor the events until the
+        next overflow. Raises the listener's exception."""
         cdef int64_t counts[MOST_COUNTERS]
         cdef int64_t left[MOST_COUNTERS]
         cdef uint64_t wrapped = 0
@@ -92,7 +92,7 @@ cdef class Sampler:
         return {m: left[m] for m in monitors}
 
     cdef bint ask(self) noexcept nogil:
-        """What Python adds to the sample; False: that failed."""
+        """Adds the parts of the sample that only Python has; False: that failed."""
         with gil:
             try:
                 registers, calls = self.extra()

@@ -1,12 +1,12 @@
-"""Where increments go: sums, and, if asked for, the same by place."""
+"""Accumulates increments: sums, and optionally the same by place."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream.table cimport BANKS, BlockTable
 
 cdef enum:
-    NOBODY = 255                 # in the place of an instruction's number: none of the block
-    NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
+    NOBODY = 255                 # instead of an instruction's number: none of the block
+    NO_BLOCK = 0xFFFFFFFF        # instead of a block's number: before the first one
 
 
 cdef struct Walk:                # over all instructions that counted something
@@ -22,7 +22,7 @@ cdef class Sink:
     cdef bint by_place
     cdef int64_t** rows[BANKS]   # by number of the block: monitors by instruction, one row more for NOBODY
     cdef uint64_t known[BANKS]
-    cdef int64_t* nowhere        # what no block did
+    cdef int64_t* nowhere        # counts of no block
     cdef bint failed
 
     cdef void place(self, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil
@@ -32,7 +32,7 @@ cdef class Sink:
 
 
 cdef inline void add(Sink sink, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil:
-    """An instruction of a block added to what a monitor counts."""
+    """Adds to a monitor's count, at an instruction of a block."""
     if increment:
         sink.sums[monitor] += increment
         if sink.by_place:

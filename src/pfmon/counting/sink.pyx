@@ -6,7 +6,7 @@ from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BlockHead
 
 
 cdef class Sink:
-    """``by_place``: keep by instruction what is added; the places are those of ``table``."""
+    """``by_place``: accumulate by instruction, too; places are those of ``table``."""
 
     def __cinit__(self, uint32_t monitors, BlockTable table=None, bint by_place=False):
         cdef uint32_t bank
@@ -57,24 +57,24 @@ cdef class Sink:
         return [row[monitor] for monitor in range(self.monitors)]
 
     def add_elsewhere(self, uint32_t monitor, int64_t increment):
-        """Add what happened at no instruction."""
+        """Adds a count at no instruction."""
         if increment:
             self.sums[monitor] += increment
             self.nowhere[monitor] += increment
 
     def totals(self):
-        """What every monitor counted."""
+        """Returns the counts of all monitors."""
         if self.failed:
             raise MemoryError("there is no memory for a profile")
         return self.counts_at(self.sums)
 
     def elsewhere(self):
-        """What was counted before the first block."""
+        """Returns the counts before the first block."""
         return self.counts_at(self.nowhere)
 
     def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1, files=None):
-        """{address of an instruction: counts}, from ``first`` to before ``beyond``; what belongs to no instruction is
-        where its block ended. ``files``: only code from these (BlockHead.file)."""
+        """{address of an instruction: counts}, from ``first`` to before ``beyond``; counts of no instruction are at the
+        end of their block. ``files``: only code from these (BlockHead.file)."""
         found = {}
         cdef Walk walk
         begin(&walk)
@@ -84,7 +84,7 @@ cdef class Sink:
         return found
 
     def files(self):
-        """The numbers of the mapped files that code which counted something is from (BlockHead.file)."""
+        """Numbers of the mapped files with counted code (BlockHead.file)."""
         found = set()
         cdef Walk walk
         cdef uint64_t before = <uint64_t>-1
@@ -96,7 +96,7 @@ cdef class Sink:
         return found
 
     cdef uint32_t file_of(self, const Walk* walk) noexcept nogil:
-        """Which file the code of a row is from."""
+        """Returns the number of the file that holds a row's code."""
         return self.table.c.heads[walk.block].file
 
     def by_piece(self, boundaries, uint32_t file=0):
@@ -141,7 +141,7 @@ cdef class Sink:
         return found
 
     cdef bint next_row(self, Walk* walk) noexcept nogil:
-        """The next instruction that counted something; False: there is none."""
+        """Advances to the next instruction with counts; False: there is none."""
         cdef const BlockHead* head
         cdef int64_t* row
         while walk.bank < BANKS:
@@ -175,7 +175,7 @@ cdef object add_to(dict found, key, counts):
 
 
 cdef uint64_t piece_of(const uint64_t* places, uint64_t count, uint64_t address) noexcept nogil:
-    """How many boundaries are at or below an address."""
+    """Returns how many boundaries are at or below an address."""
     cdef uint64_t low = 0, high = count, middle
     while low < high:
         middle = (low + high) // 2

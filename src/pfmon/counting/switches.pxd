@@ -1,21 +1,21 @@
-"""What says, along the stream, whether is counted: triggers and PSR.up (MODE marks)."""
+"""Trigger state along the stream: whether counting is on, by triggers and PSR.up (MODE marks)."""
 
 from libc.stdint cimport uint64_t
 
 cdef enum:
     TRIGGERS = 32
     GROUPS = 2
-    STARTS = 1                           # what a trigger does; 0: nothing
+    STARTS = 1                           # action of a trigger; 0: none
     STOPS = 2
     UP = 1 << 2                          # of the user mask
 
 cdef struct Switches:                    # all zeros: nothing counts
-    bint on                              # as the triggers have it
-    bint heeds_up                        # PSR.up matters
+    bint on                              # by the triggers
+    bint heeds_up                        # PSR.up is honoured
     bint up                              # PSR.up
     int action[TRIGGERS]
     int group[TRIGGERS]
-    uint64_t hits[TRIGGERS]              # how often each trigger was reached, whether or not it changed anything
+    uint64_t hits[TRIGGERS]              # how often each trigger was reached, whether or not it had an effect
     bint repeats[GROUPS]
     bint spent[GROUPS][STOPS + 1]        # by action
 
@@ -25,7 +25,7 @@ cdef inline bint is_counting(const Switches* switches) noexcept nogil:
 
 
 cdef inline bint reach_trigger(Switches* switches, uint64_t number) noexcept nogil:
-    """Control has come to a trigger. Whether it changed `on`."""
+    """Applies a trigger that was reached. Returns whether it changed `on`."""
     cdef int action, group
     if number >= TRIGGERS:
         return False
@@ -40,5 +40,5 @@ cdef inline bint reach_trigger(Switches* switches, uint64_t number) noexcept nog
 
 
 cdef inline void set_mode(Switches* switches, uint64_t user_mask) noexcept nogil:
-    """psr.um has changed."""
+    """Applies a change of psr.um."""
     switches.up = user_mask & UP != 0

@@ -1,4 +1,4 @@
-"""What a tally holds, and the steps that its kinds share."""
+"""State of a tally, and the steps that its subclasses share."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -8,10 +8,10 @@ from pfmon.stream.words cimport BLOCK_MASK, MARK_SHIFT
 
 cdef enum:
     WORDS = 4096                 # a power of two
-    PLANES = 14                  # with them a block's tally fills a line of the host's cache
+    PLANES = 14                  # with these a block's tally fills a line of the host's cache
     CONDITIONS = 31
     SMALL_VALUES = 4
-    NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
+    NO_BLOCK = 0xFFFFFFFF        # instead of a block's number: before the first one
 
 cdef struct WordTally:           # runs of a block with the same conditions, not yet in its BlockTally
     uint64_t word
@@ -21,16 +21,16 @@ cdef struct BlockTally:
     uint64_t runs
     uint32_t planes[PLANES]
 
-cdef struct Executed:            # multiples of 2**PLANES that have left the planes
+cdef struct Executed:            # multiples of 2**PLANES carried out of the planes
     uint64_t condition[CONDITIONS]
 
 cdef struct MarkTally:
-    uint64_t marks               # how many
+    uint64_t marks               # number
     uint64_t low                 # sum of value bits 0-15
     uint64_t high                # sum of value bits 16-31
-    uint64_t by_value[SMALL_VALUES]      # how many with value 0, 1, 2, 3
+    uint64_t by_value[SMALL_VALUES]      # number with value 0, 1, 2, 3
 
-cdef struct Site:                # marks of one kind that one instruction of one block caused
+cdef struct Site:                # marks of one kind caused by one instruction of one block
     uint64_t key                 # site_key; 0: free
     MarkTally all
     MarkTally inside             # those whose address is in the data ranges (DataTally)
@@ -62,17 +62,17 @@ cdef class Tally(RunCounter):
 
 
 cdef inline BlockTally* tally_of(Tally tally, uint64_t number) noexcept nogil:
-    """The tally of a block that there is room for."""
+    """Returns the tally of a block that has room."""
     return &tally.blocks[number >> BANK_SHIFT][number & BANK_MASK]
 
 
 cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
-    """Kind, instruction and block of a mark."""
+    """Returns the key of a mark's kind, instruction and block."""
     return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
 
 
 cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
-    """Where among ``words`` a block's word is counted."""
+    """Returns the index of a block's word in ``words``."""
     return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 

@@ -3,7 +3,7 @@ from pfmon.stream.marks import MarkSite, MarkTotals
 from pfmon.stream.table import BlockTable
 
 class Tally(RunCounter):
-    """Totals of a stream: how often each block ran, and how often each conditional instruction executed."""
+    """Totals of a stream: runs of each block, and executions of each conditional instruction."""
 
     def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
     def instructions(self) -> int: ...

@@ -1,8 +1,8 @@
-"""Counting the stream: how often each block ran, and how often each of its conditional instructions executed.
+"""Totals of the stream: runs of each block, and executions of each of its conditional instructions.
 
-Most blocks run under few different conditions. So a run is counted with its word, in a small table that stays in the
-host's cache; a word that makes room for another takes what it counted to its block. There the conditions are counted by
-bit slices: plane k holds bit k of the counters of all 31 conditions, so that one addition does for all that held.
+Most blocks run under few different conditions. So runs are counted by word, in a small table that stays in the host's
+cache; an evicted word's count is added to its block. There the conditions are counted by bit slices: plane k holds bit
+k of the counters of all 31 conditions, so that one addition counts all that held.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -36,7 +36,7 @@ cdef class Tally(RunCounter):
         free(self.sites)
 
     cdef bint room(self) noexcept nogil:
-        """Room for every block that has been entered."""
+        """Reserves room for every entered block."""
         cdef uint32_t bank
         for bank in range(BANKS):
             if self.table.c.header.bank[bank].blocks > self.capacity[bank] and not self.grow(bank):
@@ -61,7 +61,7 @@ cdef class Tally(RunCounter):
         return True
 
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
-        """Count ``runs`` runs of the block and with the conditions of ``word``."""
+        """Counts ``runs`` runs of the block and with the conditions of ``word``."""
         tally_of(self, word & BLOCK_MASK).runs += runs
         if word >> 32:
             self.add_repeated(word & BLOCK_MASK, <uint32_t>(word >> 32), runs)
@@ -70,7 +70,7 @@ cdef class Tally(RunCounter):
         self.add_mark(word, block)
 
     cdef void settle(self) noexcept nogil:
-        """Everything is counted by block: what reads ``blocks`` calls this first."""
+        """Adds all counts by word to their blocks: readers of ``blocks`` call this first."""
         cdef uint64_t i
         if not self.unsettled:
             return
@@ -111,7 +111,7 @@ cdef class Tally(RunCounter):
         self.last = block
 
     cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil:
-        """How often a condition of a block held."""
+        """Returns how often a condition of a block held."""
         cdef const BlockTally* block = tally_of(self, number)
         cdef uint64_t total = self.executed_[number >> BANK_SHIFT][number & BANK_MASK].condition[condition]
         cdef int plane
@@ -120,11 +120,11 @@ cdef class Tally(RunCounter):
         return total
 
     cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil:
-        """How often an access of a block was in the data ranges: there are none."""
+        """Returns the accesses in data ranges: 0, there are none."""
         return 0
 
     def instructions(self) -> int:
-        """How many instructions retired."""
+        """Number of retired instructions."""
         cdef uint64_t bank, i, total = 0
         self.settle()
         for bank in range(BANKS):
@@ -133,12 +133,12 @@ cdef class Tally(RunCounter):
         return total
 
     def runs(self, uint64_t number) -> int:
-        """How often block ``number`` ran."""
+        """Number of runs of block ``number``."""
         self.settle()
         return tally_of(self, number).runs if number & BANK_MASK < self.capacity[number >> BANK_SHIFT] else 0
 
     def executed(self, uint64_t number) -> list[int]:
-        """How often each of its 31 conditions held."""
+        """Number of times that each of its 31 conditions held."""
         cdef uint32_t condition
         self.settle()
         if number & BANK_MASK >= self.capacity[number >> BANK_SHIFT]:
@@ -146,7 +146,7 @@ cdef class Tally(RunCounter):
         return [self.held(number, condition) for condition in range(CONDITIONS)]
 
     cdef bint grow_sites(self) noexcept nogil:
-        """Twice the room for sites."""
+        """Doubles the table of sites."""
         cdef uint64_t capacity = self.site_capacity * 2 if self.site_capacity else 1024
         cdef Site* fresh = <Site*>calloc(capacity, sizeof(Site))
         cdef uint64_t i
@@ -162,7 +162,7 @@ cdef class Tally(RunCounter):
         return True
 
     cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
-        """Count a mark; where it was counted, or NULL."""
+        """Counts a mark; returns its site, or NULL."""
         cdef Site* site
         if (word >> MARK_SHIFT) & 0x7F >= MARK_KINDS:
             self.fail(Failure.BAD_STREAM)
@@ -177,7 +177,7 @@ cdef class Tally(RunCounter):
         return site
 
     cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil:
-        """Count what the planes cannot hold: ``times`` whole rounds of them for each condition in ``held``."""
+        """Carries out of the planes: ``times`` whole rounds of them for each condition in ``held``."""
         cdef Executed* executed = &self.executed_[block >> BANK_SHIFT][block & BANK_MASK]
         cdef int condition
         for condition in range(CONDITIONS):
@@ -185,7 +185,7 @@ cdef class Tally(RunCounter):
                 executed.condition[condition] += times << PLANES
 
     cdef void add_repeated(self, uint64_t number, uint32_t held, uint64_t runs) noexcept nogil:
-        """Count ``runs`` runs with the same conditions: a binary addition of ``runs`` to the counters of those."""
+        """Counts ``runs`` runs with the same conditions: a binary addition of ``runs`` to their counters."""
         cdef BlockTally* block = tally_of(self, number)
         cdef uint32_t carry = 0, kept, added
         cdef int plane
@@ -200,7 +200,7 @@ cdef class Tally(RunCounter):
             self.carry_out(number, held, runs >> PLANES)
 
     def sites_of_marks(self) -> list[MarkSite]:
-        """Where the marks came from, by block, instruction and kind."""
+        """Sites of the marks, by block, instruction and kind."""
         found = []
         cdef uint64_t i, key
         for i in range(self.site_capacity):
@@ -231,7 +231,7 @@ cdef object mark_totals(const MarkTally* tally):
 
 
 cdef Site* find_site(Site* sites, uint64_t capacity, uint64_t key) noexcept nogil:
-    """The place of a key in a table that has a free place: the one that holds it, or the free one where it goes."""
+    """Finds a key in a table with a free place: returns its place, or the free one where it goes."""
     cdef uint64_t at = (key * <uint64_t>0x9E3779B97F4A7C15) >> 32 & (capacity - 1)
     while sites[at].key != key and sites[at].key != 0:
         at = (at + 1) & (capacity - 1)

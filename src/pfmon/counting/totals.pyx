@@ -1,8 +1,8 @@
-"""Totals: what the monitors counted in all that a tally has seen, block by block.
+"""Totals: the monitors' counts of everything in a tally, block by block.
 
-A block's runs times what its instructions add whenever they retire, and the times that their conditions held times what
-they add when they execute; then the marks, each by the instruction that caused it: its tags travel with it down the
-pipeline (Montecito manual section 3.2.3.1).
+A block's runs times the retirement increments of its instructions, and the times that their conditions held times their
+execution increments; then the marks, each at the instruction that caused it: its tags travel with it down the pipeline
+(Montecito manual section 3.2.3.1).
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -24,7 +24,7 @@ from pfmon.stream.table cimport (
 
 
 def add_totals(Tally tally, Increments increments, Sink sink):
-    """Add what the monitors counted. MemoryError: there is no room for the places of it."""
+    """Adds the monitors' counts. MemoryError: there is no room for their places."""
     cdef uint32_t bank
     cdef uint64_t i
     if increments.monitors == 0:
@@ -44,7 +44,7 @@ def add_totals(Tally tally, Increments increments, Sink sink):
 
 
 cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink sink) noexcept nogil:
-    """What the instructions of a block added in all its runs."""
+    """Adds the increments of a block's instructions in all its runs."""
     cdef const Table* table = &tally.table.c
     cdef const BlockHead* head = &table.heads[number]
     cdef const BlockInstruction* instruction
@@ -73,7 +73,7 @@ cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink si
 
 
 cdef void add_site(Tally tally, const Site* site, Increments increments, Sink sink) noexcept nogil:
-    """What the marks of one kind that an instruction caused added."""
+    """Adds the increments of the marks of one kind that an instruction caused."""
     cdef const Table* table = &tally.table.c
     cdef uint64_t block = site.key & 0xFFFFFFFFULL, passing
     cdef uint32_t number = <uint32_t>(site.key >> 32 & 0xFF), kind = <uint32_t>(site.key >> 40 & 0x7F), m, t
@@ -99,7 +99,7 @@ cdef void add_site(Tally tally, const Site* site, Increments increments, Sink si
 
 
 cdef int64_t sum_of(const MarkTerm* term, const MarkTally* marks) noexcept nogil:
-    """What a term makes of many marks."""
+    """Returns the sum of a term over many marks."""
     cdef int64_t total = 0
     cdef uint32_t value
     if term.values == ANY_VALUE:

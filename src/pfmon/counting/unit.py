@@ -1,7 +1,7 @@
-"""The counting unit of one PMU: what its registers say is counted, by whoever wrote them.
+"""The counting unit of one PMU: counts as programmed in its registers.
 
-Monitors are decoded from register contents and from nothing else. What a run added to each of them comes from a tally
-of the stream (what architecture decides) and from a machine's records (what the machine decides, and thresholds).
+Monitors are decoded from register contents and from nothing else. Their counts come from a tally of the stream (where
+architecture decides) and from a machine's records (where the machine decides, and for thresholds).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # exact events alone need no machine
 
 
 class MachineRecords(NamedTuple):
-    """A machine with its figures; ``event_sets``: which of what it recorded is meant, None: all."""
+    """A machine with its figures; ``event_sets``: the event sets of its records, None: all."""
 
     machine: Machine | IntervalMachine
     figures: MachineFigures
@@ -46,17 +46,17 @@ class MachineRecords(NamedTuple):
 
 
 def stack_rate(figures: MachineFigures) -> int:
-    """Registers that the register stack engine moves in a cycle; machines without one move none."""
+    """Registers that the register stack engine moves in a cycle; 0 for machines without one."""
     return int(figures.get("rse.rate", 1))
 
 
 class CountingUnit:
-    """Counts as the registers of a PMU say; PfmonError when one of its counters cannot count what it is set to."""
+    """Counts as programmed in the registers of a PMU; PfmonError when a counter does not support its setting."""
 
     def __init__(self, model: PmuModel, registers: RegisterFile, guests: Sequence[Monitor] = ()) -> None:
-        """``guests``: monitors that are evaluated like those of the registers, and behind them."""
+        """``guests``: monitors evaluated like those of the registers, and after them."""
         self.owner = 0
-        """Its number among the PMUs of a run: what each captures is told apart by it."""
+        """Number among the PMUs of a run: it distinguishes their captures."""
         self.monitors: tuple[Monitor, ...] = tuple(
             monitor
             for monitor in monitors(model, registers)
@@ -80,7 +80,7 @@ class CountingUnit:
         self._looking: Increments | None = None
 
     def _take_ia32(self) -> None:
-        """The program's code is IA-32."""
+        """Switches to IA-32 code."""
         from pfmon.counting.ia32 import captures_in_ia32, in_ia32
 
         data, fetch, _ = map(self._is_constrained, self._captured_events())
@@ -96,17 +96,17 @@ class CountingUnit:
 
     @property
     def wants_machine(self) -> bool:
-        """Whether a machine has to run."""
+        """Whether a timing model is required."""
         return self.capturing.captures or self._counts_machine
 
     @property
     def _counts_machine(self) -> bool:
-        """Whether a monitor counts what a machine decides."""
+        """Whether a monitor's event depends on the machine."""
         return any(counts_machine(monitor) for monitor in self.monitors)
 
     @property
     def counts_levels(self) -> bool:
-        """Whether a monitor counts what stands in queues and registers."""
+        """Whether a monitor counts occupancies of queues and registers."""
         return any(self._is_level(monitor) for monitor in self.monitors)
 
     @staticmethod
@@ -127,17 +127,17 @@ class CountingUnit:
 
     @property
     def wants_addresses(self) -> bool:
-        """Whether the stream has to have the addresses of memory accesses in it."""
+        """Whether the stream must have the addresses of memory accesses."""
         return self.wants_machine or self.data_ranges is not None
 
     def tally(self, table: BlockTable, traced: bool = False) -> Tally:
-        """The reader of the stream that `count` wants; ``traced``: there are addresses in it in any case."""
+        """Returns the reader of the stream for `count`; ``traced``: the stream has addresses in any case."""
         return Tally(table, traced) if self.data_ranges is None else DataTally(table, self.data_ranges)
 
     def count(
         self, table: BlockTable, tally: Tally | None, records: MachineRecords | None = None, by_place: bool = False
     ) -> Sink:
-        """What the monitors, in their order, counted in all that a tally has seen and a machine has recorded."""
+        """Counts of the monitors, in their order, over everything in a tally and in a machine's records."""
         sink = Sink(len(self.monitors), table, by_place)
         if tally is not None and self.wants_tally:
             if self.data_ranges is not None and not isinstance(tally, DataTally):
@@ -150,7 +150,7 @@ class CountingUnit:
         return sink
 
     def increments(self) -> Increments:
-        """What architecture decides, compiled; monitors of other signals add nothing."""
+        """Architectural increments, compiled; monitors of other signals add nothing."""
         if self._exact is None:
             signals = ["" if counts_machine(monitor) else monitor.signal for monitor in self.everyone]
             events = [monitor.event for monitor in self.everyone]
@@ -165,8 +165,8 @@ class CountingUnit:
         return made
 
     def requalify(self, registers: RegisterFile) -> None:
-        """Take ranges from registers that were written since, while everything else is as before. What was counted is
-        not looked at again: it is for ranges that nothing could be in before."""
+        """Applies ranges written to the registers, while everything else is unchanged. Earlier counts are not revised:
+        it is for ranges in which nothing can have been before."""
         self._qualifier = Qualifier(self._model, registers.contents())
         if self.data_ranges is not None:
             self.data_ranges = self._qualifier.data_ranges()
@@ -176,15 +176,15 @@ class CountingUnit:
             captures.set_ranges(self.data_ranges or ())
 
     def captures(self, table: BlockTable, seed: int = 1) -> Captures | None:
-        """The event address registers and the trace buffer at work; None: they capture nothing. ``seed``: of the choice
-        among loads that overlap."""
+        """The capture listener of the event address registers and the trace buffer; None: they capture nothing.
+        ``seed``: of the choice among loads that overlap."""
         if not self.capturing.captures:
             return None
         from pfmon.counting.captures import Captures
 
-        # Tags qualify what is captured as they qualify the events that count it (Montecito manual, figure 3-5).
+        # Tags qualify captures as they qualify the events that count them (Montecito manual, figure 3-5).
         filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
-        # Itanium's register heeds the data ranges (PMC11.pt), as its event of captures in general does.
+        # Itanium's register honours the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
         ranges = self.data_ranges or ()
         made = Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
@@ -192,13 +192,13 @@ class CountingUnit:
         return made
 
     def _captured_events(self) -> list[Event]:
-        """Events that count what the data EAR, the instruction EAR and the trace buffer capture."""
+        """Events that count captures of the data EAR, the instruction EAR and the trace buffer."""
         data = next(event for event in self._events if event.ear.startswith("dear"))
         fetch = next(event for event in self._events if event.ear.startswith("iear"))
         return [data, fetch, next(event for event in self._events if event.branch_buffer)]
 
     def conditions(self, table: BlockTable) -> CycleConditions | None:
-        """The counters that look at cycles one by one; None: none do."""
+        """Counters with conditions on single cycles; None: there are none."""
         if not any(monitor.conditional for monitor in self.monitors):
             return None
         from pfmon.counting.conditions import condition_of
@@ -214,11 +214,11 @@ class CountingUnit:
 
     @property
     def is_told(self) -> bool:
-        """Whether what it counts is recorded under its number."""
+        """Whether its events are recorded under its number."""
         return self.capturing.captures or any(monitor.conditional for monitor in self.monitors)
 
     def looks(self) -> list[Look]:
-        """How the monitors look at a machine's records."""
+        """Record queries of the monitors."""
         from pfmon.counting.looks import NOTHING_MATCHES, condition_look, look_of
 
         if self._looks is None:
@@ -241,7 +241,7 @@ class CountingUnit:
         return self._looks
 
     def look_increments(self) -> Increments:
-        """The weights and filters behind the monitors' looks."""
+        """Weights and filters of the monitors' record queries."""
         if self._looking is None:
             looks = self.looks()
             events = [monitor.event for monitor in self.everyone]
@@ -262,7 +262,7 @@ class CountingUnit:
         return self._is_level(monitor) or self._is_clock(monitor)
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
-        """What levels and the bus's or reference clock added in all, of no instruction; 0 for others."""
+        """Total of levels and of the bus's or reference clock, which belong to no instruction; 0 for others."""
         from pfmon.counting.machine_totals import level_total
 
         if self._is_level(monitor):
@@ -275,7 +275,7 @@ class CountingUnit:
         return event.dar and self.data_ranges is not None
 
     def _filter(self, event: Event) -> Filter:
-        """What an event does not support does not constrain it (pfmon on Itanium 2, section 4.5)."""
+        """Constraints that an event does not support are ignored (pfmon on Itanium 2, section 4.5)."""
         channel = self._qualifier.channel(event)
         return Filter(
             self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE,

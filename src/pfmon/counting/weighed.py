@@ -1,4 +1,4 @@
-"""What Increments compiles: signals of architecture behind filters."""
+"""Input of Increments: filtered architectural signals."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Filter(NamedTuple):
-    """What lets an instruction be counted: a code range and an opcode matcher (pmu/filters.py)."""
+    """Filter of instructions: a code range and an opcode matcher (pmu/filters.py)."""
 
     code: CodeFilter = EVERY_BUNDLE
     opcode: OpcodeFilter = EVERY_OPCODE
 
 
 class Weighed(NamedTuple):
-    """What Increments compiles: a signal of architecture behind a filter; ``ranged``: by data ranges."""
+    """A filtered architectural signal; ``ranged``: by data ranges."""
 
     signal: str
     filter: Filter

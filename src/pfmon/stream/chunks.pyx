@@ -92,8 +92,7 @@ cdef bint make_bytes(Bytes* bytes, uint64_t capacity) noexcept nogil:
 cdef class Encoder(Consumer):
     """Encodes a stream. ``traced``: it has addresses; ``on_chunk`` gets the new blocks and the bytes of a chunk.
     ``words``: written so far; ``error``: the exception that on_chunk raised. ``reader`` gets the stream as well,
-    without its
-    addresses, whose positions are then found only once."""
+    without its addresses, whose positions are then found only once."""
 
     cdef BlockTable table
     cdef bint traced

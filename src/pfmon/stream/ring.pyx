@@ -2,8 +2,7 @@
 
 The engine's words are copied into a ring of buffers; small pieces (of a program with many system calls) share one. A
 full buffer is handed over. The reader sees the same words in the same order whatever the threads' timing, so its
-results
-do not depend on it. The words' blocks are entered before them in the block table, which both sides map.
+results do not depend on it. The words' blocks are entered before them in the block table, which both sides map.
 """
 
 import os
@@ -179,12 +178,9 @@ cdef class Reading:
 
 cdef class Pipe(Consumer):
     """Feeds ``reader`` in a thread of its own, and ``beside`` in the engine's thread. The thread runs within ``with``;
-    on
-    exit the reader has read everything. Without ``threaded`` both read in the engine's thread. ``second`` decides when
-    the
-    thread is worth it; by default it always runs. ``read``: starts reading a ring elsewhere and returns a joinable,
-    instead
-    of a thread of the pipe's own."""
+    on exit the reader has read everything. Without ``threaded`` both read in the engine's thread. ``second`` decides
+    when the thread is worth it; by default it always runs. ``read``: starts reading a ring elsewhere and returns a
+    joinable, instead of a thread of the pipe's own."""
 
     def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True, read=None, SecondThread second=None):
         self.read = read

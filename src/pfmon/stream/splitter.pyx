@@ -41,9 +41,9 @@ cdef uint64_t NOWHERE = ~<uint64_t>0
 
 
 cdef class Splitter(Consumer):
-    """``code``: addresses of code; one is reached when the instruction there is the next to retire. ``data``:
-    (address, by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers
-    are numbered in this order. A subclass overrides `pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`,
+    """``code``: addresses of code; one is reached when the instruction there is the next to retire. ``data``: (address,
+    by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers are
+    numbered in this order. A subclass overrides `pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`,
     `heed`."""
 
     def __cinit__(self, BlockTable table, *_, bint traced, code=(), data=(), **__):
@@ -63,8 +63,7 @@ cdef class Splitter(Consumer):
 
     def place(self, code, data):
         """Moves the triggers; their number stays. A trigger without code or data so far cannot have been reached:
-        blocks
-        already examined are not examined again."""
+        blocks already examined are not examined again."""
         cdef uint32_t place
         if len(code) != self.code_count or len(data) != self.data_count:
             raise ValueError("triggers neither come nor go")
@@ -209,8 +208,7 @@ cdef class Splitter(Consumer):
 
     cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil:
         """Calls the hooks for all that is reached before an instruction; ``access``: the index of its first access in
-        the
-        block, if it has one."""
+        the block, if it has one."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         cdef uint32_t k
         self.next_address = instruction.address

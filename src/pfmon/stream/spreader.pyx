@@ -2,9 +2,8 @@
 
 The engine schedules threads in turn (engine/ia64/linux/schedule.py), so its stream interleaves them. Each turn goes to
 the ring of its hardware thread, with a flag for the core at its end: a thread that leaves in a system call waits, so
-its
-hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it begins after
-that. A thread that leaves when its quantum ends could have run on: its next turn is not delayed.
+its hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it begins
+after that. A thread that leaves when its quantum ends could have run on: its next turn is not delayed.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

@@ -160,8 +160,7 @@ cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes):
 cdef class BlockTable:
     """Descriptions of blocks. ``payload_bytes``: of an instruction, defined by its instruction set; ``capacity``:
     maximum number of blocks; ``attach``: the descriptor of a table of another process. MemoryError when it cannot be
-    mapped;
-    ValueError for a descriptor of something else."""
+    mapped; ValueError for a descriptor of something else."""
 
     def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, attach=None):
         self.c.descriptor = -1
