@@ -1,6 +1,6 @@
-"""Addresses that no program has: bits of theirs that say something here, and those of the VHPT.
+"""Address bits that no program uses and that carry flags here, and addresses of the VHPT.
 
-Bits 51 to 60 of a virtual address are not implemented (a program's has zeros there)."""
+Bits 51 to 60 of a virtual address are not implemented (they are zeros in a program's)."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -9,7 +9,7 @@ cdef extern from *:
     #define PFMON_THREAD_ID (UINT64_C(1) << 55)
     #define PFMON_ALONE (UINT64_C(1) << 62)
     """
-    # Set in the addresses of hardware thread 1, as in its entries of the TLBs.
+    # Set in addresses of hardware thread 1, as in its TLB entries.
     const uint64_t THREAD_ID "PFMON_THREAD_ID"
     # Set in the number of an entry of the first data TLB whose page has left the second (translation.pyx).
     const uint64_t ALONE "PFMON_ALONE"
@@ -23,14 +23,14 @@ cdef enum:
 
 
 cdef inline uint64_t vhpt_entry(uint64_t address, uint32_t page_shift, uint32_t entry_shift) noexcept nogil:
-    """Where the VHPT has the translation of an address: the virtual linear page table of a region lies at the top of what
-    the region's addresses reach (Linux on IA-64). THREAD_ID, which is set there, is not in thread 1's table."""
+    """Returns the address of a translation's VHPT entry: the virtual linear page table of a region lies at the top of
+    the region's implemented addresses (Linux on IA-64). THREAD_ID, which is set there, is not in thread 1's table."""
     cdef uint64_t thread = address & THREAD_ID, region = address >> REGION_SHIFT << REGION_SHIFT
     cdef uint64_t table = region | <uint64_t>TABLE_BITS << TABLE_SHIFT
     return (table ^ thread) + ((address ^ region ^ thread) >> page_shift << entry_shift)
 
 
 cdef inline uint32_t thread_of(uint64_t address) noexcept nogil:
-    """Whose an address is; those of the VHPT belong to whose translation is there."""
+    """Returns the thread of an address; VHPT addresses belong to the thread whose translation they hold."""
     cdef bint of_table = (address | THREAD_ID) >> TABLE_SHIFT & TABLE_BITS == TABLE_BITS
     return <uint32_t>(address & THREAD_ID == 0 if of_table else address & THREAD_ID != 0)

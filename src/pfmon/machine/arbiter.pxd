@@ -1,4 +1,4 @@
-"""Two cores on one bus: see arbiter.pyx."""
+"""Arbitration of two cores on one bus: see arbiter.pyx."""
 
 from libc.stdint cimport int64_t
 
@@ -7,18 +7,18 @@ from pfmon.machine.two_flows cimport FLOWS, TwoFlows
 
 
 cdef class FrontSideBus:
-    """What cores on one bus share of it."""
+    """State of a bus shared by several cores."""
 
     cdef int64_t requests_end    # cycle in which the address bus is free
     cdef int64_t data_end        # ... the data bus
-    cdef int64_t writes_due      # cycles of data bus that writes still need; reads go first
+    cdef int64_t writes_due      # data bus cycles still needed by writes; reads go first
     cdef Queue in_order          # IOQ
 
 
 cdef class Arbiter(TwoFlows):
-    cdef int64_t clocks[FLOWS]   # up to where each core has come, as far as the bus knows
+    cdef int64_t clocks[FLOWS]   # simulated time of each core, as known to the bus
 
-    cdef int64_t woken           # cycle in which a core that slept was woken
+    cdef int64_t woken           # cycle in which a sleeping core was woken
 
-    # The core that runs wants the bus in cycle ``now``: the other one comes so far first.
+    # The running core requests the bus in cycle ``now``: the other one is simulated up to it first.
     cdef void await_turn(self, int64_t now) noexcept nogil

@@ -4,7 +4,7 @@ from pfmon.machine.machine_figures import Value
 from pfmon.machine.two_flows import TwoFlows
 
 class FrontSideBus:
-    """What cores on one bus share of it."""
+    """State of a bus shared by several cores."""
 
     def __init__(self, config: Mapping[str, Value]) -> None: ...
 

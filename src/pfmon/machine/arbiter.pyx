@@ -1,7 +1,7 @@
-"""Two cores on one bus, as Montecito's (manual 2.5): each has its caches and its queues before the bus, which they share.
+"""Arbitration of two cores on one bus, as in Montecito (manual 2.5): each has its own caches and bus queues.
 
-Whoever wants the bus first gets it first. So before a core asks for it, the other one runs until it has come as far, or
-wants the bus itself, later.
+The earliest request wins. So before a core requests the bus, the other one is simulated up to the same cycle, or until
+it requests the bus itself, later.
 """
 
 from libc.stdint cimport int64_t, uint32_t
@@ -13,7 +13,7 @@ cdef int64_t NEVER = <int64_t>1 << 62
 
 
 cdef class FrontSideBus:
-    """The figure bus.queue of ``config``."""
+    """Shared bus state with the figure bus.queue of ``config``."""
 
     def __cinit__(self, config):
         start_queue(&self.in_order, config["bus.queue"])
@@ -31,7 +31,7 @@ cdef class Arbiter(TwoFlows):
             self.let_other_run()
 
     def begin_with_one(self):
-        """Core 1 has nothing to do until core 0 wakes it."""
+        """Core 1 sleeps until core 0 wakes it."""
         self.begin_asleep()
         self.clocks[1] = NEVER
 
@@ -45,9 +45,9 @@ cdef class Arbiter(TwoFlows):
         cdef int64_t clock = self.clocks[own]
         if slept:
             thread.sleep()
-        self.clocks[own] = NEVER         # nobody waits for it
+        self.clocks[own] = NEVER         # no core waits for it
         if not slept:
-            self.let_other_run()         # it may have read what the writer waits for
+            self.let_other_run()         # it may have read the buffer that the writer waits for
         while self.asleep[own] and not self.ended[1 - own]:
             self.let_other_run()
         self.clocks[own] = self.woken if slept else clock

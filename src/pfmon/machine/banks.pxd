@@ -24,7 +24,7 @@ cdef struct Foreseen:            # the last read of a bank
     uint32_t turn                # reads of that cycle that met it before
 
 cdef struct Banks:
-    uint32_t count               # a power of two; 0: reads do not meet
+    uint32_t count               # a power of two; 0: no bank conflicts
     uint32_t shift               # a bank is 1 << shift bytes wide
     uint32_t line                # banks that a line lies in
     uint32_t ports

@@ -1,4 +1,4 @@
-"""What branch registers hold, as far as branches through them show: the stream has no values of registers."""
+"""Contents of branch registers, as far as branches through them reveal: the stream has no register values."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -6,8 +6,8 @@ cdef enum:
     NOT_SHOWN = 1                # no target: these are multiples of 16
 
 cdef struct BranchRegisters:
-    uint64_t value[8]            # as the last branch through it showed; NOT_SHOWN: none did since it was written
-    uint64_t before[8]           # what it held before it was written last
+    uint64_t value[8]            # revealed by the last branch through it; NOT_SHOWN: none since it was written
+    uint64_t before[8]           # value before the last write
 
 
 cdef inline void start_branch_registers(BranchRegisters* registers) noexcept nogil:
@@ -22,7 +22,7 @@ cdef inline void branch_register_written(BranchRegisters* registers, uint32_t nu
 
 
 cdef inline bint goes_elsewhere(BranchRegisters* registers, uint32_t number, uint64_t target) noexcept nogil:
-    """A branch through the register goes to ``target``: whether what it held before it was written last leads elsewhere,
-    or is not known."""
+    """Whether the register's value before its last write differs from ``target``, the target of a branch through it,
+    or is unknown."""
     registers.value[number] = target
     return registers.before[number] != target

@@ -15,34 +15,34 @@ cdef enum Transaction:           # the order is that of the occurrences BUS_*
 
 
 cdef class Bus:
-    cdef FrontSideBus front      # what the cores on it share
+    cdef FrontSideBus front      # state shared by the cores on it
     cdef Arbiter arbiter         # of two cores; None: there is one
     cdef int64_t memory_latency
-    cdef int64_t line_cycles     # core cycles that a line takes the bus
-    cdef uint32_t line_clocks    # bus clocks
+    cdef int64_t line_cycles     # core cycles of a line's transfer
+    cdef uint32_t line_clocks    # bus clocks of it
     cdef int64_t request_cycles, in_order_cycles
     cdef bint castouts
-    cdef int64_t writes_bound    # more than these make reads wait
+    cdef int64_t writes_bound    # more pending writes than these delay reads
     cdef Queue requests          # BRQ
     cdef Queue memory_reads
     cdef Queue system            # requests before the bus
-    cdef Queue writes            # lines before the bus, written
+    cdef Queue writes            # modified lines that wait for the bus
     cdef Queue castout           # ... and clean
-    cdef WaitingLines lines_written, lines_cast_out     # which these are
-    cdef Queue snoops            # requests of another core that this one is to answer
-    cdef int64_t asked           # cycle in which this core's latest request was on the bus
+    cdef WaitingLines lines_written, lines_cast_out     # the lines themselves
+    cdef Queue snoops            # requests of another core that this one has to answer
+    cdef int64_t asked           # cycle of this core's latest bus request
 
-    # The bus is that of another core, too; ``shares`` watches its queues.
+    # Shares the bus with another core; ``shares`` accounts its queues.
     cdef void share(self, Bus other, Arbiter arbiter, Shares shares)
-    # The cycle in which a line from memory is there.
+    # Reads a line from memory; returns the cycle of its arrival.
     cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
-    # A modified line goes to memory.
+    # Writes a modified line back to memory.
     cdef void write(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
-    # A clean line leaves the processor's caches.
+    # Casts a clean line out of the processor's caches.
     cdef void cast_out(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
-    # Another core's request is on the bus.
+    # Snoops another core's request on the bus.
     cdef void snooped(self, int64_t now) noexcept nogil
-    # A line in state S is wanted alone; the cycle in which it may be written.
+    # Upgrades a line from state S for a write; returns the cycle from which it may be written.
     cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil
     cdef int64_t request(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil

@@ -1,7 +1,7 @@
-"""The front-side bus as a core uses it, and the memory behind it.
+"""The front-side bus as used by a core, and memory.
 
-The address bus takes one request after the other, the data bus one line after the other; reads go before writes as long
-as these are fewer than the write queue holds. Two cores may share it (arbiter.pyx).
+The address bus takes one request at a time, the data bus one line at a time; reads go before writes as long as fewer
+writes are pending than the write queue holds. Two cores may share it (arbiter.pyx).
 """
 
 from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
@@ -41,7 +41,7 @@ cdef class Bus:
         self.front, self.arbiter = other.front, arbiter
         shares.watch_instead(&own.in_order, &self.front.in_order)
 
-    # The cycle in which a request is on the bus: the address bus takes one after the other.
+    # Requests the address bus, which takes one request at a time; returns the cycle of the request.
     cdef int64_t request(self, int64_t now) noexcept nogil:
         cdef int64_t start = room_in_queue(&self.front.in_order, now)
         if start < self.front.requests_end:
@@ -102,7 +102,7 @@ cdef class Bus:
         wait_here(&self.lines_cast_out, line, now, leaves)
 
     cdef void snooped(self, int64_t now) noexcept nogil:
-        enter_queue(&self.snoops, now, now + self.in_order_cycles)     # answers come in the order of requests
+        enter_queue(&self.snoops, now, now + self.in_order_cycles)     # answers are in the order of requests
 
     cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil:
         cdef int64_t done
@@ -115,7 +115,7 @@ cdef class Bus:
         return done
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among event sets."""
+        """Accounts these levels by event set."""
         watch_queue(shares, &self.requests)
         watch_queue(shares, &self.memory_reads)
         watch_queue(shares, &self.system)

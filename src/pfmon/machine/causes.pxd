@@ -1,10 +1,11 @@
-"""Why a cycle was lost, in the back end (nothing retired) and in the front end (nothing was delivered), and syllables."""
+"""Causes of lost cycles in the back end (nothing retired) and in the front end (nothing delivered), and of
+syllables."""
 
 cpdef enum Cause:                # Montecito manual 4.6; the order is that of the events' tables, not of priority
     XPN = 0                      # BE_FLUSH_BUBBLE.XPN
     BRU                          # BE_FLUSH_BUBBLE.BRU
     L1D_FULLSTBUF                # BE_L1D_FPU_BUBBLE ...
-    L1D_DCURECIR                 # of Itanium 2; Montecito has L1D_PIPE_RECIRC for it
+    L1D_DCURECIR                 # Itanium 2; Montecito has L1D_PIPE_RECIRC instead
     L1D_FILLCONF
     L1D_L2BPRESS
     L1D_TLB
@@ -13,8 +14,8 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     L1D_LDCONF
     L1D_LDCHK
     L1D_PIPE_RECIRC
-    GRALL                        # BE_EXE_BUBBLE: a general register that a load brings
-    GRGR                         # ... that another operation brings
+    GRALL                        # BE_EXE_BUBBLE: a general register loaded from memory
+    GRGR                         # ... written by another operation
     FRALL
     PR
     ARCR
@@ -22,7 +23,7 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     RSE_OVERFLOW
     RSE_UNDERFLOW
     RSE_LOADRS
-    FE_FEFLUSH                   # BACK_END_BUBBLE.FE, by what kept the front end
+    FE_FEFLUSH                   # BACK_END_BUBBLE.FE, by the cause in the front end
     FE_TLBMISS
     FE_IMISS
     FE_BRANCH
@@ -37,20 +38,20 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     REFILL_REDIRECT
     FETCH_L1I
     FETCH_ITLB
-    THREAD_SWITCH                # the other hardware thread had the core: until the first instruction issues again
-    KERNEL                       # the operating system ran, at privilege level 0: of no user level event
+    THREAD_SWITCH                # the other hardware thread had the core: until the first issue after the switch
+    KERNEL                       # the operating system ran, at privilege level 0: counted by no event at user level
     CAUSES
 
-cpdef enum FrontCause:           # why the front end delivered nothing, highest priority first
+cpdef enum FrontCause:           # front-end causes, highest priority first
     FRONT_FEFLUSH = 0
     FRONT_TLBMISS
     FRONT_IMISS
-    FRONT_BRANCH                 # branch interlock: a target that a register or the return stack has
+    FRONT_BRANCH                 # branch interlock: a target in a register or on the return stack
     FRONT_FILL_RECIRC
     FRONT_BUBBLE                 # branch resteer
     FRONT_IBFULL
-    FRONT_PLP                    # perfect loop predictor: a counted loop that comes late
-    FRONT_BI                     # branch initialisation: a branch that only its hint foresaw
+    FRONT_PLP                    # perfect loop predictor: a counted loop predicted late
+    FRONT_BI                     # branch initialisation: a branch predicted only by its hint
     FRONT_BRQ                    # branch retirement queue full
     FRONT_UNREACHED              # a bundle of the window that control never reached
     FRONT_CAUSES
@@ -58,9 +59,9 @@ cpdef enum FrontCause:           # why the front end delivered nothing, highest 
 cpdef enum Dispersal:            # syllables of a cycle, by reason: first bit of each field of Part.how >> 32
     DISPERSAL_EXPLICIT = 0       # not dispersed: a stop
     DISPERSAL_IMPLICIT = 3       # ... no port, or a rule of the ports
-    DISPERSAL_FRONT_END = 6      # ... not there
+    DISPERSAL_FRONT_END = 6      # ... not fetched yet
     DISPERSAL_LONG = 9           # MLX
-    DISPERSAL_OVER_EXPLICIT = 12 # counted twice: behind stops of both kinds
+    DISPERSAL_OVER_EXPLICIT = 12 # counted twice: after stops of both kinds
     DISPERSAL_OVER_IMPLICIT = 14
     DISPERSAL_DISPERSED = 16
     DISPERSAL_END = 19

@@ -1,4 +1,4 @@
-"""Blocks as the pipeline sees them: made once from the stream's descriptions (stream/table.pxd)."""
+"""Blocks decoded for the pipeline: once per block, from the stream's descriptions (stream/table.pxd)."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -12,10 +12,10 @@ from pfmon.stream.table cimport BlockHead, BlockTable, executed
 
 cdef enum:
     CHUNK = 4096                 # blocks in a chunk of the table
-    CHUNKS = 4096                # for all numbers that a block can have: both banks of the block table
-    MOST_CODE = 128              # instructions of a block: as many bits as Run.ranged and Run.failed have
+    CHUNKS = 4096                # for all possible block numbers: both banks of the block table
+    MOST_CODE = 128              # instructions of a block: the number of bits of Run.ranged and Run.failed
 
-cdef enum AfterBundle:           # what ends with a bundle (Itanium 2 dispersal rules)
+cdef enum AfterBundle:           # effect of the end of a bundle (Itanium 2 dispersal rules)
     GOES_ON = 0
     SPLITS = 1                   # BBB, MBB; MIB, MFB, MMB with a branch
     SPLITS_BEFORE_BBB = 2        # MIB, MFB, MMB with nop.b or brp
@@ -40,7 +40,7 @@ cdef struct Step:                # an instruction
     uint8_t effect
     uint8_t slots                # 2 for L+X
     uint8_t alone                # its bundle issues alone (Itanium: MMF)
-    uint8_t steers               # a move to a branch register: its number; 0: none (b0 is for returns, which a stack foretells)
+    uint8_t steers               # branch register that it writes; 0: none (b0 is predicted by the return stack)
     uint16_t access_flags
     uint64_t window              # address of its fetch window
     uint64_t address
@@ -63,44 +63,45 @@ cdef struct Reach:               # a memory access of a block
     uint8_t checks               # it is made only if the ALAT has no entry
     uint8_t releases             # it waits for what is before it
 
-# Blocks are many and the host's caches small: what every run looks at is in the first 64 bytes, or right behind the plan.
+# Blocks are many and the host's caches small: fields used in every run are in the first 64 bytes, or right after the
+# plan.
 cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint64_t ip
     uint64_t first_window
     uint64_t access_mask         # bits of the block's word whose instructions access memory
     Reach* reaches
     Step* steps
-    uint16_t accesses            # that it makes whatever its conditions
+    uint16_t accesses            # performed unconditionally
     uint16_t access_count        # when all conditions hold
     uint8_t length
-    uint8_t more_windows         # behind the first
-    uint8_t more_lines           # of L1I, that its windows are in, behind the first
+    uint8_t more_windows         # after the first
+    uint8_t more_lines           # L1I lines of its windows, after the first
     uint8_t cut
-    uint8_t taken_condition      # of its branch; ALWAYS: it is taken
+    uint8_t taken_condition      # of its branch; ALWAYS: it is always taken
     uint8_t has_branch
-    uint8_t plain                # nothing that the memo must not see: no alloc, no rotation, no serialization ...
-    uint8_t allocs               # how many
+    uint8_t plain                # memoizable: no alloc, no rotation, no serialization ...
+    uint8_t allocs               # number of allocs
     uint8_t has_hints            # brp
     uint8_t rotates
     uint8_t calls
     uint8_t returns
-    uint8_t first_steer          # its first step that moves to a branch register (Step.steers)
-    uint8_t steers               # ... and the one behind the last; 0: none does
+    uint8_t first_steer          # its first step that writes a branch register (Step.steers)
+    uint8_t steers               # ... and the one after the last; 0: none
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
-    uint8_t easy                 # nothing is to be done behind it but for frames and hints, and its time is what it was
+    uint8_t easy                 # needs nothing after it but frames and hints, and its time was known
     uint8_t spare[3]
     Branch branch                # its last instruction
-    uint64_t end                 # address of the bundle (and slot) behind it
+    uint64_t end                 # address of the bundle (and slot) after it
     int32_t sof, sol, sor        # of its last alloc
 
 cdef struct Code:                # an instruction of a block, decoded
     uint64_t address             # bundle address | slot
-    int64_t imm                  # first immediate operand: a branch's target, alloc's size of frame
+    int64_t imm                  # first immediate operand: a branch's target, alloc's frame size
     int64_t y                    # second: alloc's size of locals
     const Row* row               # NULL: reserved
     uint32_t kind, isa_kind
-    uint16_t x                   # small operand: alloc's size of the rotating part
+    uint16_t x                   # small operand: size of alloc's rotating part
     uint8_t r1, r2, r3, r4, qp   # register numbers, as encoded
     uint8_t unit                 # type of its slot (decoder.Unit)
     uint8_t condition
@@ -108,17 +109,17 @@ cdef struct Code:                # an instruction of a block, decoded
     uint8_t access               # whether it accesses memory when it executes
 
 cdef class Plans:
-    """Plans by block number, made when a block runs first."""
+    """Plans by block number, made when a block first runs."""
 
     cdef PortTable ports
     cdef BlockTable table
     cdef uint64_t thread_id
     cdef Arena arena             # the plans themselves, and their accesses
-    cdef Arena steps             # ... their steps, which only simulation looks at: so all that is looked up is dense
+    cdef Arena steps             # ... their steps, used only in simulation: apart, so that lookups stay dense
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
     cdef uint32_t line           # bytes, of L1I
-    cdef Failure failure         # why there is no plan of a block
+    cdef Failure failure         # reason for a missing plan
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil
     cdef Plan* make(self, uint64_t number) noexcept nogil
@@ -126,7 +127,7 @@ cdef class Plans:
 
 
 cdef inline Plan* plan_of(Plans plans, uint64_t number) noexcept nogil:
-    """`Plans.plan`, in line for a block that has one."""
+    """`Plans.plan`, inlined for a block that has one."""
     cdef Plan** chunk = plans.plans[number // CHUNK]
     if chunk != NULL and chunk[number % CHUNK] != NULL:
         return chunk[number % CHUNK]

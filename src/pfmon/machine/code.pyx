@@ -17,14 +17,14 @@ from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
 from pfmon.stream.table cimport ALWAYS, BlockInstruction, Cut
 
 cdef enum:
-    NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
+    NOTHING = 0xFFFF             # an untracked register: r0, f0, f1, p0
     AR_ITC = 44                  # numbers of application registers
     AR_RUC = 45
     PAUSE = 0                    # the hint @pause
 
 
 cdef uint16_t application(uint8_t number) noexcept nogil:
-    """The scoreboard index of an application register."""
+    """Returns the scoreboard index of an application register."""
     if number == 65:
         return AR_LC
     if number == 66:
@@ -43,7 +43,7 @@ cdef uint16_t application(uint8_t number) noexcept nogil:
 
 
 cdef uint16_t register_of(const Operand* operand, const Code* code) noexcept nogil:
-    """The scoreboard index of an operand, STACKED | n for r32 + n, or NOTHING."""
+    """Returns the scoreboard index of an operand, STACKED | n for r32 + n, or NOTHING."""
     cdef uint8_t number
     if operand.place == FIXED:
         return operand.first
@@ -89,7 +89,7 @@ cdef void take_operands(const Attributes* attributes, const Code* code, Step* st
 
 
 cdef uint8_t branch_register(const uint16_t* registers, uint32_t count) noexcept nogil:
-    """The number + 1 of the first branch register among scoreboard indices; 0: none."""
+    """Returns the number + 1 of the first branch register among scoreboard indices; 0: none."""
     cdef uint32_t i
     for i in range(count):
         if BR_FIRST <= registers[i] < BR_FIRST + 8:
@@ -111,7 +111,7 @@ cdef void take_branch(const Attributes* attributes, const Code* code, Branch* br
 
 
 cdef class Plans:
-    """``table``: where the blocks are described. ``thread_id``: bits that are set in all addresses of the plans."""
+    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
 
     def __cinit__(self, config, BlockTable table, uint64_t thread_id=0):
         self.table, self.thread_id = table, thread_id
@@ -128,7 +128,7 @@ cdef class Plans:
         free_arena(&self.steps)
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil:
-        """The plan of a block; NULL when there can be none: `failure`."""
+        """Returns the plan of a block; NULL when there can be none: `failure`."""
         cdef Plan** chunk = self.plans[number // CHUNK]
         if chunk == NULL:
             chunk = self.plans[number // CHUNK] = <Plan**>calloc(CHUNK, sizeof(Plan*))
@@ -140,7 +140,7 @@ cdef class Plans:
         return chunk[number % CHUNK]
 
     cdef void decode_block(self, const BlockHead* head, Code* code) noexcept nogil:
-        """The instructions of a block with their operands."""
+        """Decodes the instructions of a block with their operands."""
         cdef const BlockInstruction* instruction
         cdef const Ia64Payload* payload
         cdef Operands found
@@ -264,7 +264,7 @@ cdef class Plans:
 
 
 cdef void mark_mmf(const Code* codes, uint32_t length, Step* steps) noexcept nogil:
-    """MMF bundles issue alone (Itanium dispersal rules)."""
+    """Marks MMF bundles, which issue alone (Itanium dispersal rules)."""
     cdef uint32_t i
     for i in range(2, length):
         if steps[i].slot == 2 and codes[i].unit == UNIT_F and codes[i - 1].unit == UNIT_M \
@@ -274,7 +274,7 @@ cdef void mark_mmf(const Code* codes, uint32_t length, Step* steps) noexcept nog
 
 
 cdef void mark_end_of_bundle(const Code* code, uint32_t i, Step* step) noexcept nogil:
-    """Where the issue group has to end after a bundle (Itanium 2 reference manual, dispersal rules)."""
+    """Marks where the issue group ends after a bundle (Itanium 2 reference manual, dispersal rules)."""
     cdef bint b_before = i > 0 and code[i - 1].address >> 4 == code[i].address >> 4 and code[i - 1].unit == UNIT_B
     if code[i].unit != UNIT_B:
         return

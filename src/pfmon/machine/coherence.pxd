@@ -1,4 +1,4 @@
-"""The caches of a core as others' requests find them: see coherence.pyx."""
+"""The caches of a core as snooped by others: see coherence.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -9,7 +9,7 @@ from pfmon.machine.snooper cimport Snooper
 from pfmon.machine.tags cimport TagStore
 
 
-cdef enum:                       # answers; the order is that of the occurrences SNOOPED_*
+cdef enum:                       # snoop responses; the order is that of the occurrences SNOOPED_*
     ANSWER_MISS = 0
     ANSWER_HIT = 1
     ANSWER_HITM = 2
@@ -23,12 +23,12 @@ cdef class SnoopedCaches(Snooper):
     cdef L2 l2
     cdef InstructionFetch fetch
     cdef bint same_memory
-    cdef uint32_t answers[ANSWERS]      # that are not noted yet
+    cdef uint32_t answers[ANSWERS]      # not recorded yet
     cdef bint answered           # whether there are any
 
-    # Note the answers.
+    # Records the responses.
     cdef void note_answers(self, Notes* notes) noexcept nogil
-    # They are nobody's: the core sleeps.
+    # Drops them: the core sleeps.
     cdef void forget_answers(self) noexcept nogil
     cdef int take(self, uint64_t line, bint invalidate) noexcept nogil
     cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil

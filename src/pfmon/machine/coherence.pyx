@@ -1,8 +1,8 @@
-"""MESI between two cores that share memory: what a request on the bus does to the other core's caches.
+"""MESI between two cores that share memory: effects of a bus request on the other core's caches.
 
-A read leaves what the other one has in state S; a modified line is written back with it. Who wants a line alone takes it
-from the other one. A coherence request takes the line from L1I and L2I; what asks for code makes none there (Montecito
-manual 2.3.3.2, 2.7.4). There is no way between the cores but the bus (2.5).
+A read leaves the other core's line in state S; a modified line is written back with it. A request for ownership
+invalidates it. A coherence request invalidates the line in L1I and L2I; a fetch of code causes none there (Montecito
+manual 2.3.3.2, 2.7.4). The cores are connected by the bus alone (2.5).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -16,10 +16,10 @@ from pfmon.machine.waiting_lines cimport waits_here
 
 
 cdef class SnoopedCaches(Snooper):
-    """The caches of a core. What they answered is noted by that core, between two blocks of its own."""
+    """The caches of a core. Their snoop responses are recorded by that core, between two blocks of its own."""
 
     def __cinit__(self, L2 l2, InstructionFetch fetch, bint same_memory=True):
-        """``same_memory``: lines with the same address are the same ones; else the other core's are never here."""
+        """``same_memory``: equal addresses name the same line; else the other core's lines are never here."""
         self.l2, self.fetch, self.same_memory = l2, fetch, same_memory
 
     cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil:
@@ -38,7 +38,7 @@ cdef class SnoopedCaches(Snooper):
         return found
 
     cdef int take(self, uint64_t line, bint invalidate) noexcept nogil:
-        """Take a line away from the caches of data, or leave it there for S: the state in which it was found."""
+        """Invalidates a line in the data caches, or leaves it in state S; returns the state in which it was found."""
         cdef int found = self.look(self.l2.l3.tags, line, invalidate)
         cdef int inner = self.look(self.l2.data, line, invalidate)
         cdef uint64_t part = line
@@ -52,7 +52,7 @@ cdef class SnoopedCaches(Snooper):
         return found if found > inner else inner
 
     cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil:
-        """The request may be for a line that waits before the bus."""
+        """Handles a request for a line in the write-back buffer."""
         self.answers[ANSWER_WRITE] += waits_here(&self.l2.l3.bus.lines_written, line, now)
         self.answers[ANSWER_CASTOUT] += waits_here(&self.l2.l3.bus.lines_cast_out, line, now)
 
@@ -69,7 +69,7 @@ cdef class SnoopedCaches(Snooper):
 
 
     cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil:
-        """The state of a line in a cache, which it loses, or leaves for S."""
+        """Looks up a line in a cache and invalidates it, or leaves it in S; returns its state."""
         cdef int64_t place = quick_find(store, address)
         cdef int state
         if place == ABSENT:
@@ -95,6 +95,6 @@ cdef class SnoopedCaches(Snooper):
     # For tests.
 
     def by_name(self) -> dict[str, int]:
-        """Answers that are not noted yet, by the name of the occurrence."""
+        """Snoop responses not recorded yet, by the name of the occurrence."""
         return {PythonOccurrence(<int>Occurrence.SNOOPED_MISS + answer).name: self.answers[answer]
                 for answer in range(ANSWERS)}

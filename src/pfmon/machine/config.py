@@ -1,8 +1,8 @@
 """Machines as data: a TOML file of figures with their sources, checked.
 
-A file has tables of figures ([l1d], [l3], [latency.alu] ...); ``source`` says where a table's figures are from and
-a sub-table ``sources`` where single ones are. ``base = "itanium2"`` takes what the file does not say from another
-machine. ``[variants.NAME]`` are machines that differ in a few figures, given by their full names.
+A file has tables of figures ([l1d], [l3], [latency.alu] ...); ``source`` names the source of a table's figures and
+a sub-table ``sources`` those of single ones. ``base = "itanium2"`` inherits missing figures from another machine.
+``[variants.NAME]`` are machines that differ in a few figures, given by their full names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Tree = dict[str, Any]
 
 
 class _Reading:
-    """Figures as they are read, and where each is from. ``core``: which kind of core's figures there are."""
+    """Figures read so far, and the source of each. ``core``: the kind of core that they belong to."""
 
     def __init__(self, core: str) -> None:
         self.core = core
@@ -41,7 +41,7 @@ class _Reading:
         self.files: dict[str, str] = {}
 
     def put(self, where: str, name: str, raw: object, source: str) -> None:
-        """One figure. PfmonError: there is none of that name, or its value is not legal."""
+        """Enters one figure. PfmonError: there is none of that name, or its value is not legal."""
         known = figures(self.core)
         if name not in known:
             near = nearest_names(name, known)
@@ -55,7 +55,7 @@ class _Reading:
         self.files[name] = where
 
     def put_table(self, where: str, table: str, content: Tree, source: str, sources: Mapping[str, str]) -> None:
-        """A table and the tables in it."""
+        """Enters a table and the tables in it."""
         source = _text(where, f"{table}.source", content.get("source", source))
         sources = {**sources, **_sources(where, table, content)}
         for key, raw in content.items():
@@ -103,7 +103,7 @@ def _check_sources(where: str, table: str, sources: Mapping[str, str], values: M
 
 
 def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
-    """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: what is wrong."""
+    """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: the error in them."""
     tree = _tree(machine)
     reading = _Reading(_core(tree))
     place = _read(reading, machine, tree)
@@ -123,18 +123,18 @@ def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
 
 
 def names() -> list[str]:
-    """The machines that come with the program, and their variants."""
+    """The prebuilt machines and their variants."""
     return [*FILES, *_variants(), HOST]
 
 
 def is_known(name: object) -> TypeGuard[str]:
-    """Whether a machine comes with the program. Other files are read only for what is none of the files' own names."""
+    """Whether a machine is prebuilt. Other files are read only for names that are not."""
     return name in FILES or name in names()
 
 
 @cache
 def _variants() -> dict[str, str]:
-    """Variant -> machine whose file has it."""
+    """Variant -> machine whose file defines it."""
     return {name: base for base in FILES for name in _builtin(base).get("variants", {})}
 
 
@@ -144,13 +144,13 @@ def _builtin(name: str) -> Tree:
 
 
 def _tree(machine: str) -> Tree:
-    """What is written under a name, or in a file; of a variant what the machine's file has."""
+    """Contents of a named machine or a file; for a variant those of the machine's file."""
     if machine in FILES:
         return _builtin(machine)
     if machine in _variants():
         return _builtin(_variants()[machine])
     if machine == HOST:
-        from pfmon.machine.host import host_tree  # few ask for it
+        from pfmon.machine.host import host_tree  # rarely needed
 
         return host_tree()
     if "/" in machine or machine.endswith(".toml"):
@@ -159,7 +159,7 @@ def _tree(machine: str) -> Tree:
 
 
 def _core(tree: Tree) -> str:
-    """The kind of core of a machine: as it says, or as the one that it is based on."""
+    """The kind of core of a machine: its own figure, or that of its base."""
     own = tree.get("machine")
     if isinstance(own, dict) and "core" in own:
         return OUT_OF_ORDER if own["core"] == OUT_OF_ORDER else IN_ORDER
@@ -168,7 +168,7 @@ def _core(tree: Tree) -> str:
 
 
 def _read(reading: _Reading, machine: str, tree: Tree) -> str:
-    """Everything that a name or file stands for; where it is written, for messages."""
+    """Reads all figures of a name or file; returns the path, for messages."""
     if machine not in FILES and machine in _variants():
         place = f"{_variants()[machine]}.toml"
         _read_tree(reading, place, tree)
@@ -217,7 +217,7 @@ def _read_variant(reading: _Reading, where: str, variant: str, content: Tree) ->
 
 
 def _check_complete(where: str, reading: _Reading) -> None:
-    """PfmonError for a figure that the machine needs and does not have, or has and cannot use."""
+    """PfmonError for a figure that the machine needs and lacks, or has and cannot use."""
     values = reading.values
     tables = {name.partition(".")[0] for name in values}
     in_order = reading.core == IN_ORDER

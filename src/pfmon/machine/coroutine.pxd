@@ -1,7 +1,8 @@
-"""Two flows of control in one thread of the host: each has its stack, one runs, and hands over to the other.
+"""Coroutines: two flows of control in one thread of the host, each with its own stack; one runs and yields to the
+other.
 
-A machine's work is deep in its blocks when its hardware thread is switched out; it goes on where it stood. A context makes
-the second stack; from then on flows jump, as swapcontext asks the kernel for the signal mask each time.
+A machine is deep in its blocks when its hardware thread is switched out, and resumes there. A context makes the second
+stack; after that flows use longjmp, as swapcontext calls the kernel for the signal mask each time.
 """
 
 from libc.stdint cimport uint32_t, uintptr_t

@@ -1,17 +1,17 @@
-"""Dispersal: which instructions the ports take together (Montecito manual, 2.3.1)."""
+"""Dispersal: instructions that the ports take together (Montecito manual, 2.3.1)."""
 
 from libc.stdint cimport uint32_t
 
 from pfmon.machine.code cimport Plan, Step
 from pfmon.machine.state cimport Use
 
-cdef enum Why:                   # what ended an issue group
+cdef enum Why:                   # reason for the end of an issue group
     WHY_END = 0                  # of the block: others may join
     WHY_EXPLICIT = 1             # a stop
     WHY_IMPLICIT = 2             # no port, or a rule of the ports
-    WHY_FRONT_END = 3            # the next bundle was not there
+    WHY_FRONT_END = 3            # the next bundle was not fetched yet
     WHY_FULL = 4                 # two bundles
-    WHY_TAKEN = 5                # a branch went elsewhere
+    WHY_TAKEN = 5                # a taken branch
 
 
 cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil

@@ -1,4 +1,4 @@
-"""Ports, and what a cycle's dispersal left over."""
+"""Ports, and the syllables that a cycle did not disperse."""
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
@@ -12,8 +12,8 @@ from pfmon.machine.traits cimport (
 cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil:
     """Whether the ports take one more, by its position among those before it (Montecito manual 2.3.1).
 
-    The first in an I slot goes to I0, the second to I1. M ports are given to what can go nowhere else first: the sets
-    are nested (M0 in M0-1, M2 in M2-3), so that counting decides.
+    The first in an I slot goes to I0, the second to I1. M ports are given first to instructions with the fewest
+    choices: the sets are nested (M0 in M0-1, M2 in M2-3), so that counting decides.
     """
     cdef uint32_t port = step.port
     if port == PORT_A:
@@ -60,7 +60,7 @@ cdef void take(Use* use, const Step* step) noexcept nogil:
 
 cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
                      uint32_t m_ports) noexcept nogil:
-    """The syllables of the cycle that were not dispersed, by reason (manual 4.4)."""
+    """Returns the cycle's syllables that were not dispersed, by reason (manual 4.4)."""
     cdef uint32_t rest = 6 - use.slots - use.skipped
     cdef uint32_t counts[4]
     cdef uint32_t over_explicit = 0, over_implicit = 0, i
@@ -75,7 +75,7 @@ cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, con
     else:
         counts[DISPERSAL_FRONT_END // 3] += rest
     counts[DISPERSAL_LONG // 3] += use.long_ones
-    # A stop of either kind is found by its own logic: behind both, a syllable of the second bundle counts twice.
+    # Stops of each kind are detected separately: after both, a syllable of the second bundle counts twice.
     if plan != NULL and next_step < plan.length and use.bundles == 2 and not plan.steps[next_step].begins:
         if why == WHY_EXPLICIT and not fits(use, &plan.steps[next_step], m_ports):
             over_implicit = 3 - plan.steps[next_step].slot

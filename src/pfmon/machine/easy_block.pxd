@@ -1,4 +1,4 @@
-"""The shorter way through a block. It has one caller (machine.pyx), in whose loop the compiler puts it."""
+"""The fast path through a block. It has one caller (machine.pyx), into whose loop the compiler inlines it."""
 
 from libc.stdint cimport uint64_t
 
@@ -9,7 +9,7 @@ from pfmon.machine.timing cimport Timing
 
 
 cdef inline void easy_block_ran(Timing timing, const Plan* plan, uint64_t next_ip) noexcept nogil:
-    """`Timing.block_ran` for a machine that is alone, and a block that is easy and has no marks: with the same effect."""
+    """`Timing.block_ran` for a machine that runs alone, and an easy block without marks: with the same effect."""
     cdef Run run
     cdef uint64_t outcome
     begin_run(&run, timing.block[0], timing.block + 1, plan.first_window)

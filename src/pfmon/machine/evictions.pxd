@@ -1,15 +1,15 @@
-"""Who replaced what: see evictions.pyx."""
+"""Evictions between two hardware threads: see evictions.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
 
 cdef class Evictions:
-    cdef uint64_t* entries       # (number + 1) << 1 | GONE, an open hash table of what the other thread ever replaced
+    cdef uint64_t* entries       # (number + 1) << 1 | GONE, an open hash table of all evictions by the other thread
     cdef uint64_t mask, count
     cdef uint64_t missed[2]      # by thread
     cdef readonly bint lost      # sticky: there was no memory
 
-    # ``number`` comes, and replaces ``old``, unless the place was free; ``shift``: of the numbers.
+    # ``number`` is filled and replaces ``old``, unless the place was free; ``shift``: of the numbers.
     cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil
     cdef uint64_t place_of(self, uint64_t number) noexcept nogil
     cdef bint grow(self) noexcept nogil

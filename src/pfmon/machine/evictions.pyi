@@ -1,5 +1,5 @@
 class Evictions:
-    """What two hardware threads replace of each other's."""
+    """Evictions of a hardware thread's lines by the other."""
 
     lost: bool
     def misses(self, thread: int) -> int: ...

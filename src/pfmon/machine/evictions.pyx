@@ -1,8 +1,8 @@
-"""What two hardware threads replace of each other's in a cache or TLB, and what each brings again because of it.
+"""Evictions of a hardware thread's lines by the other in a cache or TLB, and the misses that they cause.
 
-Processors cannot count that: exact figures of what sharing costs (docs/smt.md). A line counts when it comes back, once for
-each time that the other thread replaced it. What goes with something else (lines of L1D with their translation or with L2's
-line) counts there.
+Processors cannot count that: exact figures of the cost of sharing (docs/smt.md). A line counts when it is refilled,
+once for each time that the other thread evicted it. Lines evicted together with something else (lines of L1D with their
+translation or with L2's line) count there.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -14,7 +14,7 @@ from pfmon.machine.tags cimport NO_NUMBER
 cdef enum:
     FIRST_PLACES = 1024
     HASH_SHIFT = 20
-    GONE = 1                     # it has not come back yet
+    GONE = 1                     # it has not been refilled yet
 
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
@@ -69,5 +69,5 @@ cdef class Evictions:
         return True
 
     def misses(self, thread: int) -> int:
-        """What a thread brought again because the other had replaced it."""
+        """Number of a thread's misses on lines that the other evicted."""
         return self.missed[thread]

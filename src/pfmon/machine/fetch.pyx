@@ -1,7 +1,7 @@
 """L1I, the instruction TLBs, the page walker for them, demand fetches and the streaming buffer.
 
-A fetch that misses L1I asks L2 for the line. Prefetched lines (prefetch.pyx) come to the streaming buffer and move to
-L1I when they are fetched; until they have come they are in the request address buffer (RAB), where a fetch may find them.
+A fetch that misses L1I requests the line from L2. Prefetched lines (prefetch.pyx) arrive in the streaming buffer and
+move to L1I when they are fetched; in flight they are in the request address buffer (RAB), where a fetch may hit them.
 """
 
 from _collections_abc import Mapping
@@ -28,7 +28,7 @@ from pfmon.machine.watch cimport TlbLevel
 cdef class InstructionFetch:
     """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
 
-    ``predictor`` is told which lines leave L1I.
+    ``predictor`` is notified of lines that leave L1I.
     """
 
     def __cinit__(self, config: Mapping, L2 l2, BranchPredictor predictor=None):
@@ -115,7 +115,7 @@ cdef class InstructionFetch:
                 out.cause = out.second_cause
         self.used(address, out.ready)
 
-    # The window's translation is there; when.
+    # Translates the window's address; returns the cycle of the translation.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         self.last_page = address >> self.tlb_shift
         if lookup(self.tlb1, address | self.thread):
@@ -133,7 +133,7 @@ cdef class InstructionFetch:
         self.insert_first(notes, address)
         return now
 
-    # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
+    # The page walker reads the VHPT through L2; on a miss there the operating system inserts the entry.
     cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
@@ -150,8 +150,8 @@ cdef class InstructionFetch:
         out.kernel = self.software_cycles
         return now + self.software_cycles
 
-    # An entry of the first-level TLB; lines of the page that makes room go with it, but for one that the other thread has
-    # of the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
+    # Inserts an entry into the first-level TLB; lines of the evicted page are invalidated, unless it is the other
+    # thread's entry for the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
         cdef int64_t place = ABSENT
         cdef uint64_t gone
@@ -165,7 +165,7 @@ cdef class InstructionFetch:
                 self.drop_page(gone & ~(self.shared >> self.tlb_shift))
         self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
-    # A line that is not in L1I (`place` is ABSENT), or not yet: when it is there; `out`: what the front end waited for.
+    # Fetches a line that is not in L1I (`place` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef Buffered* found
@@ -200,7 +200,7 @@ cdef class InstructionFetch:
         self.fill(notes, line, ready)
         return ready
 
-    # L2 is asked for a line (see note_lines); when it comes.
+    # Requests a line from L2 (see note_lines); returns its arrival.
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
         cdef int64_t at = room_in_queue(&self.requests, now), ready
         cdef uint64_t part
@@ -230,7 +230,7 @@ cdef class InstructionFetch:
         self.cache.put(place, address, SHARED, ready, 1)
         line_arrives(self.groups, address >> self.line_shift)
 
-    # A line leaves L1I and the streaming buffer.
+    # Invalidates a line in L1I and the streaming buffer.
     cdef void drop(self, uint64_t address) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address)
         cdef Buffered* found = find_buffered(&self.buffer, address >> self.line_shift << self.line_shift)
@@ -245,7 +245,7 @@ cdef class InstructionFetch:
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 
-    # The lines of a page leave L1I and the streaming buffer. Mostly few are there.
+    # Invalidates the lines of a page in L1I and the streaming buffer, mostly few.
     cdef void drop_page(self, uint64_t page) noexcept nogil:
         cdef uint64_t line = page << self.tlb_shift
         cdef uint32_t left = self.lines_of(line)[0], i
@@ -260,11 +260,11 @@ cdef class InstructionFetch:
                 self.drop(line)
             line += self.line
 
-    # How many lines of the address' page, and of those of its class, L1I has.
+    # Returns the number of lines in L1I of the address' page, and of others of its class.
     cdef inline uint16_t* lines_of(self, uint64_t address) noexcept nogil:
         return &self.page_lines[address >> self.tlb_shift & (PAGE_CLASSES - 1)]
 
-    # The group of a line, by its number: its lines are right.
+    # Returns the group of a line, by its number, with up-to-date lines.
     cdef inline LineGroup* group_of(self, uint64_t number) noexcept nogil:
         cdef LineGroup* group = place_of_group(self.groups, number)
         if group.number != number >> GROUP_SHIFT:
@@ -289,7 +289,7 @@ cdef class InstructionFetch:
         return self.stream.since if self.stream.left and self.stream.since < now else now
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among event sets."""
+        """Accounts these levels by event set."""
         watch_queue(shares, &self.requests)
 
     cdef bint lost(self) noexcept nogil:
@@ -303,7 +303,7 @@ cdef class InstructionFetch:
     # For tests and tools.
 
     def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]:
-        """One window: cycle in which it is there, cycles by front-end cause, occurrences."""
+        """Fetches one window: cycle of its arrival, cycles by front-end cause, occurrences."""
         cdef Notes notes
         cdef Fetched out
         notes.count, notes.context = 0, 0
@@ -316,11 +316,11 @@ cdef class InstructionFetch:
         return out.ready, waits, totals(&notes)
 
     def quick_at(self, address: int, now: int) -> bool:
-        """What quick() says of a window."""
+        """Calls quick() for a window."""
         return self.quick(address, now)
 
     def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]:
-        """A taken branch: occurrences."""
+        """Takes a branch: occurrences."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         redirect(self, &notes, target, many, now)
@@ -334,11 +334,11 @@ cdef class InstructionFetch:
         return totals(&notes)
 
     def finish_at(self, now: int) -> None:
-        """What finish() does."""
+        """Calls finish()."""
         self.finish(now)
 
     def repeat(self, address: int, size: int, times: int) -> int:
-        """Windows of ``size`` bytes of code that quick() agrees to, over and over (for measurements of speed)."""
+        """Fetches windows of ``size`` bytes of code that hit in quick(), repeatedly (for measurements of speed)."""
         cdef uint64_t at = address, i, start = address, end = address + size, count = times
         cdef uint64_t agreed = 0
         with nogil:
@@ -355,7 +355,7 @@ cdef class InstructionFetch:
         return found
 
     def buffer_lines(self) -> dict[int, int]:
-        """Lines in the streaming buffer and on their way to it -> the cycle in which they come."""
+        """Lines in the streaming buffer and in flight to it -> the cycle of their arrival."""
         return {self.buffer.lines[i].line: self.buffer.lines[i].ready for i in range(self.buffer.size)
                 if self.buffer.lines[i].line != NO_LINE}
 
@@ -369,7 +369,7 @@ cdef class InstructionFetch:
 
 
 cdef dict totals(const Notes* notes):
-    """The notes as occurrence -> times."""
+    """Converts recorded events to occurrence -> times."""
     found: dict[str, int] = {}
     for occurrence, times in noted(notes):
         name = PythonOccurrence(occurrence).name

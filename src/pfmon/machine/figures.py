@@ -1,6 +1,6 @@
-"""The figures that a machine consists of: which there are, what they mean, how their values are written.
+"""The figures of a machine: their names, meaning, and format.
 
-`configs/figures.csv` has a row for each: the tables it belongs to, key, type, what is legal (a range, or the names of
+`configs/figures.csv` has a row for each: the tables it belongs to, key, type, legal values (a range, or the names of
 policies), a condition under which alone it is needed (``predictor.kind=itanium``), meaning.
 """
 
@@ -39,7 +39,7 @@ class Figure(NamedTuple):
         return not name or values.get(name) in wanted.split()
 
     def parse(self, raw: object) -> Value:
-        """The value as mechanisms take it: bytes, cycles, entries, MHz. BadValueError says what is legal."""
+        """Converts a raw value for the mechanisms: bytes, cycles, entries, MHz. BadValueError names the legal ones."""
         value = READERS[self.type](raw)
         if value is None or not self._allows(value):
             raise BadValueError(f"{self.wanted()} is wanted")
@@ -58,7 +58,7 @@ class Figure(NamedTuple):
         return _number(low, SIZES) or 0, _number(high, SIZES) or 0
 
     def wanted(self) -> str:
-        """What is legal, in words."""
+        """Legal values, in words."""
         range_text = self.legal.replace("-", " to ")
         return {
             "size": f"a size in bytes from {range_text}, such as 16K or 9M,",
@@ -71,7 +71,7 @@ class Figure(NamedTuple):
         }[self.type]
 
     def show(self, value: Value) -> str:
-        """The value as it is written in a file."""
+        """Formats the value for a file."""
         if self.type == "size" and isinstance(value, int):
             return size_text(value)
         if self.type == "frequency":
@@ -80,7 +80,7 @@ class Figure(NamedTuple):
 
 
 def size_text(size: int) -> str:
-    """A number of bytes with the largest unit that divides it."""
+    """Formats a number of bytes with the largest unit that divides it."""
     for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
         if size and size % factor == 0:
             return f"{size // factor}{unit}"
@@ -126,7 +126,7 @@ OPTIONAL_TABLES = {IN_ORDER: {"l2", "l2d", "l2i", "dtlb2", "itlb2", "smt"}, OUT_
 
 @cache
 def figures(core: str = IN_ORDER) -> dict[str, Figure]:
-    """Every figure of a kind of core by its full name, such as l3.size."""
+    """All figures of a kind of core by full name, such as l3.size."""
     with open(join(dirname(__file__), "configs", TABLES[core]), newline="", encoding="utf-8") as table:
         rows = [Figure(tuple(row.pop("tables").split()), **row) for row in csv.DictReader(table)]
     return {f"{table}.{row.key}": row for row in rows for table in row.tables}

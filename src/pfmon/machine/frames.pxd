@@ -1,6 +1,6 @@
-"""Register frames as the pipeline follows them: sizes, and where r32 stands in the scoreboard's ring.
+"""Register frames as tracked by the pipeline: sizes, and the position of r32 in the scoreboard's ring.
 
-The stream does not say how large frames are; alloc, calls and returns do (SDM volume 1, 4.1).
+The stream does not carry frame sizes; alloc, calls and returns determine them (SDM volume 1, 4.1).
 """
 
 from libc.stdint cimport int64_t, uint32_t
@@ -24,13 +24,13 @@ cdef struct Frames:
     int64_t capacity
     Frame* below
     bint lost                    # sticky: there was no memory for a frame
-    int64_t dirty                # registers of frames below that the register stack engine has not stored
+    int64_t dirty                # registers of lower frames not yet stored by the register stack engine
     Level current_level          # registers of the current frame, over cycles
     Level dirty_level            # dirty registers, over cycles
 
 
 cdef inline void grow_frames(Frames* frames) noexcept nogil:
-    """Room for as many frames again. Its owner frees `below`."""
+    """Doubles the room for frames. Its owner frees `below`."""
     cdef int64_t capacity = 2 * frames.capacity if frames.capacity else FIRST_FRAMES
     cdef Frame* fresh = <Frame*>realloc(frames.below, <size_t>capacity * sizeof(Frame))
     if fresh == NULL:
@@ -40,7 +40,7 @@ cdef inline void grow_frames(Frames* frames) noexcept nogil:
 
 
 cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
-    """A call; returns how far r32 moved."""
+    """Enters a call; returns how far r32 moved."""
     cdef uint32_t moved = <uint32_t>frames.now.sol
     if frames.depth == frames.capacity:
         grow_frames(frames)
@@ -55,7 +55,7 @@ cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
 
 
 cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
-    """A return; returns how far r32 moved down."""
+    """Enters a return; returns how far r32 moved down."""
     cdef uint32_t moved
     if frames.depth == 0:
         return 0
@@ -70,9 +70,9 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
 
 
 cdef inline void set_frame_levels(Frames* frames, int64_t now) noexcept nogil:
-    """The frame has its size from cycle ``now`` on. Dirty registers are no more than the physical ones that it leaves: the
-    others are stored for it. What is followed may be more still, where a program leaves frames without returns (longjmp)
-    or takes another backing store: the stream does not say so."""
+    """Sets the levels from cycle ``now`` on. Dirty registers are bounded by the physical ones outside of the frame: the
+    others are stored for it. The tracked number may be larger where a program leaves frames without returns (longjmp)
+    or switches backing stores: the stream does not show it."""
     cdef int64_t others = STACKED_REGISTERS - frames.now.sof
     set_level(&frames.current_level, now, <uint32_t>frames.now.sof)
     set_level(&frames.dirty_level, now, <uint32_t>(frames.dirty if frames.dirty < others else others))

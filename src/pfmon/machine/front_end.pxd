@@ -12,33 +12,33 @@ from pfmon.machine.state cimport State, Wait
 from pfmon.machine.watch cimport Watch
 
 cdef enum:
-    WAITS = 8                    # five are the most that one group waits for: two windows (bubbles, two misses each)
+    WAITS = 8                    # one group has five at most: two windows (bubbles, two misses each)
 
 cdef class FrontEnd:
     cdef InstructionFetch fetch
     cdef Script* script          # the pipeline's
     cdef Records records
-    cdef Watch watch             # None: nobody watches
-    cdef uint64_t window         # that came last; 0: none that control still is in
+    cdef Watch watch             # None: no listener
+    cdef uint64_t window         # the latest; 0: none that control is still in
     cdef int64_t ready           # cycle from which `window` can be dispersed
-    cdef int32_t bubbles         # that a prediction costs before the next window
+    cdef int32_t bubbles         # of a prediction, before the next window
     cdef uint32_t bubble_cause   # of these
-    cdef Wait waits[WAITS]       # since something was dispersed
+    cdef Wait waits[WAITS]       # since the last dispersal
     cdef uint32_t wait_count
-    cdef int64_t kernel          # cycles of the operating system before the window that came last
-    cdef bint lost               # sticky: a wait found no place
+    cdef int64_t kernel          # cycles of the operating system before the latest window
+    cdef bint lost               # sticky: no room for a wait
     cdef int64_t buffer_windows
 
     cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil
-    # ``earliest``: the next cycle in which the back end can take something; ``free``: the first in which the buffer
+    # ``earliest``: the next cycle in which the back end can accept something; ``free``: the first in which the buffer
     # is empty.
     cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
                       int64_t free) noexcept nogil
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
-    # The operating system runs: nothing is fetched.
-    # The pipeline was flushed for another thread; the next window can be dispersed behind cycle ``now``.
+    # Stops fetching while the operating system runs.
+    # Restarts after a flush for another thread; the next window can be dispersed after cycle ``now``.
     cdef void begin_again(self, int64_t now) noexcept nogil
     cdef void stop(self, int64_t cycles) noexcept nogil
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil

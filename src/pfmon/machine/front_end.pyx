@@ -1,7 +1,8 @@
-"""The front end as a clock of its own: when the next window of bundles can be dispersed, and what it waited for.
+"""The front end with its own clock: computes when the next window of bundles can be dispersed, and the causes of waits.
 
-A window comes a cycle after the one before; later if it missed, if a branch was foreseen late, or while the instruction
-buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_FE, IDEAL_BE_LOST_BW_DUE_TO_FE).
+A window comes a cycle after the one before; later if it missed, if a branch was predicted late, or while the
+instruction buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_FE,
+IDEAL_BE_LOST_BW_DUE_TO_FE).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -17,11 +18,11 @@ from pfmon.machine.script cimport Event, ask_fetch, fetch_event
 from pfmon.machine.state cimport MOST_WAITS
 
 cdef enum:
-    FURTHEST = 1 << 20           # cycles that a state may lie behind
+    FURTHEST = 1 << 20           # maximum distance of a state's cycles
 
 
 cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
-    """The back end's name of a front end's cause."""
+    """Maps a front-end cause to the back end's."""
     if front == FRONT_FEFLUSH:
         return FE_FEFLUSH
     if front == FRONT_TLBMISS:
@@ -44,7 +45,7 @@ cdef class FrontEnd:
 
     cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
                       int64_t free) noexcept nogil:
-        """The window of ``step`` comes: when, and what it waited for."""
+        """Fetches the window of ``step``: arrival, and causes of the wait."""
         cdef int64_t at = self.ready + 1 + self.bubbles
         cdef int64_t full = earliest - self.buffer_windows - at
         cdef int64_t second
@@ -80,12 +81,12 @@ cdef class FrontEnd:
         self.window = step.window
 
     cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil:
-        """Whether the block's window before this one is of the same line, which was waited for: this one is there, too."""
+        """Whether the block's window before this one is of the same line, which has arrived: this one has, too."""
         return (step.window > run.slow_window and step.window > run.first_window
                 and step.window & (self.fetch.line - 1) != 0)
 
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil:
-        """Tell the watch what missed."""
+        """Notifies the capture listener of misses."""
         cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
         if fetched.level and self.watch.fetch_translations:
             self.watch.fetch_translation(run.number, number, line, fetched.level)
@@ -93,13 +94,13 @@ cdef class FrontEnd:
             self.watch.fetch(run.number, number, line, fetched.ready + fetched.kernel - fetched.asked, fetched.under_way)
 
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil:
-        """Control goes elsewhere, or the prediction that it does not came late."""
+        """Redirects fetch after a taken branch or a late not-taken prediction."""
         self.window = 0
         self.bubbles = bubbles
         self.bubble_cause = cause if bubbles else 0
 
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil:
-        """What was fetched is thrown away; the next window can be dispersed behind ``until``."""
+        """Flushes fetched bundles; the next window can be dispersed after ``until``."""
         if until > self.ready:
             self.stand(number, 0, FRONT_FEFLUSH, until - self.ready)
             self.ready = until
@@ -121,7 +122,7 @@ cdef class FrontEnd:
             self.waits[i].until += cycles
 
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil:
-        """While the back end stood still the front end went on until the instruction buffer was full."""
+        """Fetches ahead until the instruction buffer was full, while the back end stalled."""
         cdef int64_t full = earliest - self.buffer_windows - 1 - self.ready
         if full > 0:
             self.stand(number, 0, FRONT_IBFULL, full)
@@ -130,13 +131,13 @@ cdef class FrontEnd:
     # --- accounts
 
     cdef void stand(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
-        """Nothing is delivered for some cycles: two bundles are missing in each."""
+        """Accounts cycles without delivery: two bundles are missing in each."""
         self.records.add_bubbles(number, instruction, BUBBLE_FRONT, cause, cycles)
         self.records.add_bubbles(number, instruction, BUBBLE_ENTRANCE, cause, 2 * cycles)
 
     cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
                        int64_t cycles) noexcept nogil:
-        """Nothing is delivered until a cycle, and the back end may feel it."""
+        """Accounts a stall of delivery until a cycle, which may reach the back end."""
         if cycles <= 0:
             return
         self.stand(run.number, number, front, cycles)
@@ -149,7 +150,8 @@ cdef class FrontEnd:
             self.wait_count += 1
 
     cdef void account_ideal(self, const Run* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
-        """Bundles missing at the exit of the instruction buffer, whether or not the back end could take them."""
+        """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end could take
+        them."""
         cdef int64_t end
         cdef uint32_t i
         for i in range(self.wait_count):
@@ -161,7 +163,8 @@ cdef class FrontEnd:
             self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
 
     cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil:
-        """The cycles from ``at`` to ``start``, in which the back end got nothing, go to what the front end waited for."""
+        """Attributes the cycles from ``at`` to ``start``, in which the back end got nothing, to the front end's
+        waits."""
         cdef int64_t until
         cdef uint32_t i
         for i in range(self.wait_count):
@@ -176,13 +179,13 @@ cdef class FrontEnd:
         self.wait_count = 0
 
     cdef uint32_t missing(self) noexcept nogil:
-        """Why the next bundle is not there."""
+        """Returns the cause of a missing next bundle."""
         return self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE
 
     # --- for the memo
 
     cdef bint save(self, State* state, int64_t now) noexcept nogil:
-        """Its part of a state; False when it does not fit in one."""
+        """Saves its part of a state; False when it does not fit in one."""
         cdef uint32_t i, waits = 0
         if self.ready - now < -FURTHEST:
             return False
@@ -202,7 +205,7 @@ cdef class FrontEnd:
         return True
 
     cdef void restore(self, const State* state, int64_t now) noexcept nogil:
-        """Go on from a state."""
+        """Restores a state."""
         cdef uint32_t i
         self.window = state.window
         self.ready = now + state.front

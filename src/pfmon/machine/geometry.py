@@ -1,4 +1,4 @@
-"""What a machine's figures have to fulfil together."""
+"""Constraints between a machine's figures."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TLBS = ("dtlb1", "dtlb2", "itlb1", "itlb2", "alat")
 
 
 class Problem(NamedTuple):
-    """A figure that does not go with others, and what would."""
+    """A figure that contradicts others, and the legal values."""
 
     name: str
     text: str
 
 
 def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """Everything that is impossible in the figures of an out-of-order machine."""
+    """Contradictions in the figures of an out-of-order machine."""
     for cache, above in {"l1d": "l1d", "l1i": "l1i", "l2": "l1d", "l3": "l2"}.items():
         if f"{cache}.size" in values:
             yield from _cache_geometry(values, cache)
@@ -49,7 +49,7 @@ def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
 
 
 def problems(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """Everything that is impossible in these figures."""
+    """Contradictions in these figures."""
     for cache in CACHES:
         if f"{cache}.size" in values:
             yield from _cache_geometry(values, cache)
@@ -68,7 +68,7 @@ def _number(values: Mapping[str, Value], name: str) -> int:
 
 
 def power_of_two(number: int) -> bool:
-    """Whether a positive number is one."""
+    """Whether a positive number is a power of two."""
     return number & (number - 1) == 0
 
 
@@ -98,7 +98,7 @@ def _entry_geometry(values: Mapping[str, Value], name: str) -> Iterator[Problem]
 
 
 def _line_nesting(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """A line of a cache lies in one line of the next."""
+    """A line of a cache must fit in one line of the next."""
     data, instructions = ("l2", "l2") if "l2.line" in values else ("l2d", "l2i")
     for inner, outer in (("l1d", data), ("l1i", instructions), (data, "l3"), (instructions, "l3")):
         if _number(values, f"{outer}.line") < _number(values, f"{inner}.line"):
@@ -106,7 +106,7 @@ def _line_nesting(values: Mapping[str, Value]) -> Iterator[Problem]:
 
 
 def _fetch_windows(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """What is fetched together lies in one line of L1I."""
+    """A fetch window must fit in one line of L1I."""
     window = _number(values, "frontend.window")
     if _number(values, "l1i.line") < window:
         yield Problem("l1i.line", f"smaller than frontend.window={window}")

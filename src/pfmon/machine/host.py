@@ -1,4 +1,4 @@
-"""The machine whose caches are those of the processor that pfmon runs on, as Linux tells them (sysfs, cpu/cache)."""
+"""The machine with the caches of the host's processor, as reported by Linux (sysfs, cpu/cache)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 BASE = "nehalem"
-"""What Linux does not say of the host (latencies, TLBs, prediction) is as in this machine."""
+"""The machine whose other figures are used (latencies, TLBs, prediction), which Linux does not report."""
 
 SOURCE = f"{CACHES} of this host"
 QEMU = {"source": "assumption: whatever qemu can execute, the host can", "cpu": "max"}
@@ -21,7 +21,7 @@ TABLES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", "Unified"): "
 
 
 def host_tree(caches: Path = CACHES) -> dict[str, Any]:
-    """The machine as a file of figures would have it. PfmonError: Linux does not say what the host has."""
+    """The machine in the format of a configuration file. PfmonError: Linux does not report the host's caches."""
     tree: dict[str, Any] = {"base": BASE, "machine": {"source": SOURCE, "name": "the host's caches"}, "qemu": QEMU}
     for index in sorted(caches.glob("index*")):
         facts = {key: _read(index / key) for key in KEYS}

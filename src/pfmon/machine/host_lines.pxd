@@ -1,4 +1,4 @@
-"""Memory that begins with a line of the host's caches: what is looked at together is fetched together."""
+"""Memory aligned to the host's cache lines: fields used together are fetched together."""
 
 from libc.stdint cimport uint64_t
 
@@ -9,7 +9,7 @@ cdef extern from * nogil:
     """
     #define pfmon_prefetch(place) __builtin_prefetch(place)
     """
-    # The line of a place will be looked at soon; any place will do, there need be nothing.
+    # Prefetches a line of the host's memory; any address is allowed, mapped or not.
     void prefetch "pfmon_prefetch"(const void* place)
 
 cdef enum:
@@ -17,5 +17,5 @@ cdef enum:
 
 
 cdef inline void* take_lines(uint64_t bytes) noexcept nogil:
-    """At least so many bytes, as they are; NULL when there is no memory. `free` gives them back."""
+    """Allocates at least so many bytes, uninitialized; NULL when there is no memory. Released by `free`."""
     return aligned_alloc(HOST_LINE, (bytes + HOST_LINE - 1) & ~<uint64_t>(HOST_LINE - 1))

@@ -1,4 +1,4 @@
 from pfmon.stream.consumer import EventSetConsumer
 
 class Items(EventSetConsumer):
-    """Looks at a machine's records while they are made."""
+    """Observes a machine's records while they are made."""

@@ -1,8 +1,8 @@
-"""The base class of those who look at a machine's records while they are made."""
+"""The base class of observers of a machine's records."""
 
 
 cdef class Items(EventSetConsumer):
-    """The base class looks away."""
+    """The base class ignores them."""
 
     cdef void take(self, const BlockItems* block) noexcept nogil:
         pass

@@ -23,11 +23,11 @@ cpdef enum RequestKind:
     REQUEST_KINDS = 9
 
 cpdef enum RequestFlag:
-    REQUEST_EXCLUSIVE = 1        # the line is wanted for writing
+    REQUEST_EXCLUSIVE = 1        # the line is requested for ownership
     REQUEST_ACQUIRE = 2
     REQUEST_RELEASE = 4
-    REQUEST_NO_RECENCY = 8       # nt2, nta: the line is the next to go from L2
-    REQUEST_NO_L3 = 16           # nta: L3 does not keep the line
+    REQUEST_NO_RECENCY = 8       # nt2, nta: the line is the next victim in L2
+    REQUEST_NO_L3 = 16           # nta: the line is not allocated in L3
 
 
 cdef class L2:
@@ -36,12 +36,12 @@ cdef class L2:
     cdef L3 l3
     cdef TagStore data           # L2 or L2D
     cdef TagStore code           # L2I, or the same as `data`
-    cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
-    cdef uint64_t other_thread   # what is set in L1D's addresses of the other thread of a program; 0: there is none
+    cdef TagStore first_level    # L1D, if lines evicted from L2 are invalidated in it
+    cdef uint64_t other_thread   # bits of L1D's addresses of the program's other thread; 0: there is none
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
-    cdef int64_t look_cycles     # between looks for a line on its way; 0: only when it has come
-    cdef int64_t write_cycles    # a victim's way to L3
+    cdef int64_t look_cycles     # between lookups of a line in flight; 0: only on its arrival
+    cdef int64_t write_cycles    # of a victim's way to L3
     cdef int64_t float_extra, l3_float_extra
     cdef int64_t issue_again     # cycles until what was cancelled is issued again, at least
     cdef int64_t busy_until      # before this cycle a miss, a line on its way or an acquire is in the queue
@@ -53,19 +53,19 @@ cdef class L2:
     cdef int64_t reads_done      # cycle in which the reads are done that were issued again, with nothing else in their way
     cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
     cdef int64_t last_taken
-    cdef int64_t taken           # cycle in which the queue took the last data request
+    cdef int64_t taken           # cycle in which the queue accepted the last data request
     cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
     cdef Banks banks
-    cdef MshrFile mshrs         # lines that data asked for; if L2 is unified, those of fetches too
+    cdef MshrFile mshrs         # lines requested by data; if L2 is unified, by fetches too
     cdef MshrFile leaving_victims        # modified lines in the victim buffers
 
-    # The cycle in which what was asked for in cycle `now` is there; for a write: in which the queue has taken it.
+    # Returns the arrival of a request of cycle `now`; for a write: the cycle in which the queue accepts it.
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
     # Whether a read or write would be a hit in L2 (writes: in state M or E; no releases) with nothing in the way but reads
     # of its own cycle (banks.turn); without effect but for recency and, after a yes for a write, the state M.
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
-    # How much longer than its latency a hit takes that is served so many turns later: the queue issues it again.
+    # Returns the extra latency of a hit that is served so many turns later: the queue reissues it.
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
     # What was made before the block's time was known is issued in cycle `now`, and has its turn.
     cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil
@@ -98,7 +98,7 @@ cdef class L2:
     # Why an access recirculates: its line is on its way; a write that hits; a miss.
     cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
-    # How often it looks in so many cycles.
+    # Returns the number of lookups in so many cycles.
     cdef uint32_t looks(self, int64_t cycles) noexcept nogil
     cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil
     cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil

@@ -23,7 +23,7 @@ class RequestFlag(IntEnum):
     REQUEST_NO_L3 = 16
 
 class L2:
-    """L2 and everything below it."""
+    """L2 and all levels below it."""
 
     def __init__(self, config: Mapping[str, Value]) -> None: ...
     def request_at(

@@ -1,4 +1,4 @@
-"""L2, or L2D and L2I: what misses the first level, in the order and number that the queues allow.
+"""L2, or L2D and L2I: serves misses of the first level, in the order and number that the queues allow.
 
 Data requests enter the OzQ, which holds them until they are done or, for the first miss of a line, until L3 was
 asked; misses hold a fill buffer until their line is there. Release operations wait for all before them, acquire
@@ -39,7 +39,7 @@ OPERATION[<int>REQUEST_PREFETCH] = Occurrence.L2_OP_LFETCH
 OPERATION[<int>REQUEST_WALK] = Occurrence.L2_OP_OTHER
 
 cdef enum:
-    FETCH_QUEUE = 8              # of a unified L2, which has no figure for it
+    FETCH_QUEUE = 8              # of a unified L2, without a figure of its own
 
 
 cdef inline bint writes(int kind) noexcept nogil:
@@ -47,7 +47,7 @@ cdef inline bint writes(int kind) noexcept nogil:
 
 
 cdef inline void note_reference(Notes* notes, int kind, bint found) noexcept nogil:
-    """What is counted of every data access: what it does, and whether the first look found its line."""
+    """Records the events of every data access: its kind, and whether its first lookup hit."""
     cdef uint32_t times = 2 if kind == REQUEST_SEMAPHORE else 1
     if kind != REQUEST_WRITE:
         note(notes, Occurrence.L2_DATA_READ, 1)
@@ -58,7 +58,7 @@ cdef inline void note_reference(Notes* notes, int kind, bint found) noexcept nog
 
 
 cdef class L2:
-    """L2 and everything below with the figures of ``config`` ([l2] or [l2d] and [l2i], [l3], [memory], [bus])."""
+    """L2 and all levels below with the figures of ``config`` ([l2] or [l2d] and [l2i], [l3], [memory], [bus])."""
 
     def __cinit__(self, config):
         self.split = "l2d.size" in config
@@ -487,7 +487,7 @@ cdef class L2:
         note(notes, Occurrence.OZQ_CANCEL_BANK if turn else Occurrence.L2_BYPASS_SHORT, 1)
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among event sets."""
+        """Accounts these levels by event set."""
         watch_queue(shares, &self.ozq)
         watch_queue(shares, &self.fills)
         watch_queue(shares, &self.victims)
@@ -516,18 +516,18 @@ cdef class L2:
     def request_at(
         self, address: int, kind: int, now: int, flags: int = 0
     ) -> tuple[int, int, list[tuple[int, int]]]:
-        """One request (kinds and flags of l2.pxd): cycle in which it is there, in which it was taken, occurrences."""
+        """Performs one request (kinds and flags of l2.pxd): cycles of arrival and of acceptance, occurrences."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         ready = self.request(&notes, address, 8, kind, flags, now)
         return ready, self.taken, noted(&notes)
 
     def quick_at(self, address: int, kind: int, now: int) -> bool:
-        """What quick() says of a request."""
+        """Calls quick() for a request."""
         return self.quick(address, kind, now)
 
     def finish_at(self, now: int) -> None:
-        """What finish() does."""
+        """Calls finish()."""
         self.finish(now)
 
     def stores(self) -> dict[str, TagStore]:
@@ -548,11 +548,11 @@ cdef class L2:
 
 
 def full(cycles: list[int]) -> list[int]:
-    """Of cycles by entries: how many were not full, how many were."""
+    """Cycles by entries -> cycles in which it was not full, and full."""
     *others, last = cycles
     return [sum(others), last]
 
 
 def present(cycles: list[int]) -> list[int]:
-    """Of cycles by entries: how many had none, how many had any."""
+    """Cycles by entries -> cycles in which it was empty, and not empty."""
     return [cycles[0], sum(cycles[1:])]

@@ -10,15 +10,15 @@ from pfmon.machine.snooper cimport Snooper
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.thread_switch cimport ThreadSwitch
 
-cdef enum Wanted:                # why L2 asks; the order is that of the occurrences
+cdef enum Wanted:                # kind of L2's request; the order is that of the occurrences
     WANTED_DATA = 0
-    WANTED_OWNED = 1             # data, to be written
+    WANTED_OWNED = 1             # data, for a write
     WANTED_FETCH = 2             # demand instruction fetch
     WANTED_FETCH_AHEAD = 3
     WANTS = 4
 
-cdef struct Line:                # what L2 gets
-    int64_t sent                 # cycle in which L3 could be asked: a request buffer was free
+cdef struct Line:                # L3's response to L2
+    int64_t sent                 # cycle in which L3 accepted the request: a request buffer was free
     int64_t ready
     int state                    # tags.pxd, State
 
@@ -28,16 +28,16 @@ cdef class L3:
     cdef TagStore tags
     cdef int64_t latency[WANTS]
     cdef Queue tracked           # request buffers
-    cdef ThreadSwitch switch     # who is told of misses; None: the core runs one thread
+    cdef ThreadSwitch switch     # notified of misses; None: the core runs one thread
     cdef Snooper other           # the core that shares memory with this one; None: there is none
-    cdef int64_t miss_cycles     # from a request until it is known to be a miss
+    cdef int64_t miss_cycles     # from a request until a miss is detected
     cdef Port data               # the path of lines from and to L2
 
-    # A line that L2 has not; `fill`: L3 keeps it.
+    # Reads a line that missed L2; `fill`: allocates it in L3.
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil
-    # A modified line of L2 comes back, which is sent in cycle `sent`.
+    # Writes back a modified line of L2, sent in cycle `sent`.
     cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil
-    # L2 has the line in state S and wants it alone; the cycle in which it may write.
+    # Upgrades L2's line in state S for a write; returns the cycle of the write.
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     # fc: the line leaves L3, and the other core; it goes to memory if one has it modified, or L2 (`modified`).
     cdef void flush(self, Notes* notes, uint64_t address, bint modified, int64_t now) noexcept nogil

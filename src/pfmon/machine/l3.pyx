@@ -1,8 +1,8 @@
 """L3 of one processor, in front of the bus.
 
-L3 is not inclusive: a line that leaves it may stay in L2, and its write-back may miss. Reads of data come in state E,
-of instructions in S, reads for ownership in M (in L2). Lines go from and to L2 one after the other (Montecito manual
-2.3.3.3: each takes four cycles, critical bytes first, to L2D or L2I).
+L3 is not inclusive: a line that leaves it may stay in L2, and its write-back may miss. Reads of data are filled in
+state E, of instructions in S, reads for ownership in M (in L2). Lines move from and to L2 one after the other
+(Montecito manual 2.3.3.3: each takes four cycles, critical bytes first, to L2D or L2I).
 """
 
 from libc.stdint cimport uint32_t
@@ -27,7 +27,7 @@ TRANSACTION[<int>WANTED_OWNED] = BUS_LINE_TO_OWN
 TRANSACTION[<int>WANTED_FETCH] = BUS_LINE_OF_CODE
 TRANSACTION[<int>WANTED_FETCH_AHEAD] = BUS_LINE_OF_CODE
 
-cdef uint32_t MODIFIED_THERE[WANTS]      # occurrence of a read whose line another core had changed
+cdef uint32_t MODIFIED_THERE[WANTS]      # occurrence of a read whose line another core had modified
 MODIFIED_THERE[<int>WANTED_DATA] = Occurrence.BUS_READ_HITM
 MODIFIED_THERE[<int>WANTED_OWNED] = Occurrence.BUS_READ_OWN_HITM
 MODIFIED_THERE[<int>WANTED_FETCH] = Occurrence.BUS_READ_HITM
@@ -35,7 +35,7 @@ MODIFIED_THERE[<int>WANTED_FETCH_AHEAD] = Occurrence.BUS_READ_HITM
 
 
 cdef class L3:
-    """L3 with the figures of ``config`` ([l3]), and the bus that it asks."""
+    """L3 with the figures of ``config`` ([l3]), in front of the bus."""
 
     def __cinit__(self, config):
         self.bus = Bus(config)
@@ -74,7 +74,7 @@ cdef class L3:
         if wanted == WANTED_OWNED:
             out.state = MODIFIED
         elif out.state == MODIFIED:
-            out.state = EXCLUSIVE    # the changes are in L3; L2 has none of its own
+            out.state = EXCLUSIVE    # the modified data are in L3; L2's copy is clean
         enter_queue(&self.tracked, now, out.ready)
 
     cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 OPERATION_NAMES = [name.removeprefix("OP_").lower() for name in Operation.__members__ if name.startswith("OP_")]
 USE_NAMES = [name.removeprefix("USE_").lower() for name in Use.__members__ if name.startswith("USE_")]
 
-# Operations whose latency does not depend on who uses the result -> the figure.
+# Operations whose latency does not depend on the consumer -> the figure.
 SAME_FOR_ALL = {
     "from_loop": "latency.register.loop",
     "to_loop": "latency.register.loop",
@@ -27,8 +27,8 @@ SAME_FOR_ALL = {
 def latency_of(config: Mapping[str, int | str | bool], operation: str, use: str) -> int:
     """Cycles from the issue of a producer to the first issue of a consumer (OPERATION_NAMES, USE_NAMES).
 
-    For loads: cycles after the one from which an integer operation can use the value. Pairs that the table leaves out
-    (n/a) take a cycle: nothing in the instruction set connects them but moves through predicates and loop counters.
+    For loads: cycles in addition to those of an integer consumer. Pairs that the table leaves out (n/a) take a cycle:
+    nothing in the instruction set connects them but moves through predicates and loop counters.
     """
     if operation in SAME_FOR_ALL:
         return int(config[SAME_FOR_ALL[operation]])

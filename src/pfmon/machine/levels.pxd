@@ -1,4 +1,4 @@
-"""Levels: numbers that stand for a while (entries in a queue, registers in use), as a histogram over cycles."""
+"""Levels: values that last for some time (entries in a queue, registers in use), as a histogram over cycles."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -6,7 +6,7 @@ cdef enum:
     MOST_LEVEL = 127
 
 cdef struct Level:
-    int64_t since                # cycle from which `value` stands
+    int64_t since                # cycle from which `value` holds
     uint32_t value
     bint lost                    # sticky: a value beyond MOST_LEVEL was set
     uint64_t cycles[MOST_LEVEL + 1]
@@ -21,7 +21,7 @@ cdef inline void set_entries(Level* level, int64_t now, uint32_t value) noexcept
 
 
 cdef inline void set_level(Level* level, int64_t now, uint32_t value) noexcept nogil:
-    """``value`` from cycle ``now`` on; times may not go back (an earlier one counts as the latest)."""
+    """Sets ``value`` from cycle ``now`` on; times must not decrease (an earlier one counts as the latest)."""
     if value > MOST_LEVEL:
         level.lost = 1
         value = MOST_LEVEL

@@ -1,4 +1,4 @@
-"""Notes that belong to no cycle with an issue: see loose_notes.pyx."""
+"""Unattributed events, which belong to no cycle with an issue: see loose_notes.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -10,12 +10,12 @@ cdef enum:
     LOOSE_PARTS = 1 << LOOSE_SHIFT
     LOOSE_NOTES = 13
 
-cdef struct Loose:               # a part of notes alone, as it was written down last: 128 bytes
+cdef struct Loose:               # a part of events alone, as it was recorded last: 128 bytes
     uint64_t code                # Part.code
     uint64_t items[LOOSE_NOTES]
     uint32_t count               # 0: none
     uint32_t part
 
-# They are written down, as those of an instruction of a block; ``loose``: LOOSE_PARTS of them, by what is written.
+# Records them as events of an instruction of a block; ``loose``: LOOSE_PARTS of them, by contents.
 cdef void write_loose_notes(Loose* loose, Notes* notes, Records records, uint64_t number,
                             uint32_t instruction) noexcept nogil

@@ -1,4 +1,4 @@
-"""Notes that belong to no cycle with an issue: a part without instructions. The same ones come again and again."""
+"""Unattributed events, which belong to no cycle with an issue: a part without instructions. Most recur."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

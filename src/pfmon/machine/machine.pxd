@@ -8,26 +8,26 @@ from pfmon.machine.shares cimport Shares
 from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.timing cimport Timing
 
-cdef struct Order:               # of a hardware thread's accesses: the other's do not wait for them (Montecito manual 2.3.3.2)
+cdef struct Order:               # of a hardware thread's accesses; independent of the other (Montecito manual 2.3.3.2)
     int64_t ordered              # memory.pxd
     int64_t l2_ordered, latest, latest_taken     # l2.pxd
 
 
 cdef class Machine(Timing):
     cdef Shares shares
-    cdef uint32_t turn           # event set that is to be in force
+    cdef uint32_t turn           # event set from the next block on
     cdef uint32_t event_set           # the one in force
-    cdef list watches            # by event set: a Watch, or None
-    cdef bint watched            # there was one
+    cdef list watches            # by event set: a capture listener, or None
+    cdef bint watched            # there is one
     cdef bint waits              # another hardware thread has the core
     cdef Arbiter arbiter         # of cores that share memory; None: it shares none
-    cdef int64_t next_turn       # cycle from which the other core is to come as far first
-    cdef bint same_program       # as the other one: their addresses mean the same
-    cdef bint together           # it runs with another one: their streams end when they do
-    cdef bint ended              # ... its own has
-    cdef Order order             # ... meanwhile
-    cdef ReturnStack returns     # ... meanwhile
-    cdef bint due                # another one may be behind the block that is held
+    cdef int64_t next_turn       # cycle from which the other core has to catch up first
+    cdef bint same_program       # as the other one: equal addresses mean the same
+    cdef bint together           # coupled with another one: their streams end together
+    cdef bint ended              # ... its own has ended
+    cdef Order order             # ... while waiting
+    cdef ReturnStack returns     # ... while waiting
+    cdef bint due                # the event set changes after the held block
 
     cdef snoop_each_other(self, Machine other, bint same_memory)
     cdef watch_evictions(self, ThreadSwitch switch)

@@ -11,7 +11,7 @@ from pfmon.stream.consumer import EventSetConsumer, RunCounter
 from pfmon.stream.table import BlockTable
 
 class Machine(EventSetConsumer):
-    """Gives a traced stream a time."""
+    """Timing model of a traced stream."""
 
     records: Records
     memo: Memo

@@ -1,7 +1,6 @@
-"""The machine: reads the traced stream (docs/stream.md), block by block, in program order, and gives it a time.
+"""The machine: reads the traced stream (docs/stream.md), block by block, in program order, and times it.
 
-What it records belongs to the event set in force: so what happens while one counts can be told from what happens while
-another does, or none.
+Its records belong to the event set in force, so that they can be separated by event set.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -28,8 +27,8 @@ from pfmon.stream.table cimport popcount
 from pfmon.stream.words cimport BLOCK_MASK
 
 cdef enum:
-    WORDS_AHEAD = 40             # that are asked for from the host's memory: those of ten blocks or more
-    MOST_AHEAD = 64              # cycles that a core may be ahead of the one that it shares memory with, and a block
+    WORDS_AHEAD = 40             # prefetched from the host's memory: those of ten blocks or more
+    MOST_AHEAD = 64              # by which a core, and a block, may run ahead of the core that it shares memory with
 
 
 cdef class Machine(Timing):
@@ -52,7 +51,7 @@ cdef class Machine(Timing):
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word
         cdef const Plan* plan
-        cdef bint easy           # a block is held, and may be taken by the shorter way
+        cdef bint easy           # a block is held, and may take the fast path
         self.look_around()
         easy = self.alone and self.block != NULL
         while i < count:
@@ -89,14 +88,14 @@ cdef class Machine(Timing):
             if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
                 self.keep()
         if self.block != NULL and self.block_count > MOST_HELD:
-            self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
+            self.fail(Failure.BLOCK_TOO_LONG)    # its words are not kept: it is left out
             self.block = NULL
         if self.block != NULL and self.block != self.held:
             self.keep()
         self.look_for_losses()
 
     cdef void go_on_to(self, uint64_t next_ip) noexcept nogil:
-        """What is held runs, a block with its marks or marks alone, and control goes to ``next_ip``."""
+        """Runs the held words, a block with its marks or marks alone; control goes to ``next_ip``."""
         if self.block != NULL:
             self.block_ran(next_ip)
             if self.arbiter is not None and self.now >= self.next_turn:
@@ -106,13 +105,13 @@ cdef class Machine(Timing):
             self.late_marks()
 
     cdef void look_around(self) noexcept nogil:
-        """Whether the machine is alone: before blocks run."""
+        """Determines whether the machine runs alone: before blocks run."""
         self.alone = (self.memoize and self.thread_id == 0 and self.items is None and self.watch is None and not self.watched
                       and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
                       and self.pipeline.ranges.count == 0)
 
     cdef void keep(self) noexcept nogil:
-        """The words of the block that is held are copied, with addresses as the mechanisms see them."""
+        """Copies the words of the held block, with addresses as the mechanisms see them."""
         cdef uint64_t i
         memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
         for i in range(1, self.block_count if self.thread_id else 0):
@@ -122,15 +121,15 @@ cdef class Machine(Timing):
     # --- event sets
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
-        """From the next instruction on this event set is in force; a block that is held still belongs to the one before,
-        with the marks that may come."""
+        """Switches to this event set before the next instruction; a held block still belongs to the one before, with
+        the marks that may follow."""
         self.turn = event_set
         self.due = True
         if self.block == NULL and self.mark_count == 0:
             self.change_event_set()
 
     cdef void change_event_set(self) noexcept nogil:
-        """The event set that is to be in force is."""
+        """Puts the pending event set in force."""
         self.due = False
         if self.turn != self.event_set:
             self.share()
@@ -144,17 +143,17 @@ cdef class Machine(Timing):
                     self.set_watch(self.watches[self.event_set])
 
     cdef void share(self) noexcept nogil:
-        """What stood up to now belongs to the event set in force. The front end may be behind the pipeline, and the
+        """Attributes levels so far to the event set in force. The front end may be behind the pipeline, and the
         prefetcher behind both."""
         cdef int64_t front = self.pipeline.front_end.ready
         if self.waits:
-            return                       # what it had was shared when it lost the core
+            return                       # its levels were attributed when it lost the core
         if self.state:
             front = self.now + self.memo.state_at(self.state).front
         self.shares.share(self.event_set, self.now, self.fetch.settled(front if front < self.now else self.now))
 
     cdef void advance(self, uint64_t next_ip) noexcept nogil:
-        """Nothing is held any more."""
+        """Releases the held block."""
         self.look_around()
         if self.block != NULL:
             self.block_ran(next_ip)
@@ -165,24 +164,24 @@ cdef class Machine(Timing):
             self.change_event_set()
 
     def switch_event_set(self, uint32_t event_set):
-        """As `use_event_set`: from the next instruction on this event set is in force."""
+        """As `use_event_set`: switches to this event set before the next instruction."""
         self.use_event_set(event_set)
 
     def settle(self, uint64_t next_ip):
-        """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle
-        in which more may issue is recorded when it ends."""
+        """Brings the records up to the instruction at ``next_ip``. Later timing is unaffected; a cycle in which more
+        may issue is recorded when it ends."""
         self.advance(next_ip | self.code_id)
         self.memo.write_out()
         self.share()
         self.look_for_losses()
 
     def show_records(self):
-        """Put what was recorded up to here where it can be read; the block that came last is not among it."""
+        """Makes the records so far readable, without those of the latest block."""
         self.memo.write_out()
         self.share()
 
     cdef void late_marks(self) noexcept nogil:
-        """Marks of a block that is not held any more."""
+        """Processes marks of a block that is no longer held."""
         cdef uint32_t marks = self.mark_count
         if self.items is not None:
             self.records.begin_log()
@@ -198,15 +197,15 @@ cdef class Machine(Timing):
     # --- what Python reads
 
     def show(self, Items items):
-        """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
+        """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
         self.items = items
 
     def count_runs(self, RunCounter counter):
-        """Tell a counter how often blocks ran, when that is written out, and of marks. Before the stream begins."""
+        """Passes runs of blocks to a counter, when they are written out, and marks. Before the stream begins."""
         self.memo.counted = counter
 
     def tell(self, Watch watch, uint32_t event_set=0):
-        """Tell a watch (None: nobody) of misses and changes of flow while an event set is in force."""
+        """Notifies a capture listener (None: none) of misses and branches while an event set is in force."""
         self.watches[event_set] = watch
         self.watched = self.watched or watch is not None
         if event_set == self.event_set:
@@ -215,11 +214,11 @@ cdef class Machine(Timing):
     # --- two hardware threads on a core, two cores on a bus
 
     def forget_levels(self):
-        """Nobody will ask for `levels`: so a switch of threads need not tell apart whose they are."""
+        """Disables `levels`: a switch of threads then need not separate them."""
         self.shares.no_levels = True
 
     def share_core(self, ThreadSwitch switch):
-        """This machine is that of a hardware thread, which takes turns with another."""
+        """Makes this the machine of a hardware thread, which shares the core with another."""
         self.pipeline.switch = switch
         self.together = True
         if self.l2.l3.switch is None:    # the first of the two
@@ -229,7 +228,8 @@ cdef class Machine(Timing):
             self.watch_evictions(switch)
 
     cdef watch_evictions(self, ThreadSwitch switch):
-        """Lines of a program's threads are nobody's: only their translations, and what L1D has by these, are told apart."""
+        """Lines of a program's threads have no owner: only their translations, and L1D's lines by these, are
+        separated."""
         stores = {"itlb1": self.fetch.tlb1.tags, "itlb2": self.fetch.tlb2.tags, **self.data.stores()}
         if not self.same_program:
             stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
@@ -237,7 +237,7 @@ cdef class Machine(Timing):
             switch.watch_evictions(name, store)
 
     cdef void levels_stop(self) noexcept nogil:
-        """What stood up to now belongs to the event set in force; what stands from here on, to nobody."""
+        """Attributes levels so far to the event set in force, and later ones to none."""
         set_level(&self.pipeline.frames.current_level, self.now, self.pipeline.frames.current_level.value)
         set_level(&self.pipeline.frames.dirty_level, self.now, self.pipeline.frames.dirty_level.value)
         self.share()
@@ -262,25 +262,25 @@ cdef class Machine(Timing):
         self.pipeline.front_end.begin_again(now)
 
     def share_memory(self, Machine other):
-        """This machine and another one are cores whose programs share memory: requests of each are shown to the other."""
+        """Couples this machine with another core whose program shares memory: each snoops the other's requests."""
         self.snoop_each_other(other, True)
         self.arbiter, other.arbiter = self.l2.l3.bus.arbiter, other.l2.l3.bus.arbiter
 
     cdef snoop_each_other(self, Machine other, bint same_memory):
-        """Requests of each are shown to the other one's caches."""
+        """Makes each core snoop the other's requests."""
         self.snooped = SnoopedCaches(self.l2, self.fetch, same_memory)
         other.snooped = SnoopedCaches(other.l2, other.fetch, same_memory)
         self.l2.l3.other, other.l2.l3.other = other.snooped, self.snooped
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
-        """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""
+        """Makes this a core that shares the bus with another one's (None: with one that is still to be made)."""
         self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter, self.shares)
         self.together = True
         if other is not None:
             self.snoop_each_other(other, False)
 
     def answers(self) -> dict[str, int]:
-        """What this core answered to the other one and did not record yet: occurrence -> times (for tests)."""
+        """Snoop responses not yet recorded: occurrence -> times (for tests)."""
         return self.snooped.by_name()
 
     cdef void hold(self, int64_t now) noexcept nogil:
@@ -312,7 +312,7 @@ cdef class Machine(Timing):
             self.pipeline.close(0, NULL, 0)
         if self.snooped is not None and self.last != BLOCK_MASK:
             self.leave_answers(self.last)
-        if self.pipeline.earliest - 1 > self.now:    # the register stack engine worked last
+        if self.pipeline.earliest - 1 > self.now:    # the register stack engine was active last
             self.now = self.pipeline.now = self.pipeline.earliest - 1
         if self.items is not None:
             self.show_items(0)
@@ -330,7 +330,7 @@ cdef class Machine(Timing):
     # --- what Python reads
 
     def finish(self):
-        """The stream has ended: bring the records up to date. May be called again."""
+        """Ends the stream: brings the records up to date. May be called again."""
         self.end()
         set_level(&self.pipeline.frames.current_level, self.now, 0)
         set_level(&self.pipeline.frames.dirty_level, self.now, 0)
@@ -346,10 +346,10 @@ cdef class Machine(Timing):
         """Cycles so far: those in which something issued, and back-end bubbles."""
         return self.now
 
-    # as of `settle` or `finish`; ``event_sets``: of which, None: of all
+    # as of `settle` or `finish`; ``event_sets``: those included, None: all
 
     def time(self, event_sets=None):
-        """Cycles of the core and of the bus, whole ones."""
+        """Cycles of the core and of the bus, integers."""
         return self.shares.cycles_of(event_sets)
 
     def occurrences(self, event_sets=None):
@@ -365,7 +365,7 @@ cdef class Machine(Timing):
         return self.records.bubbles(1, event_sets)
 
     def groups(self, event_sets=None):
-        """What issued together, and in how many cycles (records.pyx)."""
+        """Issue groups, and in how many cycles each issued (records.pyx)."""
         return self.records.groups(event_sets)
 
     def levels(self, event_sets=None):

@@ -16,8 +16,8 @@ Value = int | str | bool
 class MachineFigures(Mapping[str, Value]):
     """A machine's figures by full name (``l3.size``): ints in bytes, cycles, entries, MHz; bools; names of policies.
 
-    ``sources`` says where each is from, ``name`` how the machine was asked for, ``given`` which figures were changed
-    by hand, ``core`` of what kind its core is (figures.TABLES).
+    ``sources``: the source of each; ``name``: as requested by the user; ``given``: figures changed by the user;
+    ``core``: its kind of core (figures.TABLES).
     """
 
     def __init__(self, name: str, values: dict[str, Value], sources: dict[str, str], given: Sequence[str]) -> None:

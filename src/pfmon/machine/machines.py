@@ -1,7 +1,7 @@
-"""The machines that come with pfmon, read and checked when it was built (setup.py), so that a run need not do it.
+"""The machines that come with pfmon, read and checked at build time (setup.py), so that a run need not do it.
 
-What was prepared belongs to the files that it was made of. If it does not fit them, the files are read, which gives the
-same and takes longer.
+Prepared machines are valid for the files that they were made from. If these have changed, the files are read, with the
+same result, but slower.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 HERE = dirname(__file__)
 FILE = join(HERE, "machines.bin")
 READERS = ("config.py", "figures.py", "geometry.py")
-"""What figures are read and checked with."""
+"""Modules that read and check figures."""
 
 
 def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
-    """As `config.load`: a machine by name, variant or file, with figures changed. PfmonError: what is wrong."""
+    """As `config.load`: a machine by name, variant or file, with figures changed. PfmonError: the error in them."""
     if not overrides:
         figures = stored(machine)
         if figures:
             return figures
-    from pfmon.machine.config import load as read  # what is not prepared: files and overrides
+    from pfmon.machine.config import load as read  # not prepared: files and overrides
 
     return read(machine, overrides)
 
 
 def stored(machine: str, path: str = FILE) -> MachineFigures | None:
-    """A machine as it was prepared; None: it was not, or not from the files that are there now."""
+    """A prepared machine; None: there is none, or its files have changed."""
     try:
         with open(path, "rb") as file:
             made_of, machines = marshal.loads(file.read())
@@ -49,7 +49,7 @@ def stored(machine: str, path: str = FILE) -> MachineFigures | None:
 
 
 def write(path: str) -> None:
-    """Prepare all machines."""
+    """Prepares all machines."""
     from pfmon.machine.config import load as read
     from pfmon.machine.config import names
 
@@ -63,7 +63,7 @@ def write(path: str) -> None:
 
 
 def _files() -> bytes:
-    """What everything was made of: Python's marshal format, files of figures, their readers."""
+    """Contents of all inputs: Python's marshal format, files of figures, their readers."""
     configs = join(HERE, "configs")
     parts = [sys.version.encode()]
     for path in [join(configs, name) for name in sorted(os.listdir(configs))] + [join(HERE, name) for name in READERS]:

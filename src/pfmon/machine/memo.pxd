@@ -15,21 +15,21 @@ cdef enum NodeFlag:
     NODE_LATE_ACCESSES = 1 << 30 # what is behind it may meet stores of its end, or reads that are issued again
     NODE_WRONG_TARGET = 1 << 31  # its branch was foretold by an earlier value of its branch register
 
-cdef struct Node:                # what a block does from a state: 64 bytes
+cdef struct Node:                # effect of a block from a state: 64 bytes
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
-    uint64_t served              # by access: how L2 served it (run.pxd)
+    uint64_t served              # by access: the level that served it (run.pxd)
     uint32_t before              # number of the state
     uint32_t after
     uint32_t cycles              # and NodeFlag
-    uint32_t next                # the node that came next the last time
-    uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
-    uint32_t log_count           # issued; before it: what `Pipeline.allocs` has
-    uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
-    uint16_t ways                # such nodes that there are
-    uint16_t entered             # it is in the table; what questions lead to is not
-    uint32_t other               # the one that came next before `next` did
-    uint32_t times               # how often it ran, if there is one event set: at hand where its cycles are
+    uint32_t next                # the node that followed the last time
+    uint32_t log                 # place and length of its records; after it: cycles until each access
+    uint32_t log_count           # issued; before it: a copy of `Pipeline.allocs`
+    uint32_t point               # its first request to memory (outcomes.pyx), which leads to other nodes; 0: none
+    uint16_t ways                # number of such nodes
+    uint16_t entered             # it is in the table; nodes of memory results are not
+    uint32_t other               # the node that followed before `next` did
+    uint32_t times               # number of runs, if there is one event set: in the same line as its cycles
 
 
 cdef inline bint is_node(const Node* node, uint32_t before, uint64_t word, uint64_t outcome,
@@ -44,14 +44,14 @@ cdef enum:
 cdef extern from *:
     const uint32_t MOST_TIMES "UINT32_MAX"
 
-cdef struct Shift:               # what `shifted` said
-    uint64_t key                 # state, and how it was shifted
+cdef struct Shift:               # a cached result of `shifted`
+    uint64_t key                 # state, and its shift
     uint32_t result
 
 cdef class Memo:
     cdef Records records
     cdef Outcomes outcomes
-    cdef RunCounter counted      # told how often blocks ran; None: nobody is
+    cdef RunCounter counted      # receives runs of blocks; or None
     cdef Arena arena             # the states themselves
     cdef State** states          # by number
     cdef uint32_t state_count, state_capacity
@@ -60,7 +60,7 @@ cdef class Memo:
     cdef Node* nodes
     cdef uint32_t node_count, node_capacity
     cdef uint32_t event_sets
-    cdef uint64_t** times_of     # by event set, if there are several: how often each node ran
+    cdef uint64_t** times_of     # by event set, if there are several: runs of each node
     cdef uint64_t* times         # ... in the event set in force; NULL: there is one (Node.times)
     cdef uint32_t* node_table    # by hash: see memo.pyx, NODE_BITS
     cdef uint32_t node_table_size
@@ -69,10 +69,10 @@ cdef class Memo:
     cdef Shift shifts[SHIFTS]
     cdef readonly uint64_t flushes
     cdef uint64_t most_bytes
-    cdef readonly bint lost      # sticky: a state that has to be gone on from could not be kept
+    cdef readonly bint lost      # sticky: a state needed to continue could not be kept
     cdef public uint32_t most_states     # tests lower it
 
-    # The node ran, and what it says comes next will be looked at soon.
+    # Counts a run of the node, and prefetches its successor.
     cdef void count(self, Node* node) noexcept nogil
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil

@@ -1,5 +1,5 @@
 class Memo:
-    """What blocks did before."""
+    """Memoized effects of blocks."""
 
     flushes: int
     lost: bool

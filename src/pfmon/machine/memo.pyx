@@ -1,10 +1,9 @@
-"""What blocks did before, so that it need not be simulated again.
+"""Memoizes the effects of blocks, so that they need not be simulated again.
 
-When nothing of a block misses, what it does to the pipeline depends on the pipeline's state, on which of its
-instructions execute and on how its branch was predicted: the memo holds, for each such combination that was met, how
-many cycles it took, the state afterwards, and what it added to the records. To repeat it costs a comparison with the
-node that came next the last time. How often each node ran is a count, by event set of the
-records, which `write_out` turns into records.
+When nothing of a block misses, its effect on the pipeline depends on the pipeline's state, on which of its instructions
+execute and on the prediction of its branch: for each such combination met, the memo holds the number of cycles, the
+state afterwards, and the records. A repetition costs a comparison with the node that followed the last time. Runs of
+each node are counted, by event set, and `write_out` converts the counts into records.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
@@ -19,7 +18,7 @@ cdef enum:
     FIRST_TABLE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
     NODE_BITS = 21               # of an entry of the table: a node's number; the others are bits of its hash, so that
-    MOST_NODES = 1 << NODE_BITS  # nodes that only share the place need not be looked at
+    MOST_NODES = 1 << NODE_BITS  # nodes that only share the place are skipped
     TAG_SHIFT = 32 + NODE_BITS
 
 
@@ -29,7 +28,7 @@ cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
 
 
 cdef inline uint64_t state_bytes(const State* state) noexcept nogil:
-    """The part of a state that counts."""
+    """Returns the size of a state's used part."""
     return sizeof(State) - sizeof(state.pending) + state.pending_count * sizeof(Pending)
 
 
@@ -48,7 +47,7 @@ cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome,
 
 
 cdef class Memo:
-    """``most_bytes``: when it has grown to that it is written out and begun anew."""
+    """``most_bytes``: at this size it is written out and begins anew."""
 
     def __cinit__(self, Records records, uint64_t most_bytes):
         self.records = records
@@ -87,7 +86,7 @@ cdef class Memo:
             self.write_out()
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
-        """What runs from here on is counted in this event set."""
+        """Counts later runs in this event set."""
         if self.event_sets == 1:
             return
         if self.times_of[event_set] == NULL:     # the first time
@@ -111,7 +110,7 @@ cdef class Memo:
         return at
 
     cdef uint32_t state(self, const State* state) noexcept nogil:
-        """The number of a state; NONE when there is no memory: the caller then goes on without the memo."""
+        """Returns the number of a state; NONE when there is no memory: the caller then continues without the memo."""
         cdef uint32_t at = self.state_place(state), i, capacity
         cdef State** fresh
         cdef uint32_t* table
@@ -150,8 +149,8 @@ cdef class Memo:
         return self.states[number]
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
-        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE, and a loss, when there is no memory:
-        the pipeline itself does not know the state that it would have to go on from."""
+        """Returns a state after r32 moved up by ``moved`` places, or after a rotation; NONE, and `lost`, when there is
+        no memory: the pipeline itself does not hold the state to continue from."""
         cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
         cdef Shift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
         if known.key != key:
@@ -189,7 +188,7 @@ cdef class Memo:
     # --- nodes
 
     cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
-        """The node of a block from a state, or NONE."""
+        """Returns the node of a block from a state, or NONE."""
         cdef uint64_t hash = node_hash(before, word, outcome, served)
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1), entry = self.node_table[at]
         while entry:
@@ -203,8 +202,8 @@ cdef class Memo:
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
                       uint32_t cycles, const uint32_t* allocs, uint32_t alloc_count, const uint32_t* issued,
                       uint32_t accesses, bint found) noexcept nogil:
-        """A node with the records' log of what was just simulated, and when its allocs and accesses issued; ``found``: by
-        `find`. NONE when there is no memory: the block is then simulated again when it runs again, to the same end."""
+        """Makes a node of the records just simulated, and of the issue times of allocs and accesses; ``found``: by
+        `find`. NONE when there is no memory: the block is then simulated in each run, with the same result."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
         if not self.room(2 * alloc_count + count + accesses):
@@ -227,7 +226,7 @@ cdef class Memo:
 
     cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
                            const Event* event) noexcept nogil:
-        """A node from which memory is asked; NONE when there is no memory."""
+        """Makes a node at which memory is accessed; NONE when there is no memory."""
         cdef uint32_t point = self.outcomes.add_point(event), log_count = self.records.log_count, number
         if point == 0:
             return NONE
@@ -239,11 +238,11 @@ cdef class Memo:
         return number
 
     cdef const uint32_t* issued(self, const Node* node) noexcept nogil:
-        """By access of a node's block: cycles until it issued."""
+        """Returns for each access of a node's block the cycles until it issued."""
         return self.logs + node.log + node.log_count
 
     cdef const uint32_t* allocs(self, const Node* node, uint32_t alloc_count) noexcept nogil:
-        """By alloc of a node's block, of which there are so many: cycles until it issued, size of its frame."""
+        """Returns for each of so many allocs of a node's block the cycles until it issued, and its frame size."""
         return self.logs + node.log - 2 * alloc_count
 
     cdef void enter(self, uint32_t number) noexcept nogil:
@@ -255,7 +254,7 @@ cdef class Memo:
         self.node_table[at] = number | <uint32_t>(hash >> TAG_SHIFT) << NODE_BITS
 
     cdef bint room(self, uint32_t log_count) noexcept nogil:
-        """Room for one more node with so long a log."""
+        """Reserves room for one more node with so long a log."""
         cdef Node* nodes
         cdef uint32_t* more
         cdef uint32_t i, capacity
@@ -266,7 +265,7 @@ cdef class Memo:
             nodes = <Node*>take_lines(capacity * sizeof(Node))
             if nodes == NULL:
                 return False
-            memset(nodes, 0, sizeof(Node))       # node 0 is none, and like no other
+            memset(nodes, 0, sizeof(Node))       # node 0 means none, and equals no other
             memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))
             free(self.nodes)
             self.nodes = nodes
@@ -292,7 +291,7 @@ cdef class Memo:
         return True
 
     cdef bint more_times(self, uint32_t capacity) noexcept nogil:
-        """Room for the counts of so many nodes, in the event sets that were in force, if there are several."""
+        """Reserves room for the counts of so many nodes, in the event sets used, if there are several."""
         cdef uint32_t event_set
         cdef uint64_t* times
         if self.event_sets == 1:
@@ -309,7 +308,7 @@ cdef class Memo:
         return True
 
     cdef void write_out(self) noexcept nogil:
-        """Add to the records what the nodes' counts stand for, and tell whoever counts runs of blocks."""
+        """Adds the records of the nodes' counts, and passes runs of blocks to the counter."""
         cdef uint32_t i, event_set, before = self.records.event_set
         cdef uint64_t* times
         cdef bint counts = self.counted is not None and self.counted.room()
@@ -339,7 +338,7 @@ cdef class Memo:
                 + self.state_count * <uint64_t>256) > self.most_bytes
 
     cdef void forget(self) noexcept nogil:
-        """Begin anew, after `write_out`: node and state numbers of before mean nothing any more."""
+        """Begins anew, after `write_out`: earlier node and state numbers become invalid."""
         self.flushes += 1
         take_back(&self.arena)
         self.state_count = self.node_count = 1
@@ -350,5 +349,5 @@ cdef class Memo:
         memset(self.node_table, 0, self.node_table_size * sizeof(uint32_t))
 
     def sizes(self):
-        """How many states and nodes there are."""
+        """Returns the number of states and of nodes."""
         return self.state_count - 1, self.node_count - 1

@@ -1,4 +1,4 @@
-"""The data side of the memory: what the pipeline asks of it, and what it answers."""
+"""The data side of the memory: the pipeline's requests, and results."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -18,7 +18,7 @@ from pfmon.machine.translation cimport DataTranslation
 
 cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
     ACCESS_DEFERRED = 1 << 16    # it reads nothing
-    ACCESS_NO_PAGE = 1 << 17     # ... as its page does not exist
+    ACCESS_NO_PAGE = 1 << 17     # ... as its page is not mapped
 
 cdef enum:
     FAMILIAR = 128               # a power of two; by kind of access
@@ -38,10 +38,10 @@ cdef class DataMemory(DataTranslation):
     """L1D, data TLBs, page walker, store buffer; behind it is an L2."""
 
     cdef int64_t latency, conflict_cycles
-    cdef uint32_t recirculation  # the cause of loads that meet a store
-    cdef int64_t filled          # cycle in which all lines on their way to L1D have come
-    cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
-    cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
+    cdef uint32_t recirculation  # the cause of loads that conflict with a store
+    cdef int64_t filled          # cycle in which all lines in flight to L1D have arrived
+    cdef int64_t ordered         # until this cycle an acquire load delays later ones
+    cdef int64_t cycle, stood    # of the last access, and the stall for accesses of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
@@ -50,13 +50,13 @@ cdef class DataMemory(DataTranslation):
     cdef uint64_t no_number
     cdef Info no_info
 
-    # Whether the access takes the time that most take. Then it is made.
-    # `now`: no later than the cycle in which the access is made if the block is quick.
+    # Whether the access has the usual latency. Then it is performed.
+    # `now`: no later than the cycle of the access if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
-    # `turn`: of a read of L2, as quick() left it in L2's banks.
+    # `turn`: of a read of L2, as set by quick() in L2's banks.
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
-    # Of an integer load that is not familiar (familiar_load): QUICK; PLAIN: it misses L1D, hits L2 with nothing in the
-    # way, and takes L2's latency and no other; SLOW. What is not slow is made. `now` as for quick().
+    # Performs an integer load that is not familiar (familiar_load), unless SLOW: QUICK; PLAIN: it misses L1D and hits
+    # L2 without conflicts, with exactly L2's latency; SLOW. `now` as for quick().
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
@@ -67,7 +67,7 @@ cdef class DataMemory(DataTranslation):
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
 
-    # Cycles from issue to use of what quick() said yes to, by kind.
+    # Latency from issue to use after quick() succeeded, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]
 
     cdef int64_t load(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
@@ -93,7 +93,7 @@ cdef class DataMemory(DataTranslation):
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil
 
 
-cdef enum:                       # what is said of an integer load
+cdef enum:                       # result for an integer load
     SLOW = 0
     QUICK = 1
     PLAIN = 2
@@ -102,14 +102,14 @@ cdef enum:                       # what is said of an integer load
 
 cdef inline bint is_familiar(const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address,
                              uint64_t physical) noexcept nogil:
-    """Whether both places still hold what this address needs, whose line is at the ``physical`` one."""
+    """Whether both places still hold the line, at the ``physical`` place, and the page of this address."""
     return (familiar.line.number[0] == physical >> lines.shift
             and familiar.translation.number[0] == address >> pages.shift)
 
 
 cdef inline int familiar_load(DataMemory data, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
-    """`DataMemory.quick`, in line, of an integer load whose line and page are where they were found last; NOT_FAMILIAR:
-    they are not, and nothing was done."""
+    """`DataMemory.quick`, inlined, for an integer load whose line and page are where they were found last;
+    NOT_FAMILIAR: they are not, and nothing was done."""
     cdef const Familiar* familiar = &data.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
     if now < data.ordered:
         return 0

@@ -1,6 +1,6 @@
 """L1D and the store buffer, behind the translation (translation.pyx).
 
-L1D is written through and takes no lines for stores; it serves integer loads and the fills of the register stack
+L1D is write-through and does not allocate on stores; it serves integer loads and the fills of the register stack
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
 """
 
@@ -38,7 +38,7 @@ REQUEST[<int>ACCESS_SPILL] = REQUEST_WRITE
 
 
 cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
-    """What L2 is told of an access."""
+    """Converts the flags of an access to those of a request to L2."""
     cdef uint32_t told = 0
     if flags & ACCESS_ACQUIRE:
         told |= REQUEST_ACQUIRE
@@ -100,7 +100,7 @@ cdef class DataMemory:
             foresee_read(&self.l2.banks, address, now)
             return 1
         if now < self.l2.latest or (now < self.filled and self.is_coming(address, now)):
-            return 0             # it may be a release that waits, or meet a fill of L1D
+            return 0             # it may be a release that waits, or conflict with a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):
@@ -116,18 +116,18 @@ cdef class DataMemory:
         enter_store(&self.store_conflicts, address, size, now)
         return 1
 
-    # Whether an address' line is on its way to L1D.
+    # Whether an address' line is in flight to L1D.
     cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address)
         return place != ABSENT and self.cache.infos[place].ready > now
 
-    # Whether what L2 serves is familiar and nothing in its way.
+    # Whether an access served by L2 is familiar and has no conflicts.
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
         return (now >= self.l2.quick_from and is_familiar(familiar, self.lines2, pages, address, address & self.physical)
                 and familiar.line.info.ready <= now
                 and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
 
-    # `quick` of what L2 serves, but for remembering a store.
+    # `quick` for accesses served by L2, without remembering a store.
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil:
         cdef int64_t page = quick_find(pages, address)
@@ -146,7 +146,7 @@ cdef class DataMemory:
             return PLAIN if self.read_l2(page, address, size, flags, now) else SLOW
         return self.quick_load(page, place, address, size, now)
 
-    # `quick` of an integer load whose page and line are there.
+    # `quick` for an integer load whose page and line hit.
     cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
         cdef Familiar* familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
         if self.cache.infos[place].ready > now:
@@ -157,7 +157,7 @@ cdef class DataMemory:
         know(self.cache, place, &familiar.line)
         return not conflicts(&self.store_conflicts, address, size, now)
 
-    # `plain` of an integer load whose page is there and its line is not.
+    # `plain` for an integer load whose page hits and whose line misses.
     cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
         cdef uint64_t physical = address & self.physical
         cdef int64_t line
@@ -198,7 +198,7 @@ cdef class DataMemory:
                 note(notes, Occurrence.L1D_READ, 1)
         elif kind == ACCESS_LFETCH:
             out.ready = now
-            if start >= 0:       # without a translation nothing comes of it
+            if start >= 0:       # without a translation it is not performed
                 self.prefetch(notes, address, size, flags, start, out)
         elif kind == ACCESS_FLUSH:
             out.ready = start
@@ -258,12 +258,12 @@ cdef class DataMemory:
             self.ordered = ready
         return ready
 
-    # A line comes to L1D, if a fill buffer is free and its hint lets it.
+    # Fills a line into L1D, if a fill buffer is free and its hint allows it.
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
         if not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) and room_in_queue(&self.fills, now) <= now:
             self.put_line(address, now, ready)
 
-    # A line comes to L1D; a fill buffer is free.
+    # Fills a line into L1D; a fill buffer is free.
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil:
         enter_queue(&self.fills, now, ready)
         line_came(self, address)
@@ -290,7 +290,7 @@ cdef class DataMemory:
         if place == ABSENT:
             self.bring(address, flags, now, ready)
 
-    # The cycle from which an acquire before it lets an access go on.
+    # Returns the cycle from which earlier acquires let an access proceed.
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil:
         return stand_still(out, Cause.L1D_LDCHK if flags & ACCESS_CHECK else Cause.L1D_LDCONF, now, self.ordered)
 
@@ -334,7 +334,7 @@ cdef class DataMemory:
         stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among event sets."""
+        """Accounts these levels by event set."""
         watch_queue(shares, &self.fills)
 
     cdef bint lost(self) noexcept nogil:
@@ -346,7 +346,7 @@ cdef class DataMemory:
         self.l2.finish(now)
 
     def levels(self) -> dict[str, list[int]]:
-        """Cycles with 0, 1, ... lines under way to L1D."""
+        """Cycles with 0, 1, ... lines in flight to L1D."""
         return {"L1_MISSES": queue_levels(&self.fills)}
 
     # For tests and tools.
@@ -354,7 +354,8 @@ cdef class DataMemory:
     def access_at(
         self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
     ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]:
-        """One access (kinds and flags of memory.pxd): cycle of the value, stalls (cause, cycles), occurrences."""
+        """Performs one access (kinds and flags of memory.pxd): cycle of the value, stalls (cause, cycles),
+        occurrences."""
         cdef Notes notes
         cdef Served served
         notes.count, notes.context = 0, 0
@@ -363,7 +364,7 @@ cdef class DataMemory:
         return served.ready, stalls, noted(&notes)
 
     def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool:
-        """What quick() says of an access; what it says yes to is made in this cycle, as the pipeline does."""
+        """Calls quick() for an access; if it succeeds, the access is performed in this cycle, as by the pipeline."""
         cdef bint said = self.quick(address, size, kind, now)
         if said and not reads_first_level(kind):
             self.l2.took_turn(address, kind == ACCESS_FLOAT_LOAD, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0, now)
@@ -377,14 +378,14 @@ cdef class DataMemory:
         return True
 
     def plain_notes(self) -> list[tuple[int, int]]:
-        """The occurrences that a plain access stands for."""
+        """Returns the occurrences of a plain access."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         self.note_plain(&notes)
         return noted(&notes)
 
     def quick_notes(self, kind: int) -> list[tuple[int, int]]:
-        """The occurrences that the access stands for that quick() said yes to last."""
+        """Returns the occurrences of the last access for which quick() succeeded."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         self.note_quick(&notes, kind, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0)

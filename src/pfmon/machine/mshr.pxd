@@ -19,21 +19,21 @@ cdef enum AskedBy:
 
 cdef struct Mshr:
     uint64_t number              # address >> shift of its cache
-    int64_t asked                # cycle of the access that asked for it
-    int64_t sent                 # ... in which the next level was asked
-    int64_t ready                # ... in which it is there
+    int64_t asked                # cycle of the first access to it
+    int64_t sent                 # ... of the request to the next level
+    int64_t ready                # ... of its arrival
     int asked_by
     bint awaited                 # a later access waits for it
     bint written                 # a write asked for it: the fill merges what the queue's data buffer has
 
 cdef struct MshrFile:
-    uint32_t first               # counts that run on: registers first .. next - 1 are in use, or were
+    uint32_t first               # running counts: registers first .. next - 1 are or were in use
     uint32_t next
     Mshr mshrs[MOST_MSHRS]
 
 
 cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
-    """Lines before all that are still on their way are no longer looked at."""
+    """Releases the oldest registers, up to the first line still in flight."""
     while file.first != file.next and file.mshrs[file.first & (MOST_MSHRS - 1)].ready <= now:
         file.first += 1
 
@@ -78,7 +78,7 @@ cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, in
 
 
 cdef inline Mshr* find_mshr(MshrFile* file, uint64_t number, int64_t now) noexcept nogil:
-    """The line of that number, if it is on its way in cycle ``now``, or NULL."""
+    """Returns the register of that line, if it is in flight in cycle ``now``, or NULL."""
     cdef uint32_t i
     cdef Mshr* line
     release_filled(file, now)
@@ -94,7 +94,7 @@ cdef inline Mshr* find_mshr(MshrFile* file, uint64_t number, int64_t now) noexce
 cdef inline bint missed_same_index(
     MshrFile* file, TagStore tags, uint64_t address, int64_t start, bint siblings
 ) noexcept nogil:
-    """Whether data missed a line of the same set: one on its way, or, of ``siblings``, in the same cycle."""
+    """Whether data missed a line of the same set: one in flight, or, of ``siblings``, in the same cycle."""
     cdef uint64_t number = address >> tags.shift
     cdef uint32_t i
     cdef const Mshr* line
@@ -113,7 +113,7 @@ cdef inline bint missed_same_index(
 
 
 cdef inline uint32_t recirculation_of(const Mshr* line, int64_t start) noexcept nogil:
-    """Why data recirculates in cycle ``start`` whose line is on its way (NULL: for a right to write)."""
+    """Returns the cause of data's recirculation in cycle ``start`` on a line in flight (NULL: on ownership)."""
     if line == NULL:
         return Occurrence.L2_RECIRC_FILL_HIT
     if line.asked_by == ASKED_BY_FETCH:

@@ -1,4 +1,4 @@
-"""The machines by name, known without reading any."""
+"""Catalog of the machines by name, without reading their files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ ITANIUMS = ("itanium", "itanium2", "montecito")
 """The in-order machines, which run IA-64 programs."""
 
 FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e", "itanium_ia32", "itanium2_ia32")
-"""The machines that come with the program: configs/NAME.toml."""
+"""The prebuilt machines: configs/NAME.toml."""
 
 IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
 """The kinds of cores (``machine.core``): the Itaniums' (docs/machine.md), and others' (docs/out-of-order.md)."""
 
 HOST = "host"
-"""The machine whose caches are those of the processor that pfmon runs on."""
+"""The machine with the caches of the host's processor."""
 
 OF_PMU = {
     "itanium": "itanium",
@@ -23,10 +23,10 @@ OF_PMU = {
     "ibm1994": "ppc604e",
     "ppc604e": "ppc604e",
 }
-"""PMU -> the machine that a program runs on if nobody says which."""
+"""PMU -> its default machine."""
 
 OF_IA32 = {"itanium": "itanium_ia32", "itanium2": "itanium2_ia32"}
-"""PMU of an Itanium -> the machine that IA-32 programs run on."""
+"""PMU of an Itanium -> the default machine of IA-32 programs."""
 
 
 def default_machine(pmu: str, ia32: bool = False) -> str:

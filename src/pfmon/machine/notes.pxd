@@ -1,26 +1,26 @@
-"""Notes: what happened to the instructions that issue in one cycle, for the records (records.pyx).
+"""The event log: events of the instructions that issue in one cycle, for the records (records.pyx).
 
-A mechanism notes an occurrence when it happens to an instruction; the pipeline has set which instruction that is.
+A mechanism records an event when it happens; the pipeline has set the instruction that it belongs to.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
     MOST_NOTES = 4096            # of a cycle: the register stack engine may move all registers in one
-    MOST_TIMES = 0xFFFF          # of one note
-    OCCURRENCE_BITS = 16         # a note: bits 0-15 occurrence, 16-31 how often, 32-39 instruction, 40 in a data range
+    MOST_TIMES = 0xFFFF          # of one entry
+    OCCURRENCE_BITS = 16         # an entry: bits 0-15 occurrence, 16-31 times, 32-39 instruction, 40 in a data range
     NOTE_INSTRUCTION = 32
     NOTE_RANGED = 40
 
 cdef struct Notes:
     uint64_t items[MOST_NOTES]
     uint32_t count
-    bint lost                    # sticky: something happened that could not be noted
+    bint lost                    # sticky: an event could not be recorded
     uint64_t context             # instruction << NOTE_INSTRUCTION | in a data range << NOTE_RANGED
 
 
 cdef inline void put_note(Notes* notes, uint64_t what, uint64_t times) noexcept nogil:
-    """One more note. When there is no room left, more of what was noted before is one note."""
+    """Appends an entry. When the log is full, adds to an equal entry."""
     cdef uint32_t i
     cdef uint64_t known
     if notes.count < MOST_NOTES:
@@ -36,14 +36,14 @@ cdef inline void put_note(Notes* notes, uint64_t what, uint64_t times) noexcept 
 
 
 cdef inline void note(Notes* notes, uint32_t occurrence, uint32_t times) noexcept nogil:
-    """``occurrence`` (occurrences.pxd) happened ``times`` times to the instruction at hand."""
-    while times > MOST_TIMES:                # cycles that something stood, say: in several notes
+    """Records ``occurrence`` (occurrences.pxd) ``times`` times for the current instruction."""
+    while times > MOST_TIMES:                # such as cycles of a stall: in several entries
         put_note(notes, notes.context | occurrence, MOST_TIMES)
         times -= MOST_TIMES
     put_note(notes, notes.context | occurrence, times)
 
 
 cdef inline list noted(const Notes* notes):
-    """The notes as (occurrence, times), for tests and tools."""
+    """The entries as (occurrence, times), for tests and tools."""
     cdef uint64_t mask = (1 << OCCURRENCE_BITS) - 1
     return [(notes.items[i] & mask, notes.items[i] >> OCCURRENCE_BITS & mask) for i in range(notes.count)]

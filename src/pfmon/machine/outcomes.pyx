@@ -1,10 +1,10 @@
-"""What blocks did before that miss or wait, by what memory answered.
+"""Memoizes blocks that miss or wait, by the responses of memory.
 
-The time of a block is made of the state in which it began and of what memory answers on the way: the cycle in which a
-question is put depends on the answers before it, and on nothing else. So the questions of a block from a state are a tree:
-a point is a question, an edge from it an answer that was met, and the last one leads to a node of the memo. To go that way
-memory is asked as in a simulation; all else is looked up (so Schnarr and Larus made a simulator of out-of-order processors
-fast: Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
+The timing of a block depends on its initial state and on the responses of memory: the cycle of a request depends on the
+responses before it, and on nothing else. So the requests of a block from a state form a tree: a point is a request, an
+edge from it a response seen so far, and the last one leads to a node of the memo. On a path through it memory accesses
+are performed as in a simulation; everything else is looked up (as in the out-of-order simulator of Schnarr and Larus,
+Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
 """
 
 from libc.stdlib cimport free, realloc
@@ -15,7 +15,7 @@ from pfmon.machine.host_lines cimport prefetch
 cdef enum:
     FIRST = 1 << 12
     POINT_WORDS = 3
-    HEAD = 2                     # words of an edge before its answer
+    HEAD = 2                     # words of an edge before its response
     MOST_OUTCOME_WORDS = 1 << 31         # numbers have 32 bits
 
 
@@ -31,7 +31,7 @@ cdef inline bint is_answer(const Edge* edge, const uint64_t* words, uint32_t cou
 
 
 cdef class Outcomes:
-    """Point 0 and edge 0 are none."""
+    """Point 0 and edge 0 mean none."""
 
     def __cinit__(self):
         self.forget()
@@ -55,7 +55,7 @@ cdef class Outcomes:
         while edge:
             one = <Edge*>&self.words[edge]
             if is_answer(one, words, count):
-                if before != NULL:       # what was met last stands first
+                if before != NULL:       # the latest moves to the front
                     before.other, one.other = one.other, asked.edges
                     asked.edges = edge
                 return one
@@ -63,7 +63,7 @@ cdef class Outcomes:
         return NULL
 
     cdef bint room(self, uint64_t words) noexcept nogil:
-        """Room for so many words more; False when there is no memory."""
+        """Reserves room for so many words more; False when there is no memory."""
         cdef void* fresh
         if self.word_count + words > MOST_OUTCOME_WORDS:
             return False
@@ -75,7 +75,7 @@ cdef class Outcomes:
         return True
 
     cdef uint32_t new_point(self, const Event* event) noexcept nogil:
-        """For which there is room."""
+        """Adds a point, for which there is room."""
         cdef uint32_t number = <uint32_t>self.word_count
         self.point_at(number).event, self.point_at(number).edges = event[0], 0
         self.word_count += POINT_WORDS
@@ -85,7 +85,7 @@ cdef class Outcomes:
         return self.new_point(event) if self.room(POINT_WORDS) else 0
 
     cdef Edge* new_edge(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil:
-        """The answer to an event of a script, for which there is room. Where it leads is not known yet."""
+        """Adds the response to an event of a script, for which there is room. Its successor is not known yet."""
         cdef uint32_t count = script.starts[number + 1] - script.starts[number]
         cdef Edge* one = <Edge*>&self.words[self.word_count]
         one.is_last, one.words, one.other = number + 1 == script.count, count, self.point_at(point).edges

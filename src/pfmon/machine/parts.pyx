@@ -1,7 +1,7 @@
-"""What the parts of the machine cost: a machine that does only some of its work, for benchmarks (benchmarks/machine.py).
+"""A staged machine, which does only some of its work, to measure the cost of its parts (benchmarks/machine.py).
 
-The stages do what the machine does for a block, one more each. What none of them does is the timing: the memo, the
-pipeline, the records.
+Each stage does one more step of the machine's work for a block. None of them includes timing: the memo, the pipeline,
+the records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -18,14 +18,14 @@ from pfmon.stream.table cimport executed
 cpdef enum Stage:
     STREAM = 0                   # find the blocks and their accesses
     PREDICTOR
-    FETCH                        # L1I and what is below, instruction TLBs
+    FETCH                        # L1I and the levels below, instruction TLBs
     TLBS                         # the first-level data TLB
     CACHES                       # data TLBs and data caches
     WHOLE
 
 
 cdef class Parts(Machine):
-    """A machine that stops after ``stage``. Its counts mean nothing."""
+    """A machine that stops after ``stage``. Its counts are meaningless."""
 
     cdef public int stage
     cdef int64_t clock

@@ -1,10 +1,10 @@
-"""Two-level direction prediction: a branch's latest outcomes (its history) choose a counter of two bits."""
+"""Two-level direction prediction: a branch's latest outcomes (its history) select a two-bit counter."""
 
 from libc.stdint cimport uint8_t, uint32_t
 
 
 cdef inline uint8_t fresh_counter(uint32_t history, uint32_t bits) noexcept nogil:
-    """A counter that nobody trained: as the latest outcome, strongly if all outcomes were alike."""
+    """Returns an untrained counter: as the latest outcome, strongly if all outcomes were alike."""
     if history == 0:
         return 0
     if history == (1 << bits) - 1:
@@ -13,12 +13,12 @@ cdef inline uint8_t fresh_counter(uint32_t history, uint32_t bits) noexcept nogi
 
 
 cdef enum:
-    STEPS = 0xED84               # what a counter becomes: two bits for each counter * 2 + taken
+    STEPS = 0xED84               # next state of a counter: two bits for each counter * 2 + taken
 
 
 cdef inline uint8_t stepped(uint8_t counter, bint taken) noexcept nogil:
-    """A counter after one step towards 3 (taken) or 0 (not taken); 2 and 3 predict taken. Without a branch: the host
-    would often mispredict it where the program's own processor mispredicts."""
+    """Returns a counter after one step towards 3 (taken) or 0 (not taken); 2 and 3 predict taken. Branchless: the host
+    would often mispredict a branch where the program's own processor mispredicts."""
     return STEPS >> (counter * 4 + taken * 2) & 3
 
 

@@ -31,9 +31,9 @@ cdef class Pipeline:
     cdef Scoreboard board
     cdef Frames frames
     cdef Ranges ranges
-    cdef Watch watch             # None: nobody watches
+    cdef Watch watch             # None: no listener
     cdef ThreadSwitch switch     # None: the core runs one thread
-    cdef Script script           # of the block at hand
+    cdef Script script           # of the current block
     cdef Loose loose[LOOSE_PARTS]    # loose_notes.pyx
 
     cdef int64_t now             # cycle of the last issue
@@ -43,8 +43,8 @@ cdef class Pipeline:
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
-    cdef int64_t steered[8]      # by branch register: cycle from which windows are fetched with its value
-    cdef bint wrong_target       # the branch of the run was foretold by an earlier value of its branch register
+    cdef int64_t steered[8]      # by branch register: cycle from which fetch uses its value
+    cdef bint wrong_target       # the branch of the run was predicted by an earlier value of its branch register
 
     # figures
     cdef int64_t system_call, fault, task_switch     # cycles of the operating system
@@ -53,7 +53,7 @@ cdef class Pipeline:
     cdef uint32_t m_ports
 
     cdef int64_t owed            # cycles of a thread switch that are not recorded yet
-    cdef bint switched           # other threads ran within the block at hand
+    cdef bint switched           # other threads ran within the current block
 
     # while a group is formed
     cdef int64_t start, need, stalled
@@ -61,13 +61,13 @@ cdef class Pipeline:
     cdef uint32_t why
     cdef uint32_t access         # number of the next access of the run
     cdef int64_t began           # `now` before the run
-    cdef uint32_t issued[MOST_ACCESSES]  # by access that was made before (run.made): cycles until it issued
-    cdef uint32_t allocs[2 * MOST_CODE]  # by alloc of the block at hand: cycles until it issued, size of its frame
-    cdef uint32_t alloc_count            # that have issued
+    cdef uint32_t issued[MOST_ACCESSES]  # by access performed earlier (run.made): cycles until it issued
+    cdef uint32_t allocs[2 * MOST_CODE]  # by alloc of the current block: cycles until it issued, size of its frame
+    cdef uint32_t alloc_count            # number of those that have issued
 
     cdef void run(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
-    # The operating system ran for some cycles, before an instruction; `flush`: after a flush of the pipeline.
+    # Spends cycles in the operating system, before an instruction; `flush`: after a flush of the pipeline.
     cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil
     cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil

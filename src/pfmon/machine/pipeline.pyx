@@ -1,9 +1,9 @@
 """The main pipeline: dispersal, issue, stalls (Montecito manual 2.3 and 4.6).
 
-A block is simulated issue group by issue group: which instructions the ports take together, when their operands are
-there, what the memory says, and to what the cycles went in which nothing issued. Time is that of the execution stage:
-what issues in a cycle retires together some fixed number of cycles later, so that cycles with an issue are cycles
-with a retirement, and all others are back-end bubbles.
+A block is simulated issue group by issue group: the instructions that the ports take together, the cycle in which their
+operands are ready, the memory's responses, and the causes of cycles in which nothing issued. Time is that of the
+execution stage: instructions of a cycle retire together some fixed number of cycles later, so that cycles with an issue
+are cycles with a retirement, and all others are back-end bubbles.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
@@ -40,7 +40,7 @@ from pfmon.machine.thread_turns cimport give_way, record_switch
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
-    """To what a wait for a register goes."""
+    """Returns the cause of a wait for a register."""
     if place < FR_FIRST:
         return GRALL if operation == OP_LOAD else GRGR
     if place < PR_FIRST:
@@ -53,7 +53,7 @@ cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
 
 
 cdef class Pipeline:
-    """``config``: the machine's figures. The mechanisms are what the pipeline asks."""
+    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
 
     def __cinit__(self, config, DataMemory data, InstructionFetch fetch, BranchPredictor predictor, Records records):
         self.data, self.predictor, self.records = data, predictor, records
@@ -84,7 +84,7 @@ cdef class Pipeline:
     # --- between blocks
 
     cdef void run(self, const Plan* plan, const Run* run) noexcept nogil:
-        """A block ran."""
+        """Simulates a block that ran."""
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
         self.access = self.alloc_count = 0
@@ -118,7 +118,7 @@ cdef class Pipeline:
                 self.close(self.why, plan, beyond)
             first = beyond
         if run.taken:
-            if plan.steps[plan.length - 1].address & 16 == 0:    # left in its first half
+            if plan.steps[plan.length - 1].address & 16 == 0:    # ended in its first half
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         if run.taken or bubbles_of(run.prediction):
             self.front_end.redirect(bubbles_of(run.prediction), bubble_cause_of(run.prediction))
@@ -127,13 +127,13 @@ cdef class Pipeline:
         self.front_end.fill_buffer(run.number, self.earliest)
 
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil:
-        """What was fetched is thrown away; the next instruction issues ``cycles`` later than it could have."""
+        """Flushes fetched bundles; the next instruction issues ``cycles`` later than it could have."""
         if self.open:
             self.close(WHY_TAKEN, NULL, 0)
         self.front_end.flush(number, cause, self.now + cycles)
 
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
-        """The back end stands still."""
+        """Stalls the back end."""
         if cycles > 0:
             if self.open:
                 self.close(WHY_IMPLICIT, NULL, 0)
@@ -151,7 +151,8 @@ cdef class Pipeline:
     # --- dispersal
 
     cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil:
-        """The group that begins at ``first``: the number of the instruction behind it. Sets `why`, `start`, `need`."""
+        """Forms the group that begins at ``first``; returns the number of the instruction after it. Sets `why`,
+        `start`, `need`."""
         cdef uint32_t i = first
         cdef const Step* step
         self.need = 0
@@ -172,7 +173,7 @@ cdef class Pipeline:
                     self.front_end.deliver(&self.notes, run, step, i, self.earliest,
                                            (self.start if self.use.instructions else self.now) + 1)
                 if self.use.instructions == 0:
-                    if self.front_end.kernel:        # its page was not there
+                    if self.front_end.kernel:        # its page had no translation
                         self.enter_kernel(run.number, i, self.front_end.kernel, self.exception)
                         self.front_end.kernel = 0
                     self.start = max(self.earliest, self.front_end.ready)
@@ -204,7 +205,7 @@ cdef class Pipeline:
     # --- operands and issue
 
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil:
-        """The cycle in which the operands of an instruction are there; a predicated-off one waits for its predicate."""
+        """Waits until the operands of an instruction are ready; a predicated-off one waits for its predicate."""
         cdef uint32_t i
         cdef uint16_t place
         cdef int64_t at
@@ -223,7 +224,7 @@ cdef class Pipeline:
                 self.need_step = number
 
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil:
-        """The instructions from ``first`` to ``beyond`` issue together."""
+        """Issues the instructions from ``first`` to ``beyond`` together."""
         cdef uint32_t i, k
         cdef const Step* step
         cdef uint64_t executed = 0
@@ -274,7 +275,7 @@ cdef class Pipeline:
         self.earliest += self.stalled
 
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
-        """A memory access is made; the cycle from which an integer operation can use what it loads."""
+        """Performs a memory access; returns the cycle from which an integer operation can use the loaded value."""
         cdef Served served
         cdef Event event
         cdef uint32_t flags = step.access_flags, turn = 0, takes = 0 if run.quick else TAKES_A_TURN
@@ -339,7 +340,7 @@ cdef class Pipeline:
         self.stand(run, number, &served)
 
     cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil:
-        """alloc: the frame has its new size from the cycle in which that issues."""
+        """Executes alloc: the frame has its new size from the cycle of its issue."""
         self.frames.now.sof, self.frames.now.sol, self.frames.now.sor = step.imm, step.y, step.x
         set_frame_levels(&self.frames, issued)
         self.allocs[2 * self.alloc_count] = <uint32_t>(issued - self.began)
@@ -348,7 +349,7 @@ cdef class Pipeline:
 
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil:
-        """Tell the watch what missed. Stores ask L2 for no value."""
+        """Notifies the capture listener of misses. Stores request no value from L2."""
         address &= ~THREAD_ID
         if served.level and self.watch.translations:
             self.watch.translation(block, instruction, address, served.level, of_stack)
@@ -357,7 +358,7 @@ cdef class Pipeline:
 
     cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil:
-        """Tell of an access that was made before: L1D has the integer loads, L2 in its latency the rest."""
+        """Reports an access performed earlier: integer loads hit L1D, others hit L2 in its latency."""
         cdef uint64_t address = run.addresses[access] & ~THREAD_ID
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.watch.load(run.number, number, address, issued,
@@ -367,7 +368,7 @@ cdef class Pipeline:
             self.watch.load(run.number, number, address, issued, self.data.l2.latency, False)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:
-        """ld8.fill waits until the st8.spill before it has written its bit of ar.unat."""
+        """Delays ld8.fill until the st8.spill before it has written its bit of ar.unat."""
         cdef int64_t wait = self.unat_written - self.now
         if step.access == ACCESS_STORE + 1:
             self.unat_written = self.now + self.nat_window
@@ -378,7 +379,7 @@ cdef class Pipeline:
     # --- the end of a cycle
 
     cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
-        """Nothing more issues in this cycle: write it down. ``next_step``: what did not, NULL plan: unknown."""
+        """Ends the cycle and records it. ``next_step``: the first that did not issue, NULL plan: unknown."""
         cdef uint32_t dispersal = dispersal_of(&self.use, why, self.left_over, plan, next_step, self.m_ports)
         cdef uint64_t block = <uint32_t>self.part.code
         cdef uint32_t missing, last
@@ -394,13 +395,13 @@ cdef class Pipeline:
             DISPERSAL_IMPLICIT if why == WHY_IMPLICIT else DISPERSAL_FRONT_END
 
     cdef void rotate(self) noexcept nogil:
-        """Registers are renamed (br.ctop and its like): results under way go with them."""
+        """Renames registers (br.ctop and similar): results in flight move with them."""
         rotate_board(&self.board, self.now, self.frames.base, self.frames.now.sor)
 
     # --- for the memo
 
     cdef bint save(self, State* state) noexcept nogil:
-        """The state between two blocks; False when it does not fit in one."""
+        """Saves the state between two blocks; False when it does not fit in one."""
         cdef uint32_t i
         memset(state, 0, sizeof(State))
         if self.earliest - self.now > 1 << 20 or not self.front_end.save(state, self.now):
@@ -419,7 +420,7 @@ cdef class Pipeline:
         return pending_results(&self.board, self.now, self.frames.base, state.pending, &state.pending_count)
 
     cdef void restore(self, const State* state) noexcept nogil:
-        """Go on from a state; `now` and the frames are as they are."""
+        """Restores a state; `now` and the frames are unchanged."""
         cdef uint32_t i
         for i in range(8):
             self.steered[i] = self.now - STEERED_SINCE + state.steered[i]

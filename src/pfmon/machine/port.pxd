@@ -1,12 +1,12 @@
-"""A port that one thing after the other occupies for some cycles, asked for in any order of cycles."""
+"""A port that is occupied for some cycles at a time, by requests in any order of cycles."""
 
 from libc.stdint cimport int64_t, uint32_t
 
 cdef enum:
-    MOST_TAKEN = 32              # occupations that are remembered; nobody asks for the cycles of older ones any more
+    MOST_TAKEN = 32              # occupations that are kept; requests are never for the cycles of older ones
 
 cdef struct Port:
-    int64_t cycles               # that each occupies it
+    int64_t cycles               # of each occupation
     uint32_t count
     int64_t taken[MOST_TAKEN]    # first cycles, ascending
 
@@ -17,7 +17,7 @@ cdef inline void start_port(Port* port, int64_t cycles) noexcept nogil:
 
 
 cdef inline int64_t occupy(Port* port, int64_t now) noexcept nogil:
-    """The first cycle from ``now`` on from which the port is free for long enough. It is taken."""
+    """Occupies the port in the first free cycles from ``now`` on; returns the first of them."""
     cdef uint32_t place = port.count, i
     while place > 0 and port.taken[place - 1] + port.cycles > now:
         place -= 1

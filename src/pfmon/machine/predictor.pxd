@@ -1,4 +1,4 @@
-"""Branch prediction: what the pipeline asks, and what it learns."""
+"""Branch prediction: interface of the predictors."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
@@ -9,7 +9,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.return_stack cimport ReturnStack
 
-cdef struct Branch:              # what is known of a branch before it runs
+cdef struct Branch:              # static properties of a branch
     uint64_t address             # bundle | slot
     uint64_t fall_through        # address of the bundle behind its own
     uint64_t target              # of an IP-relative one
@@ -21,27 +21,27 @@ cdef struct Branch:              # what is known of a branch before it runs
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t through              # of an indirect one: number of its branch register + 1
     # from these (place_branch):
-    uint8_t usual                # of the most frequent kind: IP-relative, and foretold by its history
+    uint8_t usual                # of the most frequent kind: IP-relative, and predicted by its history
     uint8_t slot                 # 0-5: in its window of 32 bytes, bundle * 3 + slot
-    uint32_t number              # of its syllable, from the beginning of the address space
+    uint32_t number              # number of its syllable in the address space
 
 cdef enum PredictionFlag:
     PREDICTED_TAKEN = 1
     WRONG_PATH = 2               # mispredicted direction; this one and the next two: PredictionCode, shifted by one
-    WRONG_TARGET = 4             # rightly predicted taken, to a wrong target
+    WRONG_TARGET = 4             # correctly predicted taken, to a wrong target
     UNKNOWN_PATH = 8             # an earlier branch of its bundle was predicted taken: never looked up
-    EARLIER_TARGET = 16          # its branch register led elsewhere before it was written: WRONG_TARGET if fetch saw that
+    EARLIER_TARGET = 16          # its branch register was written late: WRONG_TARGET if fetch used the old value
 
-cdef enum PredictionCode:        # what `Prediction.code` consists of
+cdef enum PredictionCode:        # fields of `Prediction.code`
     CODE_WRONG_PATH = 1
     CODE_WRONG_TARGET = 2
     CODE_UNKNOWN_PATH = 4
-    CODE_OVERSUBSCRIBED = 8      # the first-level store had no room for the branch beside those of its window
-    CODE_FIRST_STAGE = 16        # the stage of Itanium's predictor that decided, if it was not the second
+    CODE_OVERSUBSCRIBED = 8      # the first-level store had no room for the branch besides others of its window
+    CODE_FIRST_STAGE = 16        # the deciding stage of Itanium's predictor, if it was not the second
     CODE_THIRD_STAGE = 32
 
-# What came of a branch, in one word, as the memo's nodes go by it: code (PredictionCode), flags (PredictionFlag), bubbles
-# (cycles that the front end loses to a right prediction that comes late), whether it was taken, cause of the bubbles
+# Result of a branch in one word, a part of the memo's keys: code (PredictionCode), flags (PredictionFlag), bubbles
+# (cycles that the front end loses to a correct prediction that comes late), whether it was taken, cause of the bubbles
 # (causes.pxd, FrontCause). 0: there was no branch.
 ctypedef uint64_t Prediction
 
@@ -77,7 +77,7 @@ cdef inline uint32_t bubble_cause_of(Prediction prediction) noexcept nogil:
 
 
 cdef inline void place_branch(Branch* branch) noexcept nogil:
-    """Fill in what follows from the branch's address, kind and hint."""
+    """Sets the fields that follow from the branch's address, kind and hint."""
     branch.usual = branch.kind == BRANCH_RELATIVE and branch.whether >= DYNAMIC_TAKEN
     branch.slot = <uint8_t>((branch.address >> 4 & 1) * 3 + (branch.address & 3))
     branch.number = <uint32_t>((branch.address >> 4) * 3 + (branch.address & 3))
@@ -89,7 +89,7 @@ cdef enum Outcome:               # order of the occurrences PREDICTED_*
     WRONG_PATH_NOT_TAKEN
     WRONG_PATH_TAKEN
     WRONG_TARGET_TAKEN
-    UNKNOWN_NOT_TAKEN            # predicted as not taken because an earlier branch was predicted as taken: right
+    UNKNOWN_NOT_TAKEN            # predicted not taken because an earlier branch was predicted taken: right
     UNKNOWN_TAKEN                # ... wrong
     OUTCOMES
 
@@ -117,20 +117,20 @@ cdef inline bint is_counted(uint8_t kind) noexcept nogil:
 
 
 cdef class BranchPredictor:
-    """Path and target prediction, return stack, loop predictor. A policy is a subclass (predictors.py)."""
+    """Direction and target prediction, return stack, loop predictor. A policy is a subclass (predictors.py)."""
 
-    cdef bint reads_registers    # indirect branches are foretold to go where their branch register says: else by policy
+    cdef bint reads_registers    # indirect branches are predicted by their branch register; otherwise by the policy
 
-    # The branch ran: predict it, compare, learn. ``target``: where it went if it was taken.
+    # Predicts the branch, compares, trains. ``target``: its target if it was taken.
     cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil
-    # The occurrences that a branch with this outcome stands for.
+    # Records the occurrences of a branch with this outcome.
     cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil
-    # brp or a move to a branch register said where the branch in the bundle at ``address`` will go.
+    # Applies the target hint of brp or a move to a branch register for the branch in the bundle at ``address``.
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
-    # The line at ``address`` (bytes, a multiple of 32) has left L1I, and with it what was known of its branches.
+    # The line at ``address`` (bytes, a multiple of 32) has left L1I: drops the state of its branches.
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil
-    # Another hardware thread gets the core: it has a return stack of its own (Montecito manual 2.4). The predictor's
-    # becomes ``stack``, and the reverse.
+    # Switches hardware threads: each has a return stack of its own (Montecito manual 2.4). The predictor's is exchanged
+    # with ``stack``.
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil
     cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
                         uint64_t fall_through, bint clear, bint multiway, bint conditional) noexcept

@@ -1,4 +1,5 @@
-"""Branch prediction: what all policies share. A policy is a subclass: predictor_two_level.pyx, predictor_merced.pyx."""
+"""Branch prediction: the base of all policies. A policy is a subclass: predictor_two_level.pyx,
+predictor_merced.pyx."""
 
 from _collections_abc import Mapping
 
@@ -19,9 +20,9 @@ cdef inline uint32_t first_outcome(uint8_t kind) noexcept nogil:
 
 
 cdef class BranchPredictor:
-    """Path and target prediction, return stack, loop predictor.
+    """Direction and target prediction, return stack, loop predictor.
 
-    ``config``: the machine's figures by dotted name; a policy says which of ``predictor.*`` it reads.
+    ``config``: the machine's figures by dotted name; each policy documents the ``predictor.*`` that it reads.
     """
 
     def __cinit__(self, config: Mapping):
@@ -60,7 +61,7 @@ cdef class BranchPredictor:
     def predict(self, address: int, taken: bool, target: int = 0, *, kind: int = 0, whether: int = DYNAMIC_NOT_TAKEN,
                 fall_through: int = 0, clear: bool = False, multiway: bool = False, conditional: bool = True,
                 relative: int = 0) -> tuple[int, int, int]:
-        """One branch runs: (flags, bubbles in cycles, code), as `run` gives them.
+        """Runs one branch: (flags, bubbles in cycles, code), as returned by `run`.
 
         ``address`` is bundle + slot; ``relative``: the target that is encoded, if the branch is not taken;
         ``whether``: 0 sptk, 1 spnt, 2 dptk, 3 dpnt; ``kind``: enum BranchKind of predictor.pxd.
@@ -73,7 +74,7 @@ cdef class BranchPredictor:
         return flags_of(found), bubbles_of(found), code_of(found)
 
     def occurrences(self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False) -> dict[Occurrence, int]:
-        """What a branch of this kind and outcome is counted as."""
+        """Occurrences of a branch of this kind and outcome."""
         cdef Branch branch
         cdef Notes notes
         cdef uint32_t i
@@ -84,11 +85,11 @@ cdef class BranchPredictor:
         return {Occurrence(notes.items[i] & 0xFFFF): notes.items[i] >> 16 & 0xFFFF for i in range(notes.count)}
 
     def give_hint(self, address: int, target: int, important: bool = True) -> None:
-        """brp: the branch in the bundle at ``address`` goes to ``target``."""
+        """Executes brp: predicts ``target`` for the branch in the bundle at ``address``."""
         self.hint(address, target, important)
 
     def line_leaves(self, address: int, size: int) -> None:
-        """The line of ``size`` bytes at ``address`` leaves L1I."""
+        """Evicts the line of ``size`` bytes at ``address`` from L1I."""
         self.line_left(address, size)
 
     def repeat(self, address: int, target: int, times: int) -> int:

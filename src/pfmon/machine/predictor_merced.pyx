@@ -1,10 +1,10 @@
-"""The predictor of Itanium: target registers, adaptive tables and address calculators, one behind the other.
+"""The predictor of Itanium: target registers, adaptive tables and address calculators, in three stages.
 
-Stage 1, when the address is generated: four target address registers that brp.imp fills; no bubble. Stage 2, one
-cycle later: histories of branches (a table for bundles with one branch, another for bundles with several), the
-target address cache and the return stack. Stage 3, at rotation for the third slot and at expansion for the others:
-the address calculators, which decode the branch, obey its hint, and know how counted loops end. (Sharangpani and
-Arora, Itanium Processor Microarchitecture, IEEE Micro 20(5), 2000, branch prediction.)
+Stage 1, when the address is generated: four target address registers that brp.imp fills; no bubble. Stage 2, one cycle
+later: histories of branches (a table for bundles with one branch, another for bundles with several), the target address
+cache and the return stack. Stage 3, at rotation for the third slot and at expansion for the others: the address
+calculators, which decode the branch, follow its hint, and predict the end of counted loops. (Sharangpani and Arora,
+Itanium Processor Microarchitecture, IEEE Micro 20(5), 2000, branch prediction.)
 """
 
 from _collections_abc import Mapping
@@ -33,7 +33,7 @@ cdef struct Table:               # set-associative, least recently used replaced
     uint32_t sets
     uint32_t ways
     uint64_t clock
-    uint32_t latest              # the entry that was used last
+    uint32_t latest              # the entry used last
     uint64_t* tags               # key + 1; 0: empty
     uint64_t* used
     uint64_t* values
@@ -89,7 +89,7 @@ cdef uint64_t* put_in(Table* table, uint64_t bundle, uint64_t key, uint64_t valu
 
 
 cdef inline uint32_t late_cause(const Branch* branch, uint32_t code) noexcept nogil:
-    """What the front end waits for with a branch that is rightly predicted as taken."""
+    """Returns the front-end cause of a branch that is correctly predicted taken."""
     if branch.kind == BRANCH_RETURN or is_indirect(branch.kind):
         return FRONT_BRANCH
     if code & CODE_THIRD_STAGE:
@@ -113,8 +113,8 @@ cdef class MercedPredictor(BranchPredictor):
     targets, target_ways, registers, return_stack, loop, rotate_bubbles, expand_bubbles.
     """
 
-    cdef Table singles           # histories of branches that are alone in their bundle
-    cdef Table multiway          # ... of bundles with several: a byte a slot
+    cdef Table singles           # histories of single branches of a bundle
+    cdef Table multiway          # ... of bundles with several: a byte per slot
     cdef Table targets           # the target address cache
     cdef ReturnStack returns
     cdef uint8_t* counters       # [set of singles][history]
@@ -125,7 +125,7 @@ cdef class MercedPredictor(BranchPredictor):
     cdef uint32_t registers, next_register, filled
     cdef uint64_t register_bundles[MOST_TARGET_REGISTERS]     # bundle number + 1; 0: empty
     cdef uint64_t register_targets[MOST_TARGET_REGISTERS]
-    cdef uint64_t forced         # this branch was wrongly predicted as taken: later ones of its bundle are unknown
+    cdef uint64_t forced         # this branch was wrongly predicted taken: later ones of its bundle are unknown
 
     def __cinit__(self, config: Mapping):
         fetch = config["l1i.latency"] - 1
@@ -154,7 +154,7 @@ cdef class MercedPredictor(BranchPredictor):
         free(self.multiway_counters)
 
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil:
-        """brp.imp fills a target register, the oldest one; any other brp nothing."""
+        """Executes brp.imp: fills a target register, the oldest one; any other brp is ignored."""
         cdef uint32_t i
         cdef uint64_t bundle = (address >> 4) + 1
         if not important or not self.registers:
@@ -169,7 +169,7 @@ cdef class MercedPredictor(BranchPredictor):
         self.filled = max(self.filled, self.next_register) if self.next_register else self.registers
 
     cdef bint _registered(self, const Branch* branch, uint64_t* target) noexcept nogil:
-        """Whether a target register is about this branch: its bundle's, and not another branch's target."""
+        """Whether a target register is for this branch: of its bundle, and with its target."""
         cdef uint32_t i
         cdef uint64_t bundle = (branch.address >> 4) + 1
         for i in range(self.filled):
@@ -179,7 +179,7 @@ cdef class MercedPredictor(BranchPredictor):
         return False
 
     cdef uint64_t* _history(self, const Branch* branch, uint32_t* shift, uint8_t** counters) noexcept nogil:
-        """The entry with the branch's history, at which bit it begins, and the counters of its set; NULL: none."""
+        """Returns the entry with the branch's history, its first bit, and the counters of its set; NULL: none."""
         cdef uint64_t bundle = branch.address >> 4
         cdef uint32_t slot = branch.address & 3
         if branch.multiway:
@@ -209,7 +209,7 @@ cdef class MercedPredictor(BranchPredictor):
             code = CODE_UNKNOWN_PATH
         elif counted:
             predicted = taken
-            if not taken:            # the loop's end is seen at rotation; what sent the front end back is undone
+            if not taken:            # rotation detects the loop's end and undoes the resteer
                 code = CODE_THIRD_STAGE
                 bubbles = self.rotate_bubbles if registered or cached else 0
         elif registered:

@@ -1,9 +1,9 @@
 """The predictor of Itanium 2 and Montecito: two-level histories, kept with L1I and behind it.
 
-Histories and targets are kept for windows of 32 bytes, as many as L1I holds; what L1I replaces goes to a second
-store. A history chooses a counter that says taken or not. One taken branch of a window (its trigger) sends the front
-end to its target without a bubble; the others' targets come later. Returns use a stack, indirect branches their
-branch register as it is when they are fetched, counted loops know their count. (McNairy and Soltis, Itanium 2
+Histories and targets are kept for windows of 32 bytes, as many as L1I holds; windows evicted with L1I's lines go to a
+second store. A history selects a counter that predicts the direction. One taken branch of a window (its trigger) sends
+the front end to its target without a bubble; the others' targets come later. Returns use a stack, indirect branches
+their branch register as it is when they are fetched, counted loops their count. (McNairy and Soltis, Itanium 2
 Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
 """
 
@@ -29,11 +29,11 @@ cdef enum:
     ABSENT_WINDOWS = 256         # a power of two
     NO_WAY = -1
 
-cdef struct Window:              # what is known of the branches of 32 bytes of code
+cdef struct Window:              # prediction state of the branches in 32 bytes of code
     uint8_t count
     uint8_t slot[WINDOW_BRANCHES]     # 0-5: bundle of the window * 3 + slot
     uint8_t history[WINDOW_BRANCHES]
-    uint8_t trigger              # the slot whose target is there without a bubble; NO_TRIGGER
+    uint8_t trigger              # the slot whose target is available without a bubble; NO_TRIGGER
 
 cdef struct Entry:
     uint64_t tag                 # window number + 1; 0: empty
@@ -43,7 +43,7 @@ cdef struct Store:               # a set-associative store of windows, least rec
     uint32_t sets
     uint32_t ways
     uint64_t clock
-    Entry** latest               # by set: the entry that was used last
+    Entry** latest               # by set: the entry used last
     uint64_t* used
     Entry* entries
 
@@ -90,7 +90,7 @@ cdef inline bint is_in_set(const Entry* entries, uint32_t ways, uint64_t tag) no
 
 
 cdef inline int way_in_set(const Entry* entries, uint32_t ways, uint64_t tag) noexcept nogil:
-    """The way that has a tag; NO_WAY: none has."""
+    """Returns the way that has a tag; NO_WAY: none has."""
     cdef int way = 0
     if not is_in_set(entries, ways, tag):
         return NO_WAY
@@ -100,7 +100,7 @@ cdef inline int way_in_set(const Entry* entries, uint32_t ways, uint64_t tag) no
 
 
 cdef inline Window* find_latest(Store* store, uint64_t number) noexcept nogil:
-    """The window that was used last of its set, if it is this one."""
+    """Returns the window used last in its set, if it is this one."""
     cdef Entry* entry = store.latest[number & (store.sets - 1)]
     return &entry.window if entry.tag == number + 1 else NULL
 
@@ -123,7 +123,7 @@ cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogi
 
 
 cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* replaced_tag) noexcept nogil:
-    """An entry for the window; what stood there is given back (tag 0: nothing)."""
+    """Makes an entry for the window; returns the evicted one (tag 0: none)."""
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way, oldest = 0
     for way in range(1, store.ways):
         if store.used[start + way] < store.used[start + oldest]:
@@ -137,25 +137,26 @@ cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* 
 
 @cython.final
 cdef class TwoLevelPredictor(BranchPredictor):
-    """Reads l1i.size, l1i.ways, l1i.latency (more than a cycle is a bubble more for every taken branch), frontend.taken_bubbles and ``predictor.``: history, counters, window, second,
-    second_ways, return_stack, loop, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles.
+    """Reads l1i.size, l1i.ways, l1i.latency (each cycle beyond the first is one more bubble for every taken branch),
+    frontend.taken_bubbles and ``predictor.``: history, counters, window, second, second_ways, return_stack, loop,
+    late_bubbles, static_bubbles, return_bubbles, indirect_bubbles.
 
-    An indirect branch is foretold to go where its branch register says when it is fetched; the pipeline knows whether
-    that was written in time.
+    An indirect branch is predicted by its branch register at fetch; the pipeline knows whether that was written in
+    time.
     """
 
-    cdef Store first             # in step with L1I
+    cdef Store first             # contains the windows of L1I's lines
     cdef Store second
     cdef ReturnStack returns
-    cdef uint64_t absent[ABSENT_WINDOWS]         # by low bits of its number: number + 1 of a window that neither store has
+    cdef uint64_t absent[ABSENT_WINDOWS]         # by low bits of its number: number + 1 of a window in neither store
     cdef uint8_t* counters
     cdef uint32_t counter_mask
     cdef uint32_t history_bits
     cdef uint32_t capacity       # branches of a window that are kept
     cdef uint32_t taken_bubbles, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles
-    cdef Prediction foretold[2], foretold_late   # what comes of a usual branch: not taken, taken; taken, its target comes late
+    cdef Prediction foretold[2], foretold_late   # results for a usual branch: not taken, taken; taken, late target
     cdef bint perfect_loops
-    cdef uint64_t forced         # this branch was wrongly predicted as taken: later ones of its bundle are unknown
+    cdef uint64_t forced         # this branch was wrongly predicted taken: later ones of its bundle are unknown
 
     def __cinit__(self, config: Mapping):
         cdef uint32_t i, entries = config["predictor.counters"]
@@ -194,7 +195,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return &self.counters[(branch.number << self.history_bits | history) & self.counter_mask]
 
     cdef Window* _find(self, uint64_t number) noexcept nogil:
-        """The window's entry in the first store; from the second one it is brought back, without its trigger."""
+        """Finds the window's entry in the first store; one in the second store is moved back, without its trigger."""
         cdef Window* window = find_latest(&self.first, number)
         cdef Window* behind
         cdef Window known
@@ -207,7 +208,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         if not behind:
             self.absent[number & (ABSENT_WINDOWS - 1)] = number + 1
             return NULL
-        known = behind[0]            # what is replaced may take its place
+        known = behind[0]            # the evicted one may take its place
         window = self._allocate(number)
         window[0] = known
         window.trigger = NO_TRIGGER
@@ -226,7 +227,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return window
 
     cdef void _keep(self, uint64_t number, const Window* window) noexcept nogil:
-        """A window that left the first store goes to the second."""
+        """Moves a window evicted from the first store to the second."""
         cdef Window lost
         cdef uint64_t lost_tag
         cdef Window* behind = find_in(&self.second, number)
@@ -264,7 +265,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return self._otherwise(window, position, branch, unknown, taken, target)
 
     cdef inline Prediction _as_foretold(self, Window* window, int position, uint8_t* counter, bint taken) noexcept nogil:
-        """The most frequent case, with the same effect as the general one: a usual branch goes as its history says."""
+        """Handles the most frequent case, with the same effect as the general one: a usual branch predicted
+        correctly."""
         cdef uint32_t history = window.history[position]
         cdef Prediction found = self.foretold[taken]
         if taken and window.trigger != window.slot[position]:
@@ -279,7 +281,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
 
     cdef Prediction _otherwise(self, Window* window, int position, const Branch* branch, bint unknown, bint taken,
                                uint64_t target) noexcept nogil:
-        """The general case; ``unknown``: an earlier branch of its bundle was wrongly predicted as taken."""
+        """Handles the general case; ``unknown``: an earlier branch of its bundle was wrongly predicted taken."""
         cdef uint32_t code = 0, bubbles = 0, cause = FRONT_BUBBLE
         cdef uint64_t predicted_target
         cdef bint predicted
@@ -314,7 +316,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 self._begin(window if window else self._allocate(branch.address >> WINDOW_SHIFT), branch, taken)
         self.forced = branch.address if (predicted or unknown) and not taken else 0
         if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
-            bubbles = 0              # the flush hides them
+            bubbles = 0              # hidden by the flush
         return prediction(code, predicted, taken, bubbles, cause)
 
     cdef inline bint _direction(self, const Window* window, int position, const Branch* branch,
@@ -330,7 +332,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return self._counter(branch, window.history[position])[0] >= 2
 
     cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
-        """Static hints ask for no history; a taken branch has a target worth keeping, unless a stack or register has it."""
+        """Whether to allocate state: not for static hints; for taken branches, unless a stack or register has the
+        target."""
         if branch.clear or branch.whether == STATIC_NOT_TAKEN:
             return False
         if branch.whether == STATIC_TAKEN:

@@ -1,4 +1,4 @@
-"""The branch predictors, by the name that a machine's file gives as ``predictor.kind``."""
+"""The branch predictors, by the name in a machine's ``predictor.kind``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Prefetch of instructions: streams behind the targets of branches with .many, and lines that brp names.
+"""Prefetch of instructions: streams from the targets of branches with .many, and lines named by brp.
 
-A taken branch with .many makes the lines behind its target be prefetched one after the other (a stream) until the next
-taken branch; brp prefetches its target's line, by way of the prefetch virtual address buffer (PVAB). Prefetches never
-walk: without a translation in the first-level TLB they are dropped (Montecito manual 4.10).
+A taken branch with .many prefetches the lines after its target one after the other (a stream) until the next taken
+branch; brp prefetches its target's line, through the prefetch virtual address buffer (PVAB). Prefetches never walk:
+without a translation in the first-level TLB they are dropped (Montecito manual 4.10).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -17,17 +17,17 @@ from pfmon.machine.streaming_buffer cimport NO_LINE, enter_buffer
 from pfmon.machine.tags cimport ABSENT, quick_find
 
 cdef enum:
-    DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
+    DEMAND_REQUESTS = 1          # of the RAB's entries: not used by prefetches (Montecito manual, table 2-9)
 
 
 cdef inline uint32_t present_in_row(InstructionFetch fetch, uint64_t number, uint64_t most) noexcept nogil:
-    """How many lines are there, or on their way, from one on, by its number: one after the other, at most so many. Behind
-    the end of a group of lines it has to be asked again."""
+    """Counts consecutive lines that are present or in flight, from one on, by its number; at most so many. The count
+    ends with the group of lines, and has to be repeated there."""
     return <uint32_t>min(lines_in_row(fetch.group_of(number), number), most)
 
 
 cdef inline bint stream_present(InstructionFetch fetch, uint64_t target) noexcept nogil:
-    """Whether everything that a stream behind the target would ask for is there, or on its way."""
+    """Whether all lines that a stream from the target would request are present or in flight."""
     cdef uint64_t number = (target >> fetch.line_shift) + 1
     cdef uint32_t left = fetch.stream_lines, found
     while left:
@@ -55,7 +55,7 @@ cdef void redirect(InstructionFetch fetch, Notes* notes, uint64_t target, bint m
 
 
 cdef int64_t prefetch_room(InstructionFetch fetch, int64_t now) noexcept nogil:
-    """The first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free."""
+    """Returns the first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free."""
     cdef uint32_t most = fetch.requests.capacity - DEMAND_REQUESTS if fetch.requests.capacity > DEMAND_REQUESTS else 1
     settle_queue(&fetch.requests, now)
     if fetch.requests.count < most:
@@ -64,13 +64,13 @@ cdef int64_t prefetch_room(InstructionFetch fetch, int64_t now) noexcept nogil:
 
 
 cdef inline bint is_translated(InstructionFetch fetch, uint64_t address) noexcept nogil:
-    """Whether the address' page has an entry in the first-level TLB: that of the page that was used last has."""
+    """Whether the address' page has an entry in the first-level TLB; the page used last always has."""
     return (address >> fetch.tlb_shift == fetch.last_page
             or quick_find(fetch.tlb1.tags, address | fetch.thread) != ABSENT)
 
 
 cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil:
-    """What the stream asked for up to now, a line a cycle."""
+    """Sends the stream's requests up to now, a line a cycle."""
     cdef int64_t at
     cdef uint32_t lines = 0, sent = 0, there
     while is_due(fetch, now):
@@ -132,18 +132,18 @@ cdef void drop_prefetches(InstructionFetch fetch, int64_t now) noexcept nogil:
 
 
 cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
-    """A line is asked for ahead (see note_sent)."""
+    """Requests a line ahead (see note_sent)."""
     keep_line(fetch, line, fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now), now)
 
 
 cdef void note_sent(InstructionFetch fetch, Notes* notes, uint32_t lines) noexcept nogil:
-    """So many lines were asked for ahead: noted at once, as the same lists of notes then come again and again."""
+    """Records prefetch requests for so many lines: all at once, so that equal lists of events recur."""
     fetch.note_lines(notes, lines)
     note(notes, Occurrence.L2_PREFETCH_SENT, lines)
 
 
 cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
-    """A line comes to the streaming buffer."""
+    """Puts a line into the streaming buffer."""
     cdef uint64_t gone = enter_buffer(&fetch.buffer, line, ready, now)
     if gone != NO_LINE:
         line_leaves(fetch.groups, gone >> fetch.line_shift)

@@ -1,4 +1,4 @@
-"""Which lines of code are in L1I or in the streaming buffer, a bit each: a stream asks about many that follow each other."""
+"""Lines of code in L1I or in the streaming buffer, one bit each: a stream looks up many consecutive ones."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -12,9 +12,9 @@ cdef enum:
     GROUP_LINES = 1 << GROUP_SHIFT
     LINE_GROUPS = 256            # a power of two
 
-cdef struct LineGroup:           # what is known of a group; of groups with equal low bits one is known
+cdef struct LineGroup:           # state of a group; only one of the groups with equal low bits is kept
     uint64_t number              # of its lines, without their low bits; NO_GROUP
-    uint64_t lines               # those that are there
+    uint64_t lines               # those present
 
 
 cdef inline void start_groups(LineGroup* groups) noexcept nogil:
@@ -24,12 +24,12 @@ cdef inline void start_groups(LineGroup* groups) noexcept nogil:
 
 
 cdef inline LineGroup* place_of_group(LineGroup* groups, uint64_t line) noexcept nogil:
-    """Where the group of a line is, by the line's number, if it is known."""
+    """Returns the entry of a line's group, by the line's number, if it is kept."""
     return &groups[(line >> GROUP_SHIFT) & (LINE_GROUPS - 1)]
 
 
 cdef inline uint64_t line_bit(uint64_t line) noexcept nogil:
-    """Of a line, by its number, among those of its group."""
+    """Returns a line's bit in its group, by its number."""
     return <uint64_t>1 << (line & (GROUP_LINES - 1))
 
 
@@ -46,6 +46,6 @@ cdef inline void line_leaves(LineGroup* groups, uint64_t line) noexcept nogil:
 
 
 cdef inline uint32_t lines_in_row(const LineGroup* group, uint64_t line) noexcept nogil:
-    """How many lines of a group are there, from a line of it on one after the other."""
-    cdef uint64_t absent = ~(group.lines >> (line & (GROUP_LINES - 1)))  # beyond the group's end none is there
+    """Returns how many consecutive lines of a group are present, from one of its lines on."""
+    cdef uint64_t absent = ~(group.lines >> (line & (GROUP_LINES - 1)))  # beyond the group's end none is present
     return <uint32_t>trailing_zeros(absent) if absent else GROUP_LINES

@@ -1,4 +1,4 @@
-"""Queues that bound how much can be under way: entries leave at known cycles; a full one makes the next entry wait."""
+"""Queues of limited capacity: entries leave at known cycles; when the queue is full, the next entry waits."""
 
 from libc.stdint cimport int64_t, uint32_t
 
@@ -10,13 +10,13 @@ cdef enum:
 cdef struct Queue:
     uint32_t capacity            # 1 .. MOST_ENTRIES
     uint32_t count
-    bint lost                    # sticky: an entry found no place
+    bint lost                    # sticky: no room for an entry
     int64_t leaves[MOST_ENTRIES] # ascending
     Level level                  # entries, over cycles
 
 
 cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
-    """Entries whose cycle has come leave."""
+    """Removes entries whose cycle has come."""
     cdef uint32_t gone, i
     if queue.count == 0 or queue.leaves[0] > now:
         return
@@ -30,7 +30,7 @@ cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
 
 
 cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
-    """The first cycle from ``now`` on in which there is room for an entry."""
+    """Returns the first cycle from ``now`` on in which there is room for an entry."""
     settle_queue(queue, now)
     if queue.count < queue.capacity:
         return now
@@ -38,7 +38,7 @@ cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
 
 
 cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept nogil:
-    """An entry from ``now`` (which `room_in_queue` gave) to ``leaves``."""
+    """Adds an entry from ``now`` (as returned by `room_in_queue`) to ``leaves``."""
     cdef uint32_t i
     settle_queue(queue, now)
     if queue.count == MOST_ENTRIES:
@@ -60,7 +60,7 @@ cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
 
 
 cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:
-    """The histogram is complete up to ``now``."""
+    """Completes the histogram up to ``now``."""
     settle_queue(queue, now)
     set_entries(&queue.level, now, queue.count)
 

@@ -1,4 +1,4 @@
-"""The data ranges that are programmed."""
+"""The programmed data ranges."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -12,7 +12,7 @@ cdef struct Ranges:
 
 
 cdef inline uint64_t in_ranges(const Ranges* ranges, uint64_t address) noexcept nogil:
-    """1 if the address is in one of them."""
+    """Returns 1 if the address is in one of them."""
     cdef uint32_t number
     for number in range(ranges.count):
         if address & ranges.masks[number] == ranges.places[number]:
@@ -21,7 +21,8 @@ cdef inline uint64_t in_ranges(const Ranges* ranges, uint64_t address) noexcept 
 
 
 cdef inline int set_ranges(Ranges* ranges, pairs) except -1:
-    """``pairs``: (address, mask) each, None for none. ValueError: more than there are registers for."""
+    """Sets the ranges; ``pairs``: (address, mask) each, None for none. ValueError: more than there are registers
+    for."""
     cdef uint32_t number
     pairs = pairs or ()
     if len(pairs) > PAIRS:

@@ -1,11 +1,11 @@
-"""What the machine writes down: the cycles in which something issued, and the cycles in which nothing did."""
+"""Records of the machine: cycles in which something issued, and cycles in which nothing did."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.notes cimport Notes
 
 cdef enum:
-    NOBODY = 255                 # in the place of an instruction's number
+    NOBODY = 255                 # instead of an instruction's number
     NO_BLOCK = 0xFFFFFFFF
     NO_PART = 0
     BUBBLE_FLAG = 0x80000000     # in the log: the rest is a bubble's number, not a part's
@@ -17,9 +17,9 @@ cpdef enum BubbleKind:
     BUBBLE_LOST = 3              # bundles that the back end could have taken; FrontCause
     BUBBLE_ENTRANCE = 4          # bundles missing at the entrance of the instruction buffer; FrontCause
 
-cdef struct Part:                # instructions of one block that issue in one cycle; `before`: what issued before them
+cdef struct Part:                # instructions of one block that issue in one cycle; `before`: those issued before them
     uint64_t code                # block | first << 32 | last << 40 | branch code << 48
-    uint64_t how                 # which of them executed | dispersal << 32
+    uint64_t how                 # executed instructions | dispersal << 32
     uint64_t chain               # part before | notes << 32
 
 cdef class Totals:               # counts of some event sets, added up
@@ -34,17 +34,17 @@ cdef class Records:
     cdef uint64_t* bubble_counts # ... in the event set in force
     cdef uint32_t* bubble_table
     cdef uint32_t bubble_count, bubble_capacity, bubble_table_size
-    cdef uint64_t* note_lists    # one behind the other, each preceded by its length
+    cdef uint64_t* note_lists    # lists in sequence, each preceded by its length
     cdef uint64_t note_used, note_capacity
     cdef uint64_t* note_starts
     cdef uint32_t* note_table
     cdef uint32_t note_count, note_list_capacity, note_table_size
-    cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with a number of times
+    cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with its times
     cdef uint32_t log_count, log_capacity
     cdef bint logging
-    cdef readonly bint lost      # sticky: something could not be written down
-    cdef public uint32_t most_records   # of each sort; tests lower it
-    cdef uint32_t event_sets, event_set    # how many; the one in force
+    cdef readonly bint lost      # sticky: something could not be recorded
+    cdef public uint32_t most_records   # of each kind; tests lower it
+    cdef uint32_t event_sets, event_set    # their number; the one in force
     cdef uint64_t** parts_of     # counts by event set
     cdef uint64_t** bubbles_of
 

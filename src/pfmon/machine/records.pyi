@@ -9,10 +9,10 @@ class BubbleKind(IntFlag):
     BUBBLE_ENTRANCE = 4
 
 Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
-"""Block, first and last instruction, which executed, notes: (instruction, occurrence, in the data ranges, times)."""
+"""Block, first and last instruction, executed ones, events: (instruction, occurrence, in the data ranges, times)."""
 
 class Records:
-    """What issued together and which cycles were lost, in some event sets or in all."""
+    """Issue groups and lost cycles, in some event sets or in all."""
 
     lost: bool
     most_records: int

@@ -1,12 +1,11 @@
-"""The machine's records: what issued together in a cycle and how often, and which cycles were lost to what.
+"""The machine's records: the instructions issued together in a cycle, and the causes of lost cycles, with counts.
 
-A cycle in which instructions issue ends with a Part: instructions of one block, which of them executed, what happened
-to them (notes), what issued before them in the same cycle (another Part). Equal cycles are one record with a count,
-so that every increment per cycle that a PMU can look at, thresholds included, is known afterwards. Their number
-depends on the program, not on how long it runs.
+A cycle in which instructions issue ends with a Part: instructions of one block, which of them executed, their events,
+and the instructions issued before them in the same cycle (another Part). Equal cycles are one record with a count, so
+that every possible increment per cycle, thresholds included, can be computed afterwards. Their number depends on the
+program, not on the length of the run.
 
-Counts are kept by event set (`Records.use` says which is in force), so that what happens while one counts can be told
-from what happens while another does.
+Counts are kept by event set (`Records.use` sets the one in force).
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -25,7 +24,7 @@ cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
 
 
 cdef inline bint is_cycle(const Part* part) noexcept nogil:
-    """Whether something issued: a part without instructions only carries notes."""
+    """Whether something issued: a part without instructions only carries events."""
     return (part.code >> 32 & 0xFF) <= (part.code >> 40 & 0xFF)
 
 
@@ -34,7 +33,7 @@ cdef inline uint64_t part_hash(const Part* part) noexcept nogil:
 
 
 cdef int grow_table(uint32_t** table, uint32_t* size) noexcept nogil:
-    """A bigger, empty table; 0 when there is no memory."""
+    """Makes a bigger, empty table; 0 when there is no memory."""
     cdef uint32_t bigger = size[0] * 2 if size[0] else FIRST_SIZE
     cdef uint32_t* fresh = <uint32_t*>calloc(bigger, sizeof(uint32_t))
     if fresh == NULL:
@@ -46,7 +45,7 @@ cdef int grow_table(uint32_t** table, uint32_t* size) noexcept nogil:
 
 
 cdef int grow_array(void** array, uint64_t bytes_used, uint64_t bytes_wanted) noexcept nogil:
-    """Room for more, zeroed; 0 when there is no memory."""
+    """Reserves more room, zeroed; 0 when there is no memory."""
     cdef void* fresh = realloc(array[0], bytes_wanted)
     if fresh == NULL:
         return 0
@@ -56,14 +55,14 @@ cdef int grow_array(void** array, uint64_t bytes_used, uint64_t bytes_wanted) no
 
 
 cdef class Totals:
-    """Counts of some event sets, added up; on its own, as the records may grow while they are read."""
+    """Counts of some event sets, added up; a copy, as the records may grow while they are read."""
 
     def __dealloc__(self):
         free(self.counts)
 
 
 cdef class Records:
-    """Part 0 and note list 0 are the empty ones. ``event_sets``: how many there are."""
+    """Part 0 and event list 0 are the empty ones. ``event_sets``: their number."""
 
     def __cinit__(self, uint32_t event_sets=1):
         cdef Part nothing
@@ -72,7 +71,7 @@ cdef class Records:
         if self.parts_of == NULL or self.bubbles_of == NULL:
             raise MemoryError
         self.event_sets = event_sets
-        self.most_records = BUBBLE_FLAG - 1      # so that the log can tell parts from bubbles
+        self.most_records = BUBBLE_FLAG - 1      # so that the log can distinguish parts from bubbles
         memset(&nothing, 0, sizeof(nothing))
         if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
             raise MemoryError
@@ -96,7 +95,7 @@ cdef class Records:
         free(self.log)
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
-        """What is counted from here on goes to this event set."""
+        """Switches counting to this event set."""
         if self.parts_of[event_set] == NULL:     # the first time
             self.parts_of[event_set] = <uint64_t*>calloc(self.part_capacity + 1, sizeof(uint64_t))
             self.bubbles_of[event_set] = <uint64_t*>calloc(self.bubble_capacity + 1, sizeof(uint64_t))
@@ -134,7 +133,7 @@ cdef class Records:
 
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t dispersal, uint32_t before,
                        uint32_t notes) noexcept nogil:
-        """The number of a part; NO_PART, and a loss, when there is no memory."""
+        """Returns the number of a part; NO_PART, and `lost`, when there is no memory."""
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
@@ -160,12 +159,12 @@ cdef class Records:
         return number
 
     cdef void add_cycle(self, uint32_t part) noexcept nogil:
-        """A cycle ended with this part."""
+        """Counts a cycle that ended with this part."""
         self.part_counts[part] += 1
         if self.logging:
             self.write_log(part, 1)
 
-    # --- lists of notes
+    # --- lists of events
 
     cdef int room_for_notes(self, uint32_t more) noexcept nogil:
         cdef uint32_t i, at, capacity
@@ -190,7 +189,7 @@ cdef class Records:
         return 1
 
     cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil:
-        """Where a list stands in the table, or the free place where it goes."""
+        """Finds a list in the table: returns its place, or the free one where it goes."""
         cdef uint64_t hash = count
         cdef uint32_t i, at, number
         for i in range(count):
@@ -205,7 +204,7 @@ cdef class Records:
         return at
 
     cdef uint32_t note_list(self, Notes* notes) noexcept nogil:
-        """The number of the list of notes that are there; they are taken."""
+        """Returns the number of the list of the logged events, and clears the event log."""
         cdef uint32_t count = notes.count, at
         if count == 0:
             return 0
@@ -251,7 +250,7 @@ cdef class Records:
         return 1
 
     cdef uint32_t bubble(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause) noexcept nogil:
-        """The number of the bubbles of this kind and cause before an instruction."""
+        """Returns the number of the bubbles of this kind and cause before an instruction."""
         cdef uint64_t key = block | <uint64_t>instruction << 32 | <uint64_t>cause << 40 | <uint64_t>kind << 48
         cdef uint32_t at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
         while self.bubble_table[at]:
@@ -279,7 +278,7 @@ cdef class Records:
         if self.logging:
             self.write_log(BUBBLE_FLAG | number, cycles)
 
-    # --- the log, from which the memo repeats what a block did
+    # --- the log, from which the memo repeats a block
 
     cdef void begin_log(self) noexcept nogil:
         self.log_count = 0
@@ -299,7 +298,7 @@ cdef class Records:
         self.log_count += 2
 
     cdef void replay(self, const uint32_t* log, uint32_t count, uint64_t times) noexcept nogil:
-        """Count what a log says ``times`` more times."""
+        """Counts a log's records ``times`` more times."""
         cdef uint32_t i = 0
         while i < count:
             if log[i] & BUBBLE_FLAG:
@@ -308,7 +307,7 @@ cdef class Records:
                 self.part_counts[log[i]] += times * log[i + 1]
             i += 2
 
-    # --- what Python reads; ``event_sets``: of which, None: of all
+    # --- interface for Python; ``event_sets``: those included, None: all
 
     cdef Totals part_totals(self, event_sets):
         """Cycles by part, in some event sets; None: in all."""
@@ -381,10 +380,10 @@ cdef class Records:
                 part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
 
     def groups(self, event_sets=None):
-        """What issued together in a cycle, and in how many cycles: ((block, first, last, executed, notes), ...), count.
+        """Issue groups, and in how many cycles each issued: ((block, first, last, executed, notes), ...), count.
 
         ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
-        occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries notes.
+        occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries events.
         """
         cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, at, count = self.part_count
@@ -423,7 +422,8 @@ cdef class Records:
         return found
 
     def dispersal(self, event_sets=None):
-        """(block, last instruction, dispersal, cycles) of every cycle record: what dispersal left over (records.pxd, Dispersal)."""
+        """(block, last instruction, dispersal, cycles) of every cycle record: syllables not dispersed (records.pxd,
+        Dispersal)."""
         cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, count = self.part_count
         for i in range(1, count):
@@ -432,5 +432,5 @@ cdef class Records:
                 yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, dispersal, totals.counts[i])
 
     def sizes(self):
-        """How many records there are: parts, bubbles, lists of notes."""
+        """Number of records: parts, bubbles, lists of events."""
         return self.part_count, self.bubble_count, self.note_count

@@ -1,4 +1,4 @@
-"""Blocks that the memo knows, and all others: see repeating.pyx."""
+"""Replay of memoized blocks, and simulation of all others: see repeating.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -10,10 +10,10 @@ from pfmon.machine.watched cimport Watched
 
 
 cdef class Repeating(Watched):
-    cdef Node* node              # of the memo, that led to its state; NULL: none did
+    cdef Node* node              # of the memo, that led to its state; NULL: none
     cdef readonly uint64_t repeated, simulated
-    cdef bint alone              # nobody looks at what happens to a block, and no other thread or core is there
-    cdef bint is_known           # the memo knows the block at hand, and did not repeat it
+    cdef bint alone              # no listener for blocks, and no other thread or core
+    cdef bint is_known           # the current block is memoized, but was not replayed
 
     cdef Node* following(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef bint may_switch(self, int64_t until) noexcept nogil

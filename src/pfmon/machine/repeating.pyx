@@ -1,7 +1,7 @@
-"""Blocks that the memo knows are looked up; the pipeline simulates all others, and tells the memo.
+"""Replays memoized blocks; the pipeline simulates all others, and the memo learns them.
 
-What memory does it does: a block that is looked up has made its accesses before (timing.pyx, `survey`), or makes them here,
-in the cycles in which a simulation would (script.pxd, outcomes.pyx).
+Memory accesses are always performed; only pipeline timing is replayed: a replayed block's accesses were performed
+before (timing.pyx, `survey`), or are performed here, in the same cycles as in a simulation (script.pxd, outcomes.pyx).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -21,7 +21,7 @@ from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.table cimport executed
 
 cdef enum:
-    MOST_WAYS = 4096             # through a block from a state that the memo learns
+    MOST_WAYS = 4096             # paths of a block from a state that the memo learns
 
 
 cdef inline uint32_t turn_of(const Run* run, const Reach* reach, uint32_t access) noexcept nogil:
@@ -33,7 +33,7 @@ cdef class Repeating(Watched):
     """A machine with a memo."""
 
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil:
-        """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
+        """Replays the block from this state; False: it is not memoized. The script has its memory accesses."""
         cdef State state
         cdef Node* node
         if self.state == 0:
@@ -60,7 +60,7 @@ cdef class Repeating(Watched):
         return True
 
     cdef inline Node* following(self, const Run* run, uint64_t outcome) noexcept nogil:
-        """The node of a block, which mostly is one of the two that came behind the last block's node before; NULL: none."""
+        """Returns the node of a block, mostly one of the two that followed the last block's node before; NULL: none."""
         cdef Node* last = self.node
         cdef Node* node
         cdef uint32_t number
@@ -79,15 +79,16 @@ cdef class Repeating(Watched):
         return &self.memo.nodes[number]
 
     cdef inline bint may_switch(self, int64_t until) noexcept nogil:
-        """Whether the other hardware thread may get the core before a cycle: then the pipeline has to see the block."""
+        """Whether the other hardware thread may get the core before a cycle: then the pipeline has to simulate the
+        block."""
         if self.pipeline.switch is None or self.pipeline.switch.next_event >= until:
             return False
         self.is_known = True
         return True
 
     cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil:
-        """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
-        or NULL."""
+        """Repeats the block's memory requests, as long as memory responds as before; returns the node of this path, or
+        NULL."""
         cdef Script* script = &self.pipeline.script
         cdef const Edge* edge = NULL
         cdef const Event* event
@@ -97,7 +98,7 @@ cdef class Repeating(Watched):
             if not has_room(script) or self.may_switch(self.now + event.at):
                 return NULL
             self.ask(run, event)
-            if script.lost:              # it was asked, and cannot be asked again
+            if script.lost:              # the request was made, and cannot be repeated
                 self.memo.lost = True
                 return NULL
             edge = self.memo.outcomes.find(point, script, script.count - 1)
@@ -107,7 +108,7 @@ cdef class Repeating(Watched):
         return &self.memo.nodes[point]
 
     cdef void ask(self, const Run* run, const Event* event) noexcept nogil:
-        """Ask memory what an event asks, as the pipeline would."""
+        """Makes an event's request to memory, like the pipeline."""
         cdef Script* script = &self.pipeline.script
         cdef Notes* notes = &self.pipeline.notes
         cdef int64_t now = self.now + event.at
@@ -125,7 +126,7 @@ cdef class Repeating(Watched):
         notes.count = 0
 
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
-        """Let the pipeline do it, and tell the memo; ``known``: which may know it."""
+        """Simulates a block in the pipeline and memoizes it; ``known``: it may be memoized."""
         cdef State state
         cdef uint32_t before = self.state, after, number
         cdef int64_t began
@@ -156,7 +157,7 @@ cdef class Repeating(Watched):
 
     cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
                         int64_t cycles) noexcept nogil:
-        """A node for what was just simulated; 0: there is none."""
+        """Makes a node of the block just simulated; 0: there is none."""
         cdef bint asked = self.pipeline.script.count != 0
         cdef uint32_t root = 0, node, flags = NODE_WRONG_TARGET if self.pipeline.wrong_target else 0
         cdef Node* first
@@ -212,7 +213,7 @@ cdef class Repeating(Watched):
             access += 1
 
     cdef void repeat_allocs(self, const Plan* plan, int64_t began) noexcept nogil:
-        """The allocs of a block that the memo repeated, each in its cycle."""
+        """Repeats the allocs of a replayed block, each in its cycle."""
         cdef const uint32_t* words = self.memo.allocs(self.node, plan.allocs)
         cdef uint32_t i
         for i in range(plan.allocs):
@@ -221,7 +222,7 @@ cdef class Repeating(Watched):
         self.pipeline.frames.now.sol, self.pipeline.frames.now.sor = plan.sol, plan.sor
 
     cdef void go_on_here(self) noexcept nogil:
-        """The pipeline itself takes over from the memo."""
+        """Restores the pipeline's state from the memo."""
         if self.state:
             self.pipeline.now = self.now
             self.pipeline.restore(self.memo.state_at(self.state))

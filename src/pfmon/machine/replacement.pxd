@@ -1,12 +1,12 @@
-"""Replacement: which line of a set makes room. What all policies share; see replacement.pyx."""
+"""Replacement: choice of the victim in a set. Base of all policies; see replacement.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-cdef enum Recency:               # what a use of a place changes; what is one word is done in line (tags.pxd, use)
+cdef enum Recency:               # state changed by a use of a place; one-word updates are inlined (tags.pxd, use)
     RECENCY_STAMP = 0            # its stamp: the time of its last use
     RECENCY_BIT = 1              # its bit; when that is set already, nothing
     RECENCY_NONE = 2             # nothing
-    RECENCY_OTHER = 3            # the policy is asked each time
+    RECENCY_OTHER = 3            # the policy is called each time
 
 cdef enum:
     WORD_SHIFT = 6               # bits of a word of bits
@@ -24,23 +24,23 @@ cdef class ReplacementPolicy:
     cdef uint32_t way_shift      # a place: set << way_shift | way
     cdef uint32_t words
 
-    # The place was used.
+    # Records a use of the place.
     cdef void touch(self, uint64_t place) noexcept nogil
-    # The way of a full set that makes room.
+    # Returns the victim way of a full set.
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil
-    # The place is free.
+    # Records that the place is free.
     cdef void clear(self, uint64_t place) noexcept nogil
-    # A line was put into the place without being used: it is the next to go.
+    # Records that a line was filled without being used: it is the next victim.
     cdef void put_unused(self, uint64_t place) noexcept nogil
 
 
 cdef inline uint64_t* word_of(ReplacementPolicy policy, uint64_t place) noexcept nogil:
-    """The word with the bit of a place."""
+    """Returns the word with the bit of a place."""
     cdef uint64_t way = place & ((<uint64_t>1 << policy.way_shift) - 1)
     return &policy.bits[(place >> policy.way_shift) * policy.words + (way >> WORD_SHIFT)]
 
 
 cdef inline uint64_t bit_of(ReplacementPolicy policy, uint64_t place) noexcept nogil:
-    """The bit of a place in its word."""
+    """Returns the bit of a place in its word."""
     cdef uint64_t way = place & ((<uint64_t>1 << policy.way_shift) - 1)
     return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))

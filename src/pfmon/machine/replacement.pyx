@@ -1,4 +1,4 @@
-"""Replacement policies: what all of them share. A policy is a subclass in a file of its own (replacement_*.pyx)."""
+"""Replacement policies: the base class. A policy is a subclass in a file of its own (replacement_*.pyx)."""
 
 from libc.stdlib cimport calloc, free
 
@@ -7,10 +7,10 @@ cdef enum:
 
 
 cdef class ReplacementPolicy:
-    """For ``sets`` x ``ways`` places. The base class chooses the first way, and remembers nothing.
+    """For ``sets`` x ``ways`` places. The base class chooses the first way, and keeps no state.
 
-    A subclass says in its ``__cinit__`` what a use changes (`recency`): a stamp or a bit a place, for which the base
-    class has the memory, or something of its own.
+    A subclass sets in its ``__cinit__`` what a use changes (`recency`): a stamp or a bit per place, for which the base
+    class has the memory, or state of its own.
     """
 
     def __cinit__(self, sets: int, ways: int):

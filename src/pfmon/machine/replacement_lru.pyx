@@ -1,4 +1,4 @@
-"""LRU: the line that was not used for longest makes room."""
+"""LRU: the least recently used line is the victim."""
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
@@ -8,9 +8,9 @@ from pfmon.machine.replacement cimport RECENCY_STAMP, ReplacementPolicy
 cdef enum:
     OLDEST = 16
     WAY_BITS = 12                # 4096 ways at most (figures.csv)
-    MANY_WAYS = 24               # of a single set: from these on the oldest are remembered
+    MANY_WAYS = 24               # of a single set: from so many on the oldest are cached
 
-cdef struct Oldest:              # ways that were used longest ago, oldest first, as long as their stamps stay
+cdef struct Oldest:              # least recently used ways, oldest first, as long as their stamps are unchanged
     uint32_t count
     uint32_t next
     uint32_t ways[OLDEST]
@@ -19,7 +19,7 @@ cdef struct Oldest:              # ways that were used longest ago, oldest first
 
 @cython.final
 cdef class LruPolicy(ReplacementPolicy):
-    """A stamp a place, with the time of its last use; 0: free, or not used since it was filled."""
+    """One stamp per place, with the time of its last use; 0: free, or not used since it was filled."""
 
     cdef Oldest oldest
 
@@ -27,7 +27,7 @@ cdef class LruPolicy(ReplacementPolicy):
         self.recency = RECENCY_STAMP
 
     cdef void touch(self, uint64_t place) noexcept nogil:
-        self.clock += 1          # a repetition of all touches since leaves the same order: nothing to take back
+        self.clock += 1          # order is unaffected when all touches since are repeated: no need to undo
         self.stamps[place] = self.clock
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
@@ -35,7 +35,7 @@ cdef class LruPolicy(ReplacementPolicy):
         cdef uint64_t way, oldest = stamps[0] << WAY_BITS
         if self.sets == 1 and self.ways >= MANY_WAYS:
             return self.oldest_of_many()
-        for way in range(1, self.ways):      # with the way in the low bits: a minimum needs no branch
+        for way in range(1, self.ways):      # with the way in the low bits: a branchless minimum
             oldest = min(oldest, stamps[way] << WAY_BITS | way)
         return oldest & ((1 << WAY_BITS) - 1)
 
@@ -46,10 +46,10 @@ cdef class LruPolicy(ReplacementPolicy):
         self.oldest.count = 0    # it is older than those
 
     cdef uint64_t oldest_of_many(self) noexcept nogil:
-        """The way of the only set that was used longest ago.
+        """Returns the least recently used way of the only set.
 
-        Whatever is used is younger than all that are not: so those that were oldest once stay the oldest, in their
-        order, but for those that were used since.
+        A used way is younger than all unused ones: so the oldest ways stay the oldest, in their order, except for those
+        used since.
         """
         cdef Oldest* oldest = &self.oldest
         while oldest.next < oldest.count:

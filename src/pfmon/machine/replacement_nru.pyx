@@ -1,4 +1,4 @@
-"""NRU: the first line that was not recently used makes room (Montecito manual, table 2-9: L2, L3)."""
+"""NRU: the first line that was not recently used is the victim (Montecito manual, table 2-9: L2, L3)."""
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
@@ -12,7 +12,7 @@ cdef enum:
 
 @cython.final
 cdef class NruPolicy(ReplacementPolicy):
-    """A bit a place: a use sets it, and if it was the last clear one of its set, clears the others."""
+    """One bit per place: a use sets it, and if it was the last clear one of its set, clears the others."""
 
     cdef uint64_t last_word      # all bits of a set's last word
 
@@ -31,7 +31,7 @@ cdef class NruPolicy(ReplacementPolicy):
             word[0] = bit_of(self, place)
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
-        """The first way whose bit is clear; the last one if none is."""
+        """Returns the first way whose bit is clear; the last way if none is."""
         cdef const uint64_t* words = &self.bits[chosen_set * self.words]
         cdef uint64_t last = self.ways - 1
         cdef uint32_t word = 0

@@ -1,4 +1,4 @@
-"""PLRU: a binary tree of bits for each set points away from what was used."""
+"""PLRU: a binary tree of bits for each set points away from the used lines."""
 
 cimport cython
 from libc.stdint cimport uint64_t
@@ -23,7 +23,7 @@ cdef class PlruPolicy(ReplacementPolicy):
         free(self.trees)
 
     cdef void touch(self, uint64_t place) noexcept nogil:
-        """The bits on the way to ``place`` point to the other side."""
+        """Sets the bits on the path to ``place`` to point away."""
         cdef uint64_t* tree = &self.trees[place >> self.way_shift]
         cdef uint64_t node = 1, size = self.ways
         while size > 1:
@@ -36,7 +36,7 @@ cdef class PlruPolicy(ReplacementPolicy):
                 node = 2 * node
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
-        """The way that the bits lead to."""
+        """Returns the way at the end of the bits' path."""
         cdef uint64_t tree = self.trees[chosen_set], node = 1, size = self.ways, way = 0
         while size > 1:
             size >>= 1

@@ -1,4 +1,4 @@
-"""Random replacement: any way, by a generator that begins with the same seed (Marsaglia, Xorshift RNGs, 2003)."""
+"""Random replacement, by a generator with a fixed seed (Marsaglia, Xorshift RNGs, 2003)."""
 
 cimport cython
 from libc.stdint cimport uint64_t

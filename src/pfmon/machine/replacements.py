@@ -1,4 +1,4 @@
-"""The replacement policies, by the name that a machine's file gives as ``CACHE.replacement``."""
+"""The replacement policies, by the name in a machine's ``CACHE.replacement``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The return stack: calls push where they return to; as deep as it is, then the oldest are overwritten."""
+"""The return stack: calls push their return addresses; beyond its depth the oldest are overwritten."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -17,7 +17,7 @@ cdef inline void push_return(ReturnStack* stack, uint64_t address) noexcept nogi
 
 
 cdef inline uint64_t pop_return(ReturnStack* stack) noexcept nogil:
-    """Where the latest call returns to; entries stay, so that what was overwritten is answered wrongly."""
+    """Pops the return address of the latest call; entries stay, so that overwritten ones are mispredicted."""
     cdef uint64_t address = stack.addresses[stack.top]
     stack.top = stack.top - 1 if stack.top > 0 else stack.depth - 1
     return address

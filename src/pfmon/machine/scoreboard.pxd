@@ -1,4 +1,4 @@
-"""The scoreboard: from when on the results of earlier instructions can be used."""
+"""The scoreboard: the cycles in which the results of earlier instructions become available."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
@@ -8,7 +8,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 cdef enum:
     MOST_PENDING = 48
 
-cdef struct Pending:             # a result that is not there for everybody yet
+cdef struct Pending:             # a result not yet available to all operations
     uint16_t register            # scoreboard index; for the ring: RING_FIRST + places from r32 on
     uint8_t operation
     uint8_t spare
@@ -18,15 +18,15 @@ cdef struct Scoreboard:
     int64_t time[REGISTERS]      # cycle of issue; for loads: from which an integer operation can use the value
     uint8_t operation[REGISTERS]
     uint8_t listed[REGISTERS]    # is in `recent`
-    uint16_t recent[REGISTERS]   # registers that may have results under way
+    uint16_t recent[REGISTERS]   # registers that may have results in flight
     uint32_t recent_count
-    int64_t horizon              # from this cycle on everything is there for everybody
+    int64_t horizon              # from this cycle on all results are available to all operations
     int32_t latency[OPERATIONS][USES]
     int32_t longest[OPERATIONS]
 
 
 cdef inline uint16_t place_of(uint16_t register, uint32_t base) noexcept nogil:
-    """The scoreboard's index of a step's register."""
+    """Returns the scoreboard index of a step's register."""
     if register & STACKED:
         return <uint16_t>(RING_FIRST + ((register + base) & (RING - 1)))
     return register
@@ -47,12 +47,13 @@ cdef inline void write_register(Scoreboard* board, uint16_t place, uint8_t opera
 
 
 cdef inline int64_t usable(const Scoreboard* board, uint16_t place, uint8_t use) noexcept nogil:
-    """The cycle from which a register can be used."""
+    """Returns the cycle from which a register can be used."""
     return board.time[place] + board.latency[board.operation[place]][use]
 
 
 cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil:
-    """Where a register (Pending.register) is after a rotation; ``rotating``: general registers that rotate."""
+    """Returns the place of a register (Pending.register) after a rotation; ``rotating``: general registers that
+    rotate."""
     if register >= RING_FIRST and register < RING_FIRST + rotating:
         return <uint16_t>(RING_FIRST + (register - RING_FIRST + 1) % rotating)
     if register >= FR_FIRST + 32 and register < FR_FIRST + 128:

@@ -1,13 +1,13 @@
-"""Results under way: renamed by rotation, and as a list that does not depend on the cycle or on where the frame is."""
+"""Results in flight: renamed by rotation, and as a list that depends neither on the cycle nor on the frame's place."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 cdef enum:
-    FURTHEST = 1 << 24           # cycles from now on that a list can hold
+    FURTHEST = 1 << 24           # maximum cycles from now on in a list
 
 
 cdef void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
-    """Drop from the list of recent results what is there for everybody."""
+    """Removes results available to all operations from the list of recent ones."""
     cdef uint32_t i, kept = 0
     cdef uint16_t place
     for i in range(board.recent_count):
@@ -29,14 +29,14 @@ cdef void forget_all(Scoreboard* board) noexcept nogil:
 
 
 cdef uint16_t from_frame(uint16_t place, uint32_t base) noexcept nogil:
-    """A place of the scoreboard as Pending.register."""
+    """Converts a place of the scoreboard to Pending.register."""
     if place >= RING_FIRST and place < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((place - RING_FIRST - base) & (RING - 1)))
     return place
 
 
 cdef uint16_t to_frame(uint16_t register, uint32_t base) noexcept nogil:
-    """The reverse."""
+    """Converts Pending.register to a place of the scoreboard."""
     if register >= RING_FIRST and register < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((register - RING_FIRST + base) & (RING - 1)))
     return register
@@ -44,11 +44,11 @@ cdef uint16_t to_frame(uint16_t register, uint32_t base) noexcept nogil:
 
 cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending* pending,
                           uint8_t* count) noexcept nogil:
-    """The results under way, by register, so that equal ones are equal bytes; False when they are too many."""
+    """Lists the results in flight, by register, so that equal ones are equal bytes; False when they are too many."""
     cdef uint32_t i, k
     cdef Pending one
     cdef uint16_t place
-    forget_old(board, now)       # what comes next may still issue in this cycle
+    forget_old(board, now)       # the next instruction may still issue in this cycle
     count[0] = 0
     if board.recent_count > MOST_PENDING:
         return False
@@ -71,7 +71,7 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
 
 cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pending* pending,
                          uint8_t count) noexcept nogil:
-    """Go on from a list."""
+    """Restores the results of a list."""
     cdef uint32_t i
     forget_all(board)
     board.horizon = 0
@@ -80,7 +80,7 @@ cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pe
 
 
 cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t rotating) noexcept nogil:
-    """Registers are renamed; ``rotating``: general registers that rotate."""
+    """Renames registers; ``rotating``: general registers that rotate."""
     cdef Pending moved[REGISTERS]
     cdef uint32_t i, count = board.recent_count
     cdef uint16_t place

@@ -1,8 +1,8 @@
-"""What memory answered while a block ran: each question in its order, with when it was asked and what came of it.
+"""The access log of a block: its requests to memory in order, with their cycles and results.
 
-Whoever asks memory on the way through a block (pipeline.pyx, front_end.pyx) does so through here: what stands in the script
-already was asked before, and is not asked again. Of that the block's time is made, and nothing else: so a block whose
-script is known to the memo needs no simulation (outcomes.pyx).
+All requests of a block (pipeline.pyx, front_end.pyx) go through it: a request already in the log is not made again. The
+block's timing depends on the log and on nothing else: so a block whose log is memoized needs no simulation
+(outcomes.pyx).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -14,8 +14,8 @@ from pfmon.machine.served cimport Served
 
 cdef enum:
     MOST_EVENTS = 96             # of a block
-    MOST_WORDS = 2048            # of all their answers
-    MOST_ANSWER = 512            # ... of one, if the memo is to follow it
+    MOST_WORDS = 2048            # of all their results
+    MOST_ANSWER = 512            # ... of one, if the memo is to use it
 
 cdef enum EventKind:
     EVENT_FETCH = 0              # a window of the front end
@@ -34,7 +34,7 @@ cdef struct Event:
     uint8_t instruction          # number in the block
     uint16_t access              # number of the access
     uint32_t flags               # of it
-    uint16_t window              # of a fetch: bytes behind the block's first window
+    uint16_t window              # of a fetch: bytes after the block's first window
     uint8_t access_kind          # AccessKind
     uint8_t size                 # bytes
 
@@ -57,12 +57,12 @@ cdef inline Event access_event(int kind, uint32_t instruction, uint32_t access, 
 
 cdef struct Script:
     bint on                      # it is kept for this block
-    bint lost                    # there was no room for it
-    uint32_t count               # events that it has
-    uint32_t next                # the one that is asked for next
-    int64_t began                # the cycle in which the block did
+    bint lost                    # it overflowed
+    uint32_t count               # of its events
+    uint32_t next                # index of the next request
+    int64_t began                # cycle in which the block began
     Event events[MOST_EVENTS]
-    uint32_t starts[MOST_EVENTS + 1]     # of their answers
+    uint32_t starts[MOST_EVENTS + 1]     # of their results
     uint64_t words[MOST_WORDS]
 
 
@@ -80,5 +80,5 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, const 
                     Fetched* out) noexcept nogil
 cdef void ask_access(Script* script, DataMemory data, Notes* notes, const Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil
-# Tell it of what has no answer; ``address``: of a store or a read of a bank.
+# Logs an event without result; ``address``: of a store or a read of a bank.
 cdef void tell(Script* script, DataMemory data, const Event* event, uint64_t address, int64_t now) noexcept nogil

@@ -1,26 +1,26 @@
-"""What memory answered while a block ran: see script.pxd. An answer is a word, more for what it needs, then its notes."""
+"""The access log of a block: see script.pxd. A result is a word, more if needed, and its events."""
 
 from pfmon.machine.notes cimport MOST_NOTES
 from pfmon.machine.store_conflict cimport enter_store
 
 cdef enum:
-    LATEST = 1 << 30             # cycles that an event may be away from what it belongs to
+    LATEST = 1 << 30             # maximum distance of an event from its block's begin
 
 
 cdef inline void copy_words(uint64_t* to, const uint64_t* words, uint32_t count) noexcept nogil:
-    """Answers are a few words: a call would take longer."""
+    """Copies results of a few words: a call of memcpy would take longer."""
     cdef uint32_t i
     for i in range(count):
         to[i] = words[i]
 
 
 cdef inline bint is_next(Script* script) noexcept nogil:
-    """Whether the next event has its answer already."""
+    """Whether the next event's result is already logged."""
     return script.next < script.count
 
 
 cdef inline const uint64_t* answer(Script* script, Notes* notes, uint32_t heading) noexcept nogil:
-    """The next event's answer, of so many words before its notes, which are noted."""
+    """Returns the next event's result, of so many words before its events, which are recorded."""
     cdef const uint64_t* words = script.words + script.starts[script.next]
     cdef uint32_t count = script.starts[script.next + 1] - script.starts[script.next] - heading
     if notes.count + count > MOST_NOTES:
@@ -33,7 +33,7 @@ cdef inline const uint64_t* answer(Script* script, Notes* notes, uint32_t headin
 
 
 cdef inline uint64_t* add(Script* script, const Event* event, int64_t now, uint32_t words) noexcept nogil:
-    """A new event at the script's end, for whose answer there are so many words; NULL: it is not kept."""
+    """Appends an event with so many words of result; NULL: it is not kept."""
     cdef int64_t at = now - script.began
     cdef uint64_t* place
     if not script.on:
@@ -43,7 +43,7 @@ cdef inline uint64_t* add(Script* script, const Event* event, int64_t now, uint3
         return NULL
     place = script.words + script.starts[script.count]
     script.events[script.count] = event[0]
-    script.events[script.count].at = <int32_t>at     # not before: the host waits long for what was written in pieces
+    script.events[script.count].at = <int32_t>at     # not earlier: the host is slow to read words written in pieces
     script.count += 1
     script.next = script.count
     script.starts[script.count] = script.starts[script.count - 1] + words

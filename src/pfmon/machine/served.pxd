@@ -1,21 +1,21 @@
-"""How a memory access went, as the data side tells the pipeline."""
+"""Result of a memory access, from the data side to the pipeline."""
 
 from libc.stdint cimport int64_t, uint32_t
 
 cdef enum:
-    MOST_STALLS = 6              # of one access; the most: L1D_HPW, XPN, KERNEL, order, conflict, L1D_L2BPRESS
+    MOST_STALLS = 6              # of one access; the maximum: L1D_HPW, XPN, KERNEL, order, conflict, L1D_L2BPRESS
 
 cdef struct Served:
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
-    int64_t asked                # cycle in which L2 was asked for a value; -1: nobody did, or no value
-    uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
-    uint32_t stalls              # reasons why the pipeline stood still before the access could be made
+    int64_t asked                # cycle of L2's request for a value; -1: there was none
+    uint32_t level               # watch.TlbLevel: the level that served a miss of the first-level TLB
+    uint32_t stalls              # pipeline stalls before the access could be made
     uint32_t cause[MOST_STALLS]  # causes.pxd, Cause
     uint32_t cycles[MOST_STALLS]
 
 
 cdef inline int64_t stand_still(Served* out, uint32_t cause, int64_t now, int64_t until) noexcept nogil:
-    """The pipeline stands from ``now`` to ``until``; the later of both."""
+    """Stalls the pipeline from ``now`` to ``until``; returns the later of both."""
     if until <= now:
         return now
     if out.stalls < MOST_STALLS:

@@ -1,4 +1,4 @@
-"""Time by event set; see shares.pyx."""
+"""Accounting of time by event set; see shares.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -6,15 +6,15 @@ from pfmon.machine.levels cimport MOST_LEVEL, Level
 from pfmon.machine.queues cimport Queue
 
 cdef enum:
-    MOST_WATCHED = 32            # 17 are watched: two of the register stack, the queues of each `watch`
+    MOST_WATCHED = 32            # 17 are used: two of the register stack, the queues of each `watch`
 
-cdef struct Watched:             # a level, and the queue whose entries it counts, if it is one
+cdef struct Watched:             # a level, and its queue, if it counts a queue's entries
     Level* level
     const Queue* queue
-    uint32_t size                # values that it can have
-    int64_t since                # the level's, when it was shared last
+    uint32_t size                # number of its possible values
+    int64_t since                # the level's, when it was last attributed
     uint32_t value
-    int64_t border               # cycle up to which it was shared
+    int64_t border               # cycle up to which it was attributed
     uint64_t seen[MOST_LEVEL + 1]   # its histogram up to there
     uint64_t kept[MOST_LEVEL + 1]   # its own histogram, while another one is shown
 
@@ -22,21 +22,21 @@ cdef class Shares:
     cdef Watched watched[MOST_WATCHED]
     cdef uint32_t count
     cdef uint32_t event_sets
-    cdef bint no_levels          # nobody wants to know them
+    cdef bint no_levels          # levels are not requested
     cdef uint64_t* levels        # event set, watched, value -> cycles
     cdef uint64_t* cycles        # by event set: of the core
     cdef uint64_t* bus_cycles
-    cdef int64_t now             # cycle up to which these were shared
+    cdef int64_t now             # cycle up to which these were attributed
     cdef uint64_t bus_now
     cdef uint64_t bus_rate, core_rate   # cycles of the bus in so many of the core
 
     cdef void watch(self, Level* level, const Queue* queue, uint32_t size) noexcept nogil
-    # Another queue stands for one that is watched. Before anything is shared.
+    # Replaces a watched queue by another. Before anything is attributed.
     cdef void watch_instead(self, const Queue* queue, Queue* other) noexcept nogil
-    # What has passed since the last call belongs to ``event_set``. It is cycle ``now``; nothing will be told any more of
-    # cycles before ``border``.
+    # Attributes the time since the last call to ``event_set``. It is cycle ``now``; later calls are never for cycles
+    # before ``border``.
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil
-    # What has passed since the last call belongs to nobody: another hardware thread had the core until cycle ``now``.
+    # Attributes the time since the last call to no event set: another hardware thread had the core until cycle ``now``.
     cdef void leave_out(self, int64_t now) noexcept nogil
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil
     cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil
@@ -46,5 +46,5 @@ cdef class Shares:
 
 
 cdef inline void watch_queue(Shares shares, Queue* queue) noexcept nogil:
-    """The entries of a queue."""
+    """Watches the entries of a queue."""
     shares.watch(&queue.level, queue, queue.capacity + 1)

@@ -1,8 +1,8 @@
-"""What stands for a while, by event set: cycles, and the histograms of levels.
+"""Accounting by event set: cycles, and the histograms of levels.
 
-A level keeps one histogram. At a border between event sets the histogram up to there is worked out on the side, and what
-it has grown by since the border before is the event set's. Nothing of the levels and queues changes by that, so that the
-parts of all event sets add up to what one would have had.
+A level keeps one histogram. At a switch of event sets the histogram up to there is computed separately, and its growth
+since the switch before is attributed to the event set. The levels and queues are not changed, so that the parts of all
+event sets add up to the histogram of a single one.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -14,7 +14,7 @@ cdef enum:
 
 
 cdef void histogram_until(const Watched* one, int64_t border, uint64_t* cycles) noexcept nogil:
-    """The level's histogram up to a cycle, with the entries that will have left the queue by then."""
+    """Computes the level's histogram up to a cycle, with the entries that will have left the queue by then."""
     cdef int64_t since = one.level.since
     cdef uint32_t value = one.level.value, i = 0
     memcpy(cycles, one.level.cycles, one.size * sizeof(uint64_t))
@@ -30,14 +30,14 @@ cdef void histogram_until(const Watched* one, int64_t border, uint64_t* cycles) 
 
 
 cdef object common_divisor(a, b):
-    """The greatest one (math.gcd: the module is not loaded for it)."""
+    """Greatest common divisor (math.gcd: the module is not loaded for it)."""
     while b:
         a, b = b, a % b
     return a
 
 
 cdef class Shares:
-    """``event_sets``: how many; ``config``: the frequencies."""
+    """``event_sets``: their number; ``config``: the frequencies."""
 
     def __cinit__(self, uint32_t event_sets, config):
         bus, core = int(config["bus.frequency"]), CLOCK_EDGES * int(config["machine.frequency"])
@@ -61,7 +61,7 @@ cdef class Shares:
         self.count += 1
 
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil:
-        """The bus's clock in a cycle of the core."""
+        """Returns the bus clock in a cycle of the core."""
         return <uint64_t>now // self.core_rate * self.bus_rate \
             + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
 
@@ -106,10 +106,10 @@ cdef class Shares:
         memcpy(one.seen, until, one.size * sizeof(uint64_t))
         one.since, one.value, one.border = one.level.since, one.level.value, border
 
-    # --- what Python reads
+    # --- interface for Python
 
     cdef void show(self, event_sets):
-        """Until `hide` the levels have the histograms of some event sets, None: of all."""
+        """Gives the levels the histograms of some event sets until `hide`; None: of all."""
         cdef uint32_t i, value, event_set
         cdef Watched* one
         for i in range(self.count):
@@ -121,7 +121,7 @@ cdef class Shares:
                     one.level.cycles[value] += self.levels[(event_set * MOST_WATCHED + i) * (MOST_LEVEL + 1) + value]
 
     cdef void hide(self):
-        """The levels have their own histograms again."""
+        """Restores the levels' own histograms."""
         cdef uint32_t i
         for i in range(self.count):
             memcpy(self.watched[i].level.cycles, self.watched[i].kept, sizeof(self.watched[i].kept))

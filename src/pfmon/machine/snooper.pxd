@@ -1,9 +1,9 @@
-"""Whom requests on the bus are shown to: see coherence.pyx."""
+"""Snooper of bus requests: see coherence.pyx."""
 
 from libc.stdint cimport int64_t, uint64_t
 
 cdef class Snooper:
-    # Another agent asks for the line at ``address``, to have it alone (`invalidate`), or as code (`fetches`), by a request
-    # that is on the bus in cycle ``now``: the state in which it was found, which it may not have any more (tags.pxd,
-    # State).
+    # Snoops another agent's request for the line at ``address``, for ownership (`invalidate`), or for code (`fetches`),
+    # on the bus in cycle ``now``: returns the state in which the line was found, which may have changed by that
+    # (tags.pxd, State).
     cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil

@@ -1,4 +1,4 @@
-"""Whom requests on the bus are shown to. The base class has nothing."""
+"""Snooper of bus requests. The base class has no lines."""
 
 from libc.stdint cimport int64_t, uint64_t
 

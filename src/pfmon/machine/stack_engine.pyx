@@ -1,4 +1,4 @@
-"""The register stack engine: what its stores and loads take of a pipeline's time, and of the memory."""
+"""Timing of the register stack engine: its stores and loads, in the pipeline and in memory."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -11,7 +11,7 @@ from pfmon.machine.served cimport Served
 
 cdef enum:
     COLLECTION = 0x1F8           # of an address: bits 3 to 8, all ones where the NaT bits of 63 registers are stored
-    REGISTERS_A_PART = 64        # whose notes are written down together
+    REGISTERS_A_PART = 64        # whose events are recorded together
 
 
 cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
@@ -38,5 +38,5 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
         pipeline.frames.dirty -= registers
         if pipeline.frames.dirty < 0:
             pipeline.frames.dirty = 0
-    elif cause == RSE_LOADRS:    # what a return loads is of its frame; what loadrs loads counts as dirty
+    elif cause == RSE_LOADRS:    # a return loads registers of its frame; loadrs loads registers that count as dirty
         pipeline.frames.dirty += registers

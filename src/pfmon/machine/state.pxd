@@ -1,4 +1,4 @@
-"""A state of the pipeline between two blocks, in terms that do not depend on the cycle or on where the frame stands."""
+"""A state of the pipeline between two blocks, in terms that depend neither on the cycle nor on the frame's place."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -6,42 +6,42 @@ from pfmon.machine.scoreboard cimport MOST_PENDING, Pending
 
 cdef enum:
     MOST_WAITS = 4               # of a state
-    STEERED_SINCE = 5            # no window that is there came earlier, or none that matters (FrontEnd.fill_buffer)
+    STEERED_SINCE = 5            # no present window came earlier, or none that matters (FrontEnd.fill_buffer)
 
-cdef struct Use:                 # what the open cycle has taken
+cdef struct Use:                 # resources used in the open cycle
     uint8_t m, m01, m0, m23, m2, i, f, f0, b
     uint8_t bundles
     uint8_t before_bbb           # its last bundle is MIB, MFB or MMB: no BBB after it
     uint8_t instructions
     uint8_t slots                # syllables
     uint8_t long_ones            # L+X pairs
-    uint8_t skipped              # slots of its first bundle that went in an earlier cycle
+    uint8_t skipped              # slots of its first bundle that issued in an earlier cycle
 
 cdef struct Wait:                # the front end's delay until a cycle, and its cause
     int64_t until
     uint32_t cause               # Cause
     uint32_t front               # FrontCause
 
-cdef struct OpenPart:            # the last instructions that issued, as long as others may join them
+cdef struct OpenPart:            # the last instructions issued, as long as others may join them
     uint64_t code
     uint64_t executed
     uint32_t before
     uint32_t notes
 
 cdef struct State:
-    uint64_t window              # the fetch window that is there; 0: none that matters
+    uint64_t window              # the current fetch window; 0: none that matters
     OpenPart part
     Use use
-    uint8_t open                 # `part` may be joined
-    uint8_t left_over            # Dispersal of the syllables of a bundle that was begun in an earlier cycle
+    uint8_t open                 # `part` may be extended
+    uint8_t left_over            # Dispersal of the syllables of a bundle that began to issue in an earlier cycle
     uint8_t pending_count
     uint8_t wait_count
     int32_t earliest             # cycles from now on
     int32_t front
     int32_t front_bubbles
-    int32_t unat_written         # cycles from now on; 0: it is
+    int32_t unat_written         # cycles from now on; 0: it is written
     int32_t spare
-    uint8_t steered[8]           # by branch register: cycles from `STEERED_SINCE` before now on until fetch sees its value
+    uint8_t steered[8]           # by branch register: cycles from `STEERED_SINCE` before now until fetch uses its value
     uint32_t front_cause         # of these
     Wait waits[MOST_WAITS]       # until: cycles from now on
     Pending pending[MOST_PENDING]

@@ -1,11 +1,11 @@
-"""The store-conflict window: a load of bytes that a store wrote a few cycles ago cannot be served by L1D."""
+"""The store-conflict window: a load of bytes written by a store a few cycles ago cannot be served by L1D."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 cdef enum:
     STORE_ENTRIES = 256          # a power of two
-    GRANULE_SHIFT = 3            # stores are told apart by eight bytes
+    GRANULE_SHIFT = 3            # stores are distinguished by eight bytes
     LONG_AGO = 1024              # cycles
 
 cdef struct StoreEntry:
@@ -13,8 +13,8 @@ cdef struct StoreEntry:
     int64_t cycle
 
 cdef struct StoreConflicts:
-    int64_t window               # cycles behind a store that are too soon
-    int64_t latest               # no store is later
+    int64_t window               # cycles after a store with a conflict
+    int64_t latest               # cycle of the last store
     StoreEntry entries[STORE_ENTRIES]
 
 
@@ -27,13 +27,13 @@ cdef inline void start_store_conflicts(StoreConflicts* stores, int64_t window) n
 
 
 cdef inline bint stored(const StoreConflicts* stores, uint64_t granule, int64_t since) noexcept nogil:
-    """Whether a store of these eight bytes is remembered that was made in cycle ``since`` or later."""
+    """Whether a store to these eight bytes is known from cycle ``since`` or later."""
     return (stores.entries[granule & STORE_ENTRIES - 1].granule == granule
             and stores.entries[granule & STORE_ENTRIES - 1].cycle >= since)
 
 
 cdef inline bint conflicts(const StoreConflicts* stores, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
-    """Whether a store of the same eight bytes is too near."""
+    """Whether a store to the same eight bytes is within the window."""
     cdef int64_t since = now - stores.window
     cdef uint64_t granule = address >> GRANULE_SHIFT
     if stores.latest < since:
@@ -52,7 +52,7 @@ cdef inline void enter_granule(StoreConflicts* stores, uint64_t granule, int64_t
 cdef inline void enter_store(
     StoreConflicts* stores, uint64_t address, uint32_t size, int64_t now
 ) noexcept nogil:
-    """A store was made."""
+    """Enters a store."""
     cdef uint64_t granule = address >> GRANULE_SHIFT
     enter_granule(stores, granule, now)
     if address + size - 1 >> GRANULE_SHIFT != granule:

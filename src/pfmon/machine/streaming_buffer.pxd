@@ -1,4 +1,4 @@
-"""The streaming buffer in front of L1I: lines that were asked for ahead, or came with others, and are not fetched yet."""
+"""The streaming buffer in front of L1I: lines prefetched, or received with others, and not fetched yet."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
@@ -8,16 +8,16 @@ cdef extern from *:
 cdef enum:
     MOST_BUFFERED = 16
     LINE_CLASSES = 64            # of lines, by low bits
-    CLASS_SHIFT = 5              # ... of their addresses, behind those within the shortest line
+    CLASS_SHIFT = 5              # ... of their addresses, above those within the shortest line
 
-cdef struct Buffered:            # a line in the buffer, or on its way there
+cdef struct Buffered:            # a line in the buffer, or in flight to it
     uint64_t line                # address; NO_LINE
     int64_t ready
 
 cdef struct StreamingBuffer:
     uint32_t size, next
     Buffered lines[MOST_BUFFERED]
-    uint8_t counts[LINE_CLASSES] # how many of a class there are: mostly none
+    uint8_t counts[LINE_CLASSES] # number of lines of a class: mostly 0
 
 
 cdef inline uint32_t line_class(uint64_t line) noexcept nogil:
@@ -25,7 +25,7 @@ cdef inline uint32_t line_class(uint64_t line) noexcept nogil:
 
 
 cdef inline void start_buffer(StreamingBuffer* buffer, uint32_t size) noexcept nogil:
-    """Nothing is there. ``size``: up to MOST_BUFFERED (figures.csv)."""
+    """Initializes an empty buffer. ``size``: up to MOST_BUFFERED (figures.csv)."""
     cdef uint32_t i
     buffer.size = size
     for i in range(MOST_BUFFERED):
@@ -33,7 +33,7 @@ cdef inline void start_buffer(StreamingBuffer* buffer, uint32_t size) noexcept n
 
 
 cdef inline Buffered* find_buffered(StreamingBuffer* buffer, uint64_t line) noexcept nogil:
-    """A line's entry; NULL: it has none."""
+    """Returns a line's entry; NULL: it has none."""
     cdef uint32_t i
     if buffer.counts[line_class(line)] == 0:
         return NULL
@@ -44,13 +44,13 @@ cdef inline Buffered* find_buffered(StreamingBuffer* buffer, uint64_t line) noex
 
 
 cdef inline void leave_buffer(StreamingBuffer* buffer, Buffered* entry) noexcept nogil:
-    """The entry's line is not there any more."""
+    """Removes the entry's line."""
     buffer.counts[line_class(entry.line)] -= 1
     entry.line = NO_LINE
 
 
 cdef inline uint64_t enter_buffer(StreamingBuffer* buffer, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
-    """A line comes; its place is the oldest one whose line has come. The line that made room, or NO_LINE."""
+    """Enters a line in place of the oldest one that has arrived. Returns the evicted line, or NO_LINE."""
     cdef uint32_t i, place = buffer.next
     cdef uint64_t gone
     for i in range(buffer.size):

@@ -1,4 +1,5 @@
-"""The survey of a block: its fetches and accesses are made before its time is known, as long as they are quick."""
+"""The fast path of a block: fetches and accesses are performed before its timing is known, as long as they are
+quick."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -10,7 +11,7 @@ from pfmon.machine.run cimport MOST_SERVED, NO_WINDOW, SERVED_BY_L2, Run
 from pfmon.stream.table cimport executed
 
 
-# The accesses behind `Plan.reaches[slow]`, which is number ``access`` and waits for the simulation.
+# Performs the accesses after `Plan.reaches[slow]`, which is number ``access`` and waits for the simulation.
 cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t slow, uint32_t access,
                       int64_t clock) noexcept nogil
 
@@ -25,8 +26,8 @@ cdef inline bint is_beside(DataMemory data, const Reach* met, const Reach* reach
 
 cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* plan, Run* run,
                         int64_t clock, bint marked) noexcept nogil:
-    """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
-    Whether all of them did, and nothing happened that the memo must not see: none does of a block with marks."""
+    """Performs the block's fetches and accesses in order, as long as they have the usual latency.
+    Returns whether all of them had, and the block is memoizable; a block with marks is not."""
     cdef uint64_t line = plan.first_window >> fetch.line_shift, last_line = line + plan.more_lines
     cdef int64_t at
     cdef uint32_t access = 0
@@ -39,7 +40,7 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
         return False
     run.slow_window = NO_WINDOW
     while line <= last_line:
-        if not fetch.quick_line(line, clock):              # windows of a line are there together
+        if not fetch.quick_line(line, clock):              # windows of a line arrive together
             run.slow_window = max(line << fetch.line_shift, plan.first_window)
             break
         line += 1

@@ -1,7 +1,8 @@
-"""What the survey makes of a block that is not quick: see survey.pxd.
+"""The fast path for a block that is not entirely quick: see survey.pxd.
 
-Integer loads that L1D has leave nothing to the simulation but their latency. They are made ahead of accesses that wait
-for it, unless these could change what they find: order is kept behind an acquire, and behind a store of the same bytes.
+Integer loads that hit L1D leave nothing to the simulation but their latency. They are performed ahead of accesses that
+wait for it, unless these could change their result: order is kept after an acquire, and after a store to the same
+bytes.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -15,7 +16,7 @@ from pfmon.stream.table cimport executed
 
 
 cdef inline uint64_t granules(uint64_t address, uint32_t size) noexcept nogil:
-    """The eight bytes, or two times eight, that an access touches: a bit each, by their address."""
+    """Returns the one or two granules of eight bytes of an access: a bit each, by their address."""
     return (<uint64_t>1 << (address >> GRANULE_SHIFT & 63)
             | <uint64_t>1 << (address + size - 1 >> GRANULE_SHIFT & 63))
 

@@ -1,4 +1,4 @@
-"""Tag stores: the lines that a cache holds, or the pages that a TLB holds, with replacement. No data, no time."""
+"""Tag stores: the lines of a cache, or the pages of a TLB, with replacement. No data, no time."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -18,17 +18,17 @@ cdef enum State:                 # of a line: MESI
     EXCLUSIVE = 2
     MODIFIED = 3
 
-cdef struct Info:                # of a place: what is looked at once the number is right
-    int64_t ready                # cycle in which the line has come
+cdef struct Info:                # of a place: read after its number matched
+    int64_t ready                # cycle of the line's arrival
     uint8_t state
 
 cdef class TagStore:
     cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
     cdef Info* infos             # by place
-    cdef uint16_t* hints         # place where a number was found last, by its low bits; one for all if not hinted
+    cdef uint16_t* hints         # place where a number was last found, by its low bits; one for all if not hinted
     cdef uint16_t* filled        # places of a set that are not free
     cdef uint64_t hint_mask
-    cdef uint16_t* counts        # places whose numbers have the same low bits, 0: there is none; NULL: ways are few
+    cdef uint16_t* counts        # places whose numbers have the same low bits, 0: none; NULL: there are few ways
     cdef uint64_t count_mask
     cdef uint64_t sets
     cdef uint64_t set_mask       # sets - 1, or 0 if sets is no power of two
@@ -39,15 +39,15 @@ cdef class TagStore:
     cdef uint32_t ways
     cdef uint32_t way_shift      # a place: set << way_shift | way
     cdef readonly uint32_t shift
-    cdef Evictions evictions     # of two hardware threads; None: there is one
+    cdef Evictions evictions     # between two hardware threads; None: there is one
 
-    # The place of an address, or ABSENT. Without effect that shows.
+    # Returns the place of an address, or ABSENT. No visible effect.
     cdef int64_t find(self, uint64_t address) noexcept nogil
-    # The same by number, without a look at the hints.
+    # The same by number, without hints.
     cdef int64_t search(self, uint64_t number) noexcept nogil
-    # The place was used.
+    # Records a use of the place.
     cdef void touch(self, int64_t place) noexcept nogil
-    # The place that the next line of this address' set would take: a free one first.
+    # Returns the place for the next line of this address' set: a free one first.
     cdef int64_t victim(self, uint64_t address) noexcept nogil
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
     cdef void clear(self, int64_t place) noexcept nogil
@@ -60,7 +60,7 @@ cdef inline uint64_t set_of(TagStore store, uint64_t number) noexcept nogil:
 
 
 cdef inline int64_t quick_find(TagStore store, uint64_t address) noexcept nogil:
-    """`find`, in line for what was found in the same place before."""
+    """`find`, inlined for numbers found in the same place before."""
     cdef uint64_t number = address >> store.shift
     cdef uint32_t place = store.hints[number & store.hint_mask]
     if store.numbers[place] == number:
@@ -69,7 +69,7 @@ cdef inline int64_t quick_find(TagStore store, uint64_t address) noexcept nogil:
 
 
 cdef inline void use(TagStore store, int64_t place) noexcept nogil:
-    """`touch`, in line for what is quickly done."""
+    """`touch`, inlined for one-word updates."""
     if store.recency == RECENCY_STAMP:
         store.policy.clock += 1
         store.stamps[place] = store.policy.clock
@@ -80,11 +80,11 @@ cdef inline void use(TagStore store, int64_t place) noexcept nogil:
         store.policy.touch(place)
 
 
-cdef struct Known:               # a place that was found before: what is looked at when it is used again
+cdef struct Known:               # a place found before: the fields for its next use
     uint64_t* number
     Info* info
     uint64_t* word               # its stamp; or the word with its bit
-    uint64_t bit                 # that nothing is to be done if it is set; 0: the policy has to be asked
+    uint64_t bit                 # if it is set, nothing is to be done; 0: the policy has to be called
 
 
 cdef inline void know(TagStore store, int64_t place, Known* known) noexcept nogil:
@@ -100,7 +100,7 @@ cdef inline void know(TagStore store, int64_t place, Known* known) noexcept nogi
 
 
 cdef inline bint touch_known(TagStore store, const Known* known) noexcept nogil:
-    """`touch`, if it is a matter of one word; else nothing, and no."""
+    """`touch`, if it is a one-word update; else does nothing and returns False."""
     if store.recency == RECENCY_STAMP:
         store.policy.clock += 1
         known.word[0] = store.policy.clock

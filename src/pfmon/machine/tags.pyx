@@ -1,4 +1,4 @@
-"""Tag stores of any number of sets and ways; which line makes room is the policy's (replacements.py)."""
+"""Tag stores of any number of sets and ways; the policy (replacements.py) chooses victims."""
 
 from libc.stdlib cimport calloc, free
 
@@ -9,7 +9,7 @@ cdef enum:
     LEAST_HINTS = 1024
     MOST_HINTED = 1 << 16        # places: a hint has 16 bits
     BLOCK = 4
-    MANY_WAYS = 32               # that it takes long to look through
+    MANY_WAYS = 32               # ways that take long to search
     COUNTS_A_PLACE = 32
 
 STATES = {INVALID: "I", SHARED: "S", EXCLUSIVE: "E", MODIFIED: "M"}
@@ -23,7 +23,7 @@ cdef class TagStore:
     """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name (replacements.py).
 
     A number's set is its remainder by the number of sets (for a power of two: its low bits, Montecito manual
-    table 2-9). ``hinted``: where numbers were found is remembered, which pays where most are found.
+    table 2-9). ``hinted``: places of numbers found are remembered, which pays where most lookups hit.
     """
 
     def __cinit__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True):
@@ -121,14 +121,14 @@ cdef class TagStore:
     # For tests and tools.
 
     def probe(self, address: int) -> tuple[str, int] | None:
-        """State (a letter of MESI) and the cycle in which the line came; None if it is not there. No effect."""
+        """State (a letter of MESI) and the cycle of the line's arrival; None if it is absent. No effect."""
         cdef int64_t place = self.find(address)
         if place == ABSENT:
             return None
         return STATES[self.infos[place].state], self.infos[place].ready
 
     def use(self, address: int) -> bool:
-        """A use: whether it was there; if not, it is brought in."""
+        """Uses an address; returns whether it hit; a miss fills it."""
         cdef int64_t place = self.find(address)
         if place != ABSENT:
             self.touch(place)
@@ -137,7 +137,7 @@ cdef class TagStore:
         return False
 
     def contents(self) -> list[list[int | None]]:
-        """The numbers held, by set and way; None is a free place."""
+        """The numbers in it, by set and way; None is a free place."""
         def number(place: int) -> int | None:
             return None if self.numbers[place] == NO_NUMBER else self.numbers[place]
         return [[number(chosen << self.way_shift | way) for way in range(self.ways)] for chosen in range(self.sets)]

@@ -15,7 +15,7 @@ class SwitchCause(IntEnum):
     SWITCH_CAUSES = 4
 
 class ThreadSwitch(TwoFlows):
-    """Two hardware threads of a core take turns."""
+    """Switch-on-event multithreading of two hardware threads of a core."""
 
     lost: bool
     def __init__(self, config: Mapping[str, Value]) -> None: ...

@@ -1,8 +1,8 @@
-"""Two hardware threads of a core take turns, as Montecito's do (manual 2.4.1).
+"""Switch-on-event multithreading of two hardware threads of a core, as in Montecito (manual 2.4.1).
 
 One thread, in the foreground, has the pipeline; the other waits. L3 misses and returns change the urgency of their
-thread, and whenever one does, the urgencies are compared: the foreground thread loses the core when its own is lower. It
-loses it, too, when its quantum is over, by hint@pause, and when it has nothing more to do.
+thread, and at each change the urgencies are compared: the foreground thread loses the core when its own is lower. It
+also loses it at the end of its quantum, by hint@pause, and when it becomes idle.
 
 Each thread has a machine and reads a stream of its own (two_flows.pyx).
 """
@@ -35,17 +35,17 @@ cdef class ThreadSwitch(TwoFlows):
         self.look_ahead()
 
     def begin_with_one(self):
-        """Thread 1 has nothing to do until thread 0 wakes it."""
+        """Thread 1 is idle until thread 0 wakes it."""
         self.begin_asleep()
         self.running = 0
         self.quantum_end = NEVER
         self.look_ahead()
 
-    # --- what happens
+    # --- events
 
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:
         if self.is_absent(1 - self.running):
-            return                       # there is nobody to compare with
+            return                       # there is no other thread to compare with
         self.add_event(found, self.running, 0)
         self.add_event(back if back > found else found, self.running, 1)
         self.look_ahead()
@@ -67,7 +67,7 @@ cdef class ThreadSwitch(TwoFlows):
             self.look_ahead()
 
     cdef void look_ahead(self) noexcept nogil:
-        """When the next thing happens that may take the core from the running thread."""
+        """Computes the next cycle in which an event may take the core from the running thread."""
         self.next_event = self.quantum_end
         if self.event_count and self.events[0].at < self.next_event:
             self.next_event = self.events[0].at
@@ -77,7 +77,7 @@ cdef class ThreadSwitch(TwoFlows):
             self.next_event = -1
 
     cdef bint wants_switch(self, int64_t at) noexcept nogil:
-        """Whether the urgencies say in cycle ``at`` that the other thread is to have the core."""
+        """Whether in cycle ``at`` the urgencies give the other thread the core."""
         cdef uint32_t other = 1 - self.running
         cdef uint8_t own = self.urgency[self.running], its = self.urgency[other]
         if self.is_absent(other):
@@ -92,7 +92,7 @@ cdef class ThreadSwitch(TwoFlows):
         return own < its
 
     cdef int64_t take_event(self) noexcept nogil:
-        """The first of the L3 misses and returns happens; when."""
+        """Processes the first of the L3 misses and returns; returns its cycle."""
         cdef L3Event event = self.events[0]
         cdef uint32_t i
         self.event_count -= 1
@@ -128,7 +128,7 @@ cdef class ThreadSwitch(TwoFlows):
                 if progressed:
                     why[0] = BY_L3
                     return at if at > issued else issued
-                self.owes = True                 # it retires something first
+                self.owes = True                 # it retires an instruction first
                 held_back[0] += 1
                 continue
             if self.quantum_end < issues:
@@ -149,14 +149,14 @@ cdef class ThreadSwitch(TwoFlows):
     # --- the switch
 
     cdef void hand_over(self, int64_t at) noexcept nogil:
-        """The other thread will have the core behind cycle ``at``."""
+        """Hands the core to the other thread after cycle ``at``."""
         self.active[self.running] += <uint64_t>(at - self.handed_over)
         self.switching[1 - self.running] += <uint64_t>(self.switch_cycles - 1)
         self.handed_over = at
         self.quantum_end = at + self.quantum
         self.paused = NEVER
         self.owes = False
-        if self.is_absent(self.running):     # there is nobody to compare with
+        if self.is_absent(self.running):     # there is no other thread to compare with
             self.quantum_end = NEVER
             self.event_count = 0
         self.look_ahead()
@@ -176,7 +176,7 @@ cdef class ThreadSwitch(TwoFlows):
             self.first.go_on(self.handed_over)
 
     cdef bint is_absent(self, uint32_t thread) noexcept nogil:
-        """Whether a thread has nothing to do."""
+        """Whether a thread is idle."""
         return self.ended[thread] or self.asleep[thread] or self.starved[thread]
 
     cdef void rests(self, SwitchedThread thread) noexcept nogil:
@@ -199,50 +199,50 @@ cdef class ThreadSwitch(TwoFlows):
         self.switches[self.running][<int>BY_LOW_POWER] += 1
         self.hand_over(now)
 
-    # --- what Python reads
+    # --- interface for Python
 
     @property
     def active_cycles(self):
-        """Cycles that each thread has had the core, those in which it was switched in among them."""
+        """Cycles that each thread has had the core, including those of switches to it."""
         return [self.active[0], self.active[1]]
 
     @property
     def switching_cycles(self):
-        """... of these those from a switch until the thread could issue again."""
+        """... those from a switch until the thread could issue again."""
         return [self.switching[0], self.switching[1]]
 
     # For tests and tools.
 
     def urgencies(self):
-        """Those of both threads."""
+        """Urgencies of both threads."""
         return [self.urgency[0], self.urgency[1]]
 
     def l3_miss_at(self, found: int, back: int) -> None:
-        """An L3 miss of the running thread."""
+        """Records an L3 miss of the running thread."""
         self.l3_miss(found, back)
 
     def pause_at(self, now: int) -> None:
-        """hint@pause of the running thread."""
+        """Executes hint@pause in the running thread."""
         self.pause(now)
 
     def end_other(self) -> None:
-        """The thread in the background has nothing more to do."""
+        """Makes the background thread idle."""
         self.ended[1 - self.running] = True
 
     def decide_at(self, issued: int, issues: int) -> tuple[int, int, int, int]:
-        """What decide() says: the cycle of the switch (-1: none), its cause, switches held back and missed."""
+        """Calls decide(): the cycle of the switch (-1: none), its cause, switches held back and missed."""
         cdef uint32_t why = 0, held_back, missed_ones
         cdef int64_t at = self.decide(issued, issues, &why, &held_back, &missed_ones)
         return at, why, held_back, missed_ones
 
     def hand_over_at(self, at: int) -> int:
-        """The other thread gets the core; which that is."""
+        """Hands the core to the other thread; returns its number."""
         self.hand_over(at)
         self.running = 1 - self.running
         return self.running
 
     def evictions(self, thread):
-        """Misses of a thread by structure: of what the other one had replaced."""
+        """Misses of a thread by structure, on lines that the other one had evicted."""
         cdef TagStore store
         found = {}
         for name, one in self.stores.items():
@@ -252,11 +252,11 @@ cdef class ThreadSwitch(TwoFlows):
         return found
 
     def watch_evictions(self, name, TagStore store):
-        """From now on it is known what the threads replace of each other's in a cache or TLB."""
+        """Begins to track evictions between the threads in a cache or TLB."""
         store.evictions = Evictions()
         self.stores[name] = store
 
     def switch_counts(self):
-        """By thread: how often it lost the core, by SwitchCause."""
+        """By thread: number of times that it lost the core, by SwitchCause."""
         cdef int thread, cause
         return [[self.switches[thread][cause] for cause in range(<int>SWITCH_CAUSES)] for thread in range(<int>THREADS)]

@@ -1,4 +1,4 @@
-"""Where a pipeline loses the core to the other hardware thread, and how it goes on: between two issue groups."""
+"""Thread switches of a pipeline: switch-out and switch-in between two issue groups."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -10,11 +10,12 @@ from pfmon.machine.occurrences cimport (
 from pfmon.machine.records cimport BUBBLE_BACK
 
 cdef enum:
-    LEAST_STALL = 4              # cycles, of those that THREAD_SWITCH_STALL.GTE_... tell apart
+    LEAST_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...
 
 
 cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
-    """Of a switch that waited: THREAD_SWITCH_STALL_n of the most of 4, 8, ... 4096 cycles that it waited."""
+    """Returns the occurrence of a delayed switch: THREAD_SWITCH_STALL_n, the largest of 4, 8, ... 4096 cycles
+    reached."""
     cdef uint32_t found = THREAD_SWITCH_STALL_4
     while cycles >= 8 and found < THREAD_SWITCH_STALL_4096:
         cycles >>= 1
@@ -23,10 +24,11 @@ cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
 
 
 cdef bint give_way(Pipeline pipeline, const Run* run, uint32_t first) noexcept nogil:
-    """The other hardware thread gets the core before the group at ``first`` issues, if that is due; whether it did.
+    """Switches to the other hardware thread before the group at ``first`` issues, if that is due; returns whether it
+    did.
 
-    What the pipeline has stood still for is over then: a switch waits for its end. The group is formed again behind
-    it, as all that was fetched is flushed (Montecito manual 2.4.1)."""
+    A pipeline stall delays the switch, and is over by then. The group is formed again afterwards, as all fetched
+    bundles are flushed (Montecito manual 2.4.1)."""
     cdef uint32_t why = 0, held_back, missed
     cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back, &missed)
     pipeline.notes.context = <uint64_t>first << NOTE_INSTRUCTION
@@ -58,11 +60,11 @@ cdef void come_back(Pipeline pipeline, int64_t now) noexcept nogil:
     pipeline.now = now + pipeline.owed
     pipeline.earliest = pipeline.now + 1
     pipeline.front_end.begin_again(pipeline.now)
-    pipeline.script.next, pipeline.script.on = pipeline.script.count, False      # what was fetched is asked for again
+    pipeline.script.next, pipeline.script.on = pipeline.script.count, False      # flushed bundles are fetched again
 
 
 cdef void record_switch(Pipeline pipeline, const Run* run, uint32_t first) noexcept nogil:
-    """The cycles of the switch to this thread are those of its next instruction."""
+    """Records the cycles of the switch to this thread, at its next instruction."""
     pipeline.records.add_bubbles(run.number, first, BUBBLE_BACK, THREAD_SWITCH, pipeline.owed)
     pipeline.front_end.stand(run.number, first, FRONT_FEFLUSH, pipeline.owed)
     pipeline.owed = 0

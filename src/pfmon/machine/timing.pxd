@@ -1,4 +1,4 @@
-"""How a block gets its time: see timing.pyx."""
+"""Timing of blocks: see timing.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
@@ -23,7 +23,7 @@ cdef enum:
 
 cdef class Timing(Repeating):
     cdef bint memoize
-    cdef uint64_t thread_id      # set in all addresses of data that the mechanisms see
+    cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
     cdef uint64_t code_id        # ... of code
     cdef uint64_t held[MOST_HELD]
     cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
@@ -33,7 +33,7 @@ cdef class Timing(Repeating):
     cdef uint32_t mark_count
     cdef BranchRegisters branch_registers
     cdef uint64_t last           # number of the block that ran last
-    cdef SnoopedCaches snooped   # this core's caches as another one finds them; None: nobody asks
+    cdef SnoopedCaches snooped   # this core's caches, snooped by another one; None: there is none
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef uint64_t predict(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil

@@ -1,8 +1,8 @@
-"""How a block gets its time: the mechanisms of a machine, and what is asked of them for a block.
+"""Timing of blocks: the mechanisms of a machine, and their use for a block.
 
-Was everything quick, that is, did nothing miss and nothing stand in the way? Then its accesses are made at once. The memo
-knows the block's time, if it met it from this state of the pipeline and with the same answers of memory before; otherwise
-the pipeline simulates it (repeating.pyx). What happened goes into the records.
+On the fast path, without misses and conflicts, the block's accesses are performed at once. The memo replays the block's
+timing if the block ran before from the same state of the pipeline and with the same responses of memory; otherwise the
+pipeline simulates it (repeating.pyx). Events go into the records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -43,15 +43,16 @@ cdef uint64_t SURVEY_LOST = 1 << 16
 
 
 cdef inline bint is_repeatable(const Run* run) noexcept nogil:
-    """Whether the memo may know it: what happens is told by state, word, branch and answers of memory. Being in a data
-    range changes notes, and what only marks say of an instruction changes what is asked."""
+    """Whether the block is memoizable: determined by state, word, branch and responses of memory. Accesses in a data
+    range change the events recorded, and properties known only from marks change the requests."""
     cdef const Told* told = run.told
     return not (run.ranged[0] | run.ranged[1]) and (
         told == NULL or not (told.failed[0] | told.failed[1] | told.deferred[0] | told.deferred[1]))
 
 
 cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogil:
-    """How far the survey came, as a part of a node's outcome: nothing for what is quick; SURVEY_LOST: too far to say."""
+    """Returns the extent of the fast path, as a part of a node's outcome: 0 for a quick block; SURVEY_LOST: too
+    large."""
     cdef uint64_t windows
     if run.quick:
         return 0
@@ -63,8 +64,9 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
 
 cdef class Timing(Repeating):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
-    simulated: slow, and the same results. ``event_sets``: how many the records keep apart. ``beside``: the machine of the
-    other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its number; ``same_program``: both have the same addresses."""
+    simulated: slow, with the same results. ``event_sets``: number of event sets in the records. ``beside``: the machine
+    of the other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its
+    number; ``same_program``: both have the same addresses."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Timing beside=None,
                   uint32_t thread=0, bint same_program=False):
@@ -88,13 +90,13 @@ cdef class Timing(Repeating):
         self.set_ranges(ranges)
 
     def set_ranges(self, ranges):
-        """The data ranges from the next instruction on: (address, mask) each. Nothing may be held (`settle`)."""
+        """Sets the data ranges from the next instruction on: (address, mask) each. No block may be held (`settle`)."""
         set_ranges(&self.pipeline.ranges, [(address | (self.thread_id & mask), mask) for address, mask in ranges])
 
     # --- a block
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
-        """The block that was held ran, and control went to ``next_ip``."""
+        """Runs the held block; control goes to ``next_ip``."""
         cdef Run run
         cdef Told told
         cdef uint64_t outcome
@@ -143,7 +145,7 @@ cdef class Timing(Repeating):
             self.show_items(marks)
 
     cdef inline uint64_t predict(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
-        """Predict the block's branch; what came of it, as a part of a node's outcome."""
+        """Predicts the block's branch; returns the result, as a part of a node's outcome."""
         if not plan.has_branch:
             if plan.steers:
                 self.follow_branch_registers(plan, run, next_ip)
@@ -155,7 +157,8 @@ cdef class Timing(Repeating):
         return run.prediction
 
     cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
-        """Have a block that was surveyed looked up, if the memo may know it, or simulated. Whether it was looked up."""
+        """Replays a block after the fast path, if it is memoizable, or simulates it. Returns whether it was
+        replayed."""
         cdef uint64_t code = survey_code(plan, run)
         cdef int64_t began = self.now
         if code == SURVEY_LOST:
@@ -175,7 +178,7 @@ cdef class Timing(Repeating):
         return True
 
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
-        """What the block writes into branch registers, and whether its branch would go elsewhere by what was there."""
+        """Tracks the block's writes to branch registers, and whether its branch was predicted by the values before."""
         cdef uint32_t i
         for i in range(plan.first_steer, plan.steers):
             if plan.steps[i].steers and executes(&plan.steps[i], run.word):
@@ -186,7 +189,7 @@ cdef class Timing(Repeating):
                 run.prediction |= EARLIER_TARGET << FLAGS_SHIFT
 
     cdef void show_items(self, uint32_t marks) noexcept nogil:
-        """Show what was recorded of the block that is held, or of none."""
+        """Shows the records of the held block, or of none."""
         cdef BlockItems block
         cdef int64_t earliest = self.pipeline.earliest
         cdef bint is_open = self.pipeline.open
@@ -204,14 +207,14 @@ cdef class Timing(Repeating):
         self.items.take(&block)
 
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
-        """Which accesses are in the data ranges."""
+        """Finds the accesses in the data ranges."""
         cdef uint64_t k
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
     cdef void leave_answers(self, uint64_t number) noexcept nogil:
-        """Record what the caches answered to another core, behind what was recorded of the block: the memo, which repeats
-        what a block did before, does not know of it."""
+        """Records snoop responses to another core, after the block's records: they are not part of the memo's records
+        of a block."""
         self.pipeline.notes.context = 0
         self.snooped.note_answers(&self.pipeline.notes)
         self.leave_notes(number, 0)
@@ -219,10 +222,10 @@ cdef class Timing(Repeating):
     # --- losses
 
     cdef void look_for_losses(self) noexcept nogil:
-        """What a mechanism could not hold is this machine's failure. Each keeps a flag of its own, which stays.
+        """Sets this machine's failure from the mechanisms' sticky flags of lost entries.
 
-        Not here: what only makes the memo know less (scoreboard.MOST_PENDING, state.MOST_WAITS, accesses beyond 64 of a
-        block that L2 serves): such a block is simulated, to the same end.
+        Limits that only make blocks not memoizable are no losses (scoreboard.MOST_PENDING, state.MOST_WAITS, accesses
+        beyond 64 of a block that L2 serves): such a block is simulated, with the same result.
         """
         if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
                 or self.fetch.table.lost:
@@ -236,7 +239,7 @@ cdef class Timing(Repeating):
     # --- after a block
 
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
-        """Frames of registers behind calls, returns and rotation."""
+        """Tracks register frames through calls, returns and rotation."""
         cdef uint32_t moved = 0
         if plan.rotates:
             if self.state:
@@ -276,7 +279,7 @@ cdef class Timing(Repeating):
     # --- marks
 
     cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil:
-        """What has to be known before the block is simulated: check loads that failed, loads that were deferred."""
+        """Reads marks needed before the block is simulated: failed check loads, deferred loads."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
@@ -292,7 +295,7 @@ cdef class Timing(Repeating):
                     set_bit(told.no_address, instruction)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
-        """Instructions of the block that flush the pipeline."""
+        """Applies instructions of the block that flush the pipeline."""
         cdef uint32_t i
         self.go_on_here()
         if plan.cut == Cut.FAILED_CHECK:
@@ -302,7 +305,7 @@ cdef class Timing(Repeating):
                 self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
 
     cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil:
-        """What stops or flushes the pipeline behind the block; the marks are taken."""
+        """Stalls or flushes the pipeline after the block, by its marks, which are consumed."""
         cdef uint32_t i, instruction
         cdef uint64_t mark, address
         cdef uint32_t cause
@@ -333,9 +336,9 @@ cdef class Timing(Repeating):
         self.mark_count = 0
 
     cdef void leave_interruption(self, const Plan* plan, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil:
-        """Record that the operating system is entered and left: by a system call, a fault or the clock, whose interrupt
-        ends a thread's turn. A floating-point interruption is qualified as the instruction that retired last, a trap's
-        own."""
+        """Records an entry to and exit from the operating system: by a system call, a fault or the clock, whose
+        interrupt ends a thread's quantum. A floating-point interruption is qualified by the last retired instruction, a
+        trap's own."""
         cdef uint64_t fault = mark_value(mark)
         self.pipeline.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         note(&self.pipeline.notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
@@ -345,7 +348,7 @@ cdef class Timing(Repeating):
         self.leave_notes(number, instruction)
 
     cdef void apply_late_marks(self) noexcept nogil:
-        """Marks of a block that was not held any more."""
+        """Applies marks of a block that was no longer held."""
         cdef const Plan* plan
         if self.last != BLOCK_MASK:
             plan = self.plans.plan(self.last)

@@ -1,4 +1,4 @@
-"""Translation lookaside buffers: which pages' translations are at hand. Addresses are translated to themselves."""
+"""Translation lookaside buffers: pages with a cached translation. Addresses are translated to themselves."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -7,14 +7,14 @@ from pfmon.machine.tags cimport ABSENT, TagStore, quick_find, use
 
 cdef class Tlb:
     cdef TagStore tags
-    cdef uint32_t reserved       # entries of each hardware thread that the other one may not take; 0: there is one thread
+    cdef uint32_t reserved       # entries reserved for each hardware thread; 0: there is one thread
 
-    # The place of the next entry, for an address of a thread; ``place``: which replacement would take.
+    # Returns the place of the next entry, for an address of a thread; ``place``: the replacement policy's choice.
     cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil
 
 
 cdef class PageTable:
-    """The pages that the operating system has given translations for, as the page walker finds them."""
+    """Pages with a translation by the operating system, as found by the page walker."""
 
     cdef uint64_t* pages         # an open hash table of page numbers + 1
     cdef uint64_t mask
@@ -27,7 +27,7 @@ cdef class PageTable:
 
 
 cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
-    """Whether the translation is there; using it makes it recent."""
+    """Looks up a translation; a hit makes it recent."""
     cdef int64_t place = quick_find(tlb.tags, address)
     if place == ABSENT:
         return 0
@@ -36,7 +36,7 @@ cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
 
 
 cdef inline int64_t room_in(Tlb tlb, uint64_t address) noexcept nogil:
-    """The place of the next entry."""
+    """Returns the place of the next entry."""
     cdef int64_t place = tlb.tags.victim(address)
     return tlb.own_place(address, place) if tlb.reserved else place
 

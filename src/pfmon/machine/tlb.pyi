@@ -4,7 +4,7 @@ from pfmon.machine.machine_figures import Value
 from pfmon.machine.tags import TagStore
 
 class Tlb:
-    """The TLB ``name`` of a machine; an entry stands for ``page`` bytes."""
+    """The TLB ``name`` of a machine; an entry maps ``page`` bytes."""
 
     def __init__(self, config: Mapping[str, Value], name: str, page: int) -> None: ...
     def bring(self, address: int) -> None: ...
@@ -13,7 +13,7 @@ class Tlb:
     def store(self) -> TagStore: ...
 
 class PageTable:
-    """The pages that the operating system has given translations for."""
+    """Pages with a translation by the operating system."""
 
     def __contains__(self, page: int) -> bool: ...
     def __len__(self) -> int: ...

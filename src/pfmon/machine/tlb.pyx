@@ -13,7 +13,7 @@ cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
 
 cdef class Tlb:
-    """The TLB ``NAME`` of a machine: ``entries``, ``ways``, ``replacement``; an entry stands for ``page`` bytes."""
+    """The TLB ``NAME`` of a machine: ``entries``, ``ways``, ``replacement``; an entry maps ``page`` bytes."""
 
     def __cinit__(self, config, name: str, page: int):
         ways = config[f"{name}.ways"]
@@ -21,7 +21,7 @@ cdef class Tlb:
         self.tags = TagStore(entries // ways, ways, page.bit_length() - 1, config[f"{name}.replacement"])
 
     cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil:
-        """Replacement ignores whose an entry is, but for those that are reserved (Montecito manual 2.4.3.1)."""
+        """Replacement ignores the thread of an entry, except for reserved ones (Montecito manual 2.4.3.1)."""
         cdef uint32_t own = thread_of(address), i, others = 0
         cdef uint64_t number = self.tags.numbers[place]
         cdef int64_t oldest = place
@@ -40,19 +40,18 @@ cdef class Tlb:
         return oldest
 
     def reserve(self, entries: int) -> None:
-        """So many entries of each hardware thread are not for the other one. ValueError: it has several sets, or no order
-        of use."""
+        """Reserves so many entries for each hardware thread. ValueError: it has several sets, or no order of use."""
         if self.tags.sets != 1 or self.tags.stamps == NULL:
             raise ValueError("entries are reserved in one set with LRU replacement")
         self.reserved = entries
 
     def bring(self, address: int) -> None:
-        """What `insert` does, for tests."""
+        """Calls `insert`, for tests."""
         insert(self, address)
 
     @property
     def store(self) -> TagStore:
-        """Its entries."""
+        """Tags of its entries."""
         return self.tags
 
 
@@ -74,7 +73,7 @@ cdef class PageTable:
             place = (place + 1) & self.mask
         return 0
 
-    # A page that it does not know; whether there was memory for it.
+    # Adds a page that is new; returns whether there was memory for it.
     cdef bint add(self, uint64_t page) noexcept nogil:
         cdef uint64_t place
         if 2 * self.count > self.mask and not self.grow():

@@ -1,12 +1,12 @@
-"""What the pipeline of one machine has to know of an encoding: where it issues."""
+"""Issue ports of encodings in one machine's pipeline."""
 
 from libc.stdint cimport uint8_t, uint32_t
 
 cdef enum:
     MOST_LAYOUTS = 128
 
-cdef enum Port:                 # sets of ports that an instruction may go to
-    PORT_A = 0                   # A-type in an I slot: an I, or an M when there is none (in an M slot it is PORT_M)
+cdef enum Port:                 # sets of ports of an instruction
+    PORT_A = 0                   # A-type in an I slot: an I, or an M when none is free (in an M slot it is PORT_M)
     PORT_M = 1                   # any M
     PORT_M01 = 2
     PORT_M0 = 3

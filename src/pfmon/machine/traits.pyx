@@ -1,11 +1,11 @@
-"""Where encodings issue: the machine's [ports] table (Montecito manual tables 2-4 to 2-7), by format."""
+"""Issue ports of encodings: the machine's [ports] table (Montecito manual tables 2-4 to 2-7), by format."""
 
 from pfmon.stream.ia64 cimport ADVANCED, LOAD_CHECK, PREFETCH_HINT
 from pfmon.stream.kinds cimport NOP
 
 from pfmon.engine.ia64.encodings.formats import FORMATS
 
-# As the [ports] tables name them.
+# Names used in the [ports] tables.
 PORT_NUMBERS = {
     "A": PORT_A, "M": PORT_M, "M01": PORT_M01, "M0": PORT_M0, "M23": PORT_M23, "M2": PORT_M2, "I": PORT_I,
     "I0": PORT_I0, "F": PORT_F, "F0": PORT_F0, "B": PORT_B, "BRP": PORT_BRP, "L": PORT_L,
@@ -13,7 +13,7 @@ PORT_NUMBERS = {
 
 
 cdef int fill_ports(PortTable* table, config) except -1:
-    """Take ``ports.FORMAT`` and ``ports.FORMAT-advanced`` of a machine's figures."""
+    """Reads ``ports.FORMAT`` and ``ports.FORMAT-advanced`` of a machine's figures."""
     cdef uint32_t number
     if len(FORMATS) > MOST_LAYOUTS:
         raise ValueError(f"more than {MOST_LAYOUTS} formats")
@@ -22,7 +22,7 @@ cdef int fill_ports(PortTable* table, config) except -1:
             table.plain[number] = table.advanced[number] = PORT_B
             table.hint[number] = PORT_BRP
             continue
-        if f"ports.{name}" not in config:    # a format that no encoding has (config.py wants all others)
+        if f"ports.{name}" not in config:    # a format without encodings (config.py requires all others)
             table.plain[number] = table.advanced[number] = table.hint[number] = PORT_A
             continue
         table.plain[number] = table.hint[number] = PORT_NUMBERS[config[f"ports.{name}"]]
@@ -31,7 +31,7 @@ cdef int fill_ports(PortTable* table, config) except -1:
 
 
 cdef uint8_t port_of(const PortTable* table, uint8_t layout, uint32_t kind, uint32_t isa_kind) noexcept nogil:
-    """The ports where an encoding of these kinds issues."""
+    """Returns the ports for an encoding of these kinds."""
     if kind & NOP or isa_kind & PREFETCH_HINT:
         return table.hint[layout]
     if isa_kind & (ADVANCED | LOAD_CHECK):

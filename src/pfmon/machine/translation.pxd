@@ -1,4 +1,4 @@
-"""DataTranslation of data addresses: see translation.pyx."""
+"""Translation of data addresses: see translation.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -29,22 +29,22 @@ cdef class DataTranslation:
     cdef Tlb tlb1, tlb2
     cdef TagStore pages1, pages2 # their tags
     cdef PageTable table
-    cdef bint prevalidated       # lines of L1D go with their entry of tlb1
-    cdef uint64_t* lines         # by place of tlb1: lines of its page that came to L1D, a bit for every 64th
+    cdef bint prevalidated       # lines of L1D are invalidated with their entry of tlb1
+    cdef uint64_t* lines         # by place of tlb1: lines of its page filled into L1D, a bit for every 64th
     cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
-    # Of threads of one program: bits that physical addresses may have. All ones: each thread has its own.
+    # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
     cdef uint64_t physical
 
-    # The cycle in which the access can go on; -1: not at all.
+    # Translates an address; returns the cycle in which the access can proceed; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
-    # A speculative load of a page that does not exist: the cycle in which it has its NaT. No translation stays.
+    # Handles a speculative load of an unmapped page: returns the cycle of its NaT. No translation is kept.
     cdef int64_t find_no_page(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
-    # Two threads have the same pages: ``thread_id`` tells only their translations apart.
+    # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
-    # The operating system is entered in cycle `now`; when it is done.
+    # Enters the operating system in cycle `now`; returns the cycle of its exit.
     cdef int64_t enter_kernel(self, Notes* notes, int64_t now, Served* out) noexcept nogil
     cdef bint first_alone(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
@@ -53,7 +53,7 @@ cdef class DataTranslation:
 
 
 cdef inline void line_came(DataTranslation data, uint64_t address) noexcept nogil:
-    """A line came to L1D."""
+    """Records a line filled into L1D."""
     cdef int64_t place
     if data.prevalidated:
         place = quick_find(data.pages1, address)

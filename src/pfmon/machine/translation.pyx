@@ -1,10 +1,10 @@
-"""The data TLBs, the page walker, and which lines of L1D go with their translation.
+"""The data TLBs, the page walker, and the invalidation of L1D's lines with their translation.
 
-Both levels are asked at once (Montecito manual 4.10): a walk whenever the second has no entry, also if the first has
-one; a transfer if only the second has it. Floating-point accesses ask the second alone. L1D is prevalidated (2.4.3.1):
-its tags name an entry of the first level, and when that goes the lines go.
+Both levels are accessed at once (Montecito manual 4.10): a miss of the second level starts a walk, even if the first
+hits; a hit only in the second is a transfer. Floating-point accesses use the second alone. L1D is prevalidated
+(2.4.3.1): its tags name an entry of the first level, and its lines are invalidated with that.
 
-An entry of the first level whose page has left the second stays, marked; its next use walks.
+An entry of the first level whose page was evicted from the second stays, marked; its next use walks.
 """
 
 from libc.stdlib cimport calloc, free
@@ -86,7 +86,7 @@ cdef class DataTranslation:
         now = stand_still(out, Cause.XPN, now, now + self.exception_cycles)
         return stand_still(out, Cause.KERNEL, now, now + self.software_cycles)
 
-    # The walker reads the entry through L2, if that has a translation itself: when it has it; otherwise -now.
+    # Reads the VHPT entry through L2, if its address has a translation itself: returns the cycle; otherwise -now.
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil:
         cdef int64_t done
         if not lookup(self.tlb2, entry):
@@ -95,8 +95,8 @@ cdef class DataTranslation:
         done = self.l2.request(notes, entry | ~self.physical, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         return stand_still(out, Cause.L1D_HPW, now, done)
 
-    # A translation comes to the second level; where the VHPT has none the operating system puts it in, unless the
-    # access is one that `drops` then (lfetch): -1.
+    # Inserts a translation into the second level; without one in the VHPT the operating system inserts it there, unless
+    # the access `drops` then (lfetch): -1.
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil:
         cdef uint64_t page = (address & self.physical) >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
@@ -120,7 +120,7 @@ cdef class DataTranslation:
         self.insert_second(address)
         return now
 
-    # Whether the first level has an entry whose page has left the second; it is marked no more.
+    # Whether the first level has an entry whose page was evicted from the second; clears the mark.
     cdef bint first_alone(self, uint64_t address) noexcept nogil:
         cdef int64_t place = self.pages1.search(address >> self.pages1.shift | ALONE)
         if place == ABSENT:
@@ -149,7 +149,7 @@ cdef class DataTranslation:
                     self.pages1.numbers[i] = self.pages1.numbers[i] | ALONE
         self.pages2.put(place, address, 0, 0, 1)
 
-    # The entry in this place of the first level goes, and its lines with it.
+    # Evicts the entry in this place of the first level, and its lines.
     cdef void drop_lines(self, int64_t place) noexcept nogil:
         cdef uint64_t base = (self.pages1.numbers[place] & ~ALONE) << self.pages1.shift
         cdef uint64_t mask = self.lines[place], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line

@@ -1,4 +1,4 @@
-"""Two machines that run together: see two_flows.pyx."""
+"""Two coupled machines: see two_flows.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t
 
@@ -11,18 +11,18 @@ cdef enum:
 
 
 cdef class SwitchedThread(EventSetConsumer):
-    """What the machine of a hardware thread does when it loses and gets the core."""
+    """Reactions of a hardware thread's machine when it loses and gets the core."""
 
-    # It has had the core up to and with cycle ``now``.
+    # It has had the core up to and including cycle ``now``.
     cdef void hold(self, int64_t now) noexcept nogil
-    # It has the core behind cycle ``now``.
+    # It has the core after cycle ``now``.
     cdef void go_on(self, int64_t now) noexcept nogil
-    # It may have to wait for something else than memory; the last cycle that it used.
+    # It may have to wait for events other than memory; returns the last cycle that it used.
     cdef int64_t stand(self) noexcept nogil
-    # Its core has nothing to do from here on, and something behind cycle ``now``.
+    # Its core is idle from here on, and busy after cycle ``now``.
     cdef void sleep(self) noexcept nogil
     cdef void wake(self, int64_t now) noexcept nogil
-    # Its stream has ended: what is held runs. The last cycle that it used.
+    # Its stream has ended: runs the held block. Returns the last cycle that it used.
     cdef int64_t end(self) noexcept nogil
 
 
@@ -36,15 +36,15 @@ cdef class TwoFlows:
     cdef uint32_t running
     cdef bint ended[FLOWS]
     cdef bint asleep[FLOWS]      # its program waits for the other's
-    cdef int credit[FLOWS]       # how often it was woken more than it slept: it may be woken before it comes so far
-    cdef bint starved[FLOWS]     # what it reads comes when the other has read more
+    cdef int credit[FLOWS]       # excess of wakes over sleeps: it may be woken before it sleeps
+    cdef bint starved[FLOWS]     # it can read on only after the other has read more
 
-    # The other flow runs; returns when it lets this one run again.
+    # Runs the other flow; returns when that yields to this one.
     cdef void let_other_run(self) noexcept nogil
     cdef void leave(self, uint32_t own) noexcept nogil
-    # The flow that runs begins its stream.
+    # The running flow begins its stream.
     cdef void begins(self, SwitchedThread thread) noexcept nogil
-    # It has read it, and came to cycle ``now``; the other one may not have.
+    # Its stream has ended, in cycle ``now``; the other one may go on.
     cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil
     # The running flow's program waits, or has nothing to read for now: returns when it goes on.
     cdef void rests(self, SwitchedThread thread) noexcept nogil

@@ -5,6 +5,6 @@ from pfmon.stream.consumer import Consumer
 from pfmon.stream.ring import Ring
 
 class TwoFlows:
-    """Two machines that run together."""
+    """Two coupled machines."""
 
     def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...

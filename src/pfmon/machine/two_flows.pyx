@@ -1,8 +1,8 @@
-"""Two machines that run together, one at a time, in one thread of the host: hardware threads of a core, or two cores.
+"""Two coupled machines, running one at a time, in one thread of the host: hardware threads of a core, or two cores.
 
-Each reads a stream of its own. What one does when the other one is to run stays on its stack, in the middle of a block or
-of a memory access (coroutine.pxd). So the order in which they meet in what they share is that of the modelled cycles, and
-depends on nothing else.
+Each reads a stream of its own. A machine that yields keeps its stack, in the middle of a block or of a memory access
+(coroutine.pxd). So the order of their accesses to shared state is that of the modelled cycles, and depends on nothing
+else.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
@@ -15,7 +15,7 @@ from pfmon.stream.ring_pair cimport NOTHING_NOW, SLEEPS, THE_END, WAKES_OTHER, T
 
 
 cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
-    """Where the second flow begins: the halves of the object's address."""
+    """Entry point of the second flow; the arguments are the halves of the object's address."""
     (<TwoFlows><void*>(<uintptr_t>high << 32 | low)).run_flow(1)
 
 
@@ -42,7 +42,7 @@ cdef class SwitchedThread(EventSetConsumer):
 
 
 cdef class TwoFlows:
-    """The base class does not say when the flows take turns."""
+    """The base class does not decide when the flows take turns."""
 
     def __cinit__(self, *_):
         self.stack = calloc(STACK_BYTES, 1)
@@ -65,12 +65,12 @@ cdef class TwoFlows:
         pass
 
     cdef void begin_asleep(self) noexcept nogil:
-        """The second flow has nothing to do until the first one wakes it."""
+        """The second flow sleeps until the first one wakes it."""
         self.asleep[1] = True
         self.credit[1] = -1
 
     cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
-        """Read a ring whose writer writes another one as well, in turn (ring_pair.pyx)."""
+        """Reads a ring whose writer also writes another one, in turn (ring_pair.pyx)."""
         cdef Shared* shared = ring.shared
         cdef Buffer* buffer
         cdef uint32_t own = ring.number, turn
@@ -124,7 +124,7 @@ cdef class TwoFlows:
         else:
             self.run_stream(self.first, self.first_reader, self.first_ring)
         if number or not self.ended[1]:
-            self.let_other_run()         # the second flow has no end of its own
+            self.let_other_run()         # the second flow never returns
 
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
         cdef int64_t now
@@ -138,12 +138,12 @@ cdef class TwoFlows:
         self.ends(thread, now)
 
     def run(self, threads, readers, rings):
-        """Give two machines the streams in two rings. ``readers``: those who read them, and hand on to the machines."""
+        """Runs two machines on the streams in two rings. ``readers``: they read the rings and feed the machines."""
         self.first, self.second = threads
         self.first_reader, self.second_reader = readers
         self.first_ring, self.second_ring = rings
         with nogil:
             self.run_flow(0)
-        self.first = self.second = None          # who has them may be in what they refer to
+        self.first = self.second = None          # breaks reference cycles
         self.first_reader = self.second_reader = None
         self.first_ring = self.second_ring = None

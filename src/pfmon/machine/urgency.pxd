@@ -1,4 +1,4 @@
-"""Urgency: what decides which hardware thread has the core (Montecito manual 2.4.1.3, figure 2-2)."""
+"""Urgency: it decides which hardware thread has the core (Montecito manual 2.4.1.3, figure 2-2)."""
 
 from libc.stdint cimport uint8_t
 
@@ -10,12 +10,12 @@ cdef enum:
 
 
 cdef inline void missed(uint8_t* urgency) noexcept nogil:
-    """An L3 miss of the thread."""
+    """Updates the urgency at an L3 miss of the thread."""
     if urgency[0] > LEAST_URGENCY:
         urgency[0] -= 1
 
 
 cdef inline void returned(uint8_t* urgency) noexcept nogil:
-    """The data of an L3 miss of the thread has come."""
+    """Updates the urgency when the data of a thread's L3 miss arrives."""
     if urgency[0] < NOMINAL_URGENCY:
         urgency[0] += 1

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 class TlbLevel(IntEnum):
-    """What served a miss of a first-level TLB."""
+    """Level that served a miss of a first-level TLB."""
 
     TLB_HIT = 0
     TLB_L2 = 1
@@ -10,7 +10,7 @@ class TlbLevel(IntEnum):
     TLB_FAULT = 3
 
 class FlowKind(IntEnum):
-    """What changed the flow of execution."""
+    """Kind of a change of control flow."""
 
     FLOW_RELATIVE = 0
     FLOW_RETURN = 1
@@ -19,7 +19,7 @@ class FlowKind(IntEnum):
     FLOW_EXCEPTION = 4
 
 class Watch:
-    """Is told of misses and changes of flow."""
+    """Listener for misses and branches."""
 
     lost: bool
 

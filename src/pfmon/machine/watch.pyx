@@ -1,10 +1,10 @@
-"""The base class of what is told of a machine's misses and changes of flow. It captures nothing."""
+"""The base class of listeners for a machine's misses and branches. It captures nothing."""
 
 from libc.string cimport memset
 
 
 cdef class Watch:
-    """A subclass says what it wants to be told of, and `capture`s what it takes of that."""
+    """A subclass sets the events that it subscribes to, and `capture`s some of them."""
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack) noexcept nogil:
@@ -32,7 +32,7 @@ cdef class Watch:
         pass
 
     cdef Captured* capture(self, uint64_t block, uint32_t instruction, uint32_t occurrence) noexcept nogil:
-        """Room for what is captured; NULL, and a loss, when there is none."""
+        """Adds a capture; NULL, and `lost`, when there is no room."""
         cdef Captured* found
         if self.count == MOST_CAPTURED:
             self.lost = True
@@ -51,7 +51,7 @@ cdef class Watch:
 
 
 cdef class Watches(Watch):
-    """Two that are told the same; either may be two again."""
+    """Notifies two listeners; either may be a pair again."""
 
     def __cinit__(self, Watch first, Watch second):
         self.first, self.second = first, second
@@ -118,7 +118,7 @@ cdef class Watches(Watch):
         self.take(self.second)
 
     cdef void take(self, Watch watch) noexcept nogil:
-        """What one of them captured, behind what is there."""
+        """Append one listener's captures."""
         cdef uint32_t k
         cdef Captured* one
         self.lost |= watch.lost
@@ -129,7 +129,7 @@ cdef class Watches(Watch):
 
 
 def watching(watches):
-    """One that stands for all of them; None for none."""
+    """Combines listeners into one; None for none."""
     whole = None
     for watch in watches:
         whole = watch if whole is None else Watches(whole, watch)

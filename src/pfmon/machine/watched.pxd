@@ -1,4 +1,4 @@
-"""What a machine tells those who watch it: see watched.pyx."""
+"""Notification of a machine's listeners: see watched.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -26,11 +26,11 @@ cdef class Watched(SwitchedThread):
     cdef readonly BranchPredictor predictor
     cdef readonly Memo memo
     cdef uint32_t state          # number of the pipeline's state in the memo; 0: it is in the pipeline itself
-    cdef int64_t now             # as Pipeline.now, also while the memo goes on
-    cdef Watch watch             # who is told of misses and changes of flow, in the event set in force; None: nobody
-    cdef Items items             # who looks at what is recorded; None: nobody
-    cdef uint64_t arrived        # where control went behind the block of which flows were told last
-    cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
+    cdef int64_t now             # as Pipeline.now, also during replay
+    cdef Watch watch             # capture listener for the event set in force; None: there is none
+    cdef Items items             # observer of the records; None: there is none
+    cdef uint64_t arrived        # address reached after the block whose branch was reported last
+    cdef const Node* ran         # the memo's node that the current block was replayed from; NULL: it was simulated
 
     cdef int set_watch(self, Watch watch) except -1
     cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,

@@ -1,7 +1,7 @@
-"""What a machine tells those who watch it (watch.pxd), and where it records what they captured.
+"""Notifies a machine's capture listeners (watch.pxd), and records their captures.
 
-Captures are recorded behind what was recorded of the block, each as a part without instructions: the memo, which repeats
-what a block did before, does not know of them.
+Captures are recorded after the block's records, each as a part without instructions: they are not part of the memo's
+records of a block.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -22,25 +22,25 @@ from pfmon.machine.watch cimport Flow, FlowKind
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
 
-# Where Linux has the interruption vector table (cr.iva): its first page of code in region 5.
+# Linux's interruption vector table (cr.iva): its first page of code in region 5.
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
 
 
 cdef class Watched(SwitchedThread):
-    """The mechanisms of a machine, and who is told of what happens in them."""
+    """The mechanisms of a machine, and their listeners."""
 
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        """Notes that belong to no cycle with an issue."""
+        """Records unattributed events, which belong to no cycle with an issue."""
         write_loose_notes(self.pipeline.loose, &self.pipeline.notes, self.records, number, instruction)
 
     cdef int set_watch(self, Watch watch) except -1:
-        """From the next instruction on this one is told."""
+        """Sets the listener from the next instruction on."""
         self.watch = self.pipeline.watch = self.pipeline.front_end.watch = watch
         return 0
 
     cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,
                             int64_t began) noexcept nogil:
-        """Tell of the accesses of a block that the memo repeated; ``issued``: cycles until each did."""
+        """Reports the accesses of a replayed block; ``issued``: cycles until each did."""
         cdef uint32_t i, access = 0
         cdef const Reach* reach
         cdef const Step* step
@@ -54,7 +54,7 @@ cdef class Watched(SwitchedThread):
             access += 1
 
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
-        """Tell of the block's change of flow, or that there was none."""
+        """Reports the block's branch, or that there was none."""
         cdef Flow flow
         self.arrived = plan.end & ~THREAD_ID
         if not plan.has_branch and plan.cut != Cut.FAILED_CHECK:
@@ -75,7 +75,7 @@ cdef class Watched(SwitchedThread):
         self.watch.flow(&flow)
 
     cdef void show_mark(self, const Plan* plan, uint64_t number, uint64_t mark) noexcept nogil:
-        """Tell of what only marks say: failed checks of advanced loads, exceptions."""
+        """Reports events known only from marks: failed checks of advanced loads, exceptions."""
         cdef Flow flow
         cdef int fault
         cdef uint32_t instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
@@ -91,7 +91,7 @@ cdef class Watched(SwitchedThread):
             self.watch.flow(&flow)
 
     cdef void leave_captures(self) noexcept nogil:
-        """Record what was captured, behind what was recorded of the block, in its order."""
+        """Records the captures after the block's records, in order."""
         cdef uint32_t k
         cdef Captured* one
         self.watch.gather()
@@ -100,7 +100,7 @@ cdef class Watched(SwitchedThread):
             if self.items is not None:
                 one.second = self.is_second(one)
             one.item = self.records.log_count
-            if one.occurrence == NOTHING_HAPPENED:       # of what was captured before
+            if one.occurrence == NOTHING_HAPPENED:       # merged with an earlier capture
                 continue
             self.pipeline.notes.context = (<uint64_t>one.instruction << NOTE_INSTRUCTION
                                            | <uint64_t>one.ranged << NOTE_RANGED)
@@ -108,8 +108,8 @@ cdef class Watched(SwitchedThread):
             self.leave_notes(one.block, one.instruction)
 
     cdef bint is_second(self, const Captured* one) noexcept nogil:
-        """Whether the instruction of what was captured, of the block at hand, issued in the second bundle of its cycle,
-        which follows the first one (Montecito manual, table 3-22, bn). One that faulted did not."""
+        """Whether the captured instruction, of the current block, issued in the second bundle of its cycle, which
+        follows the first one (Montecito manual, table 3-22, bn). One that faulted did not."""
         cdef uint64_t block = one.block
         cdef uint32_t instruction = one.instruction
         cdef const uint32_t* items = self.records.log
@@ -138,7 +138,7 @@ cdef class Watched(SwitchedThread):
 
     cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
                             bint* found) noexcept nogil:
-        """`is_second` of an instruction of this part; not `found`: it is of another one."""
+        """`is_second` for an instruction of this part; not `found`: it is in another one."""
         cdef uint32_t first = <uint32_t>(code >> 32 & 0xFF), last = <uint32_t>(code >> 40 & 0xFF)
         cdef uint64_t bundle
         if code & 0xFFFFFFFFULL != block or instruction < first or instruction > last:
