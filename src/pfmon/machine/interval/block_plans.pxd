@@ -1,4 +1,4 @@
-"""What a block asks of an out-of-order core, and what happened in it: see block_plans.pyx."""
+"""Plans of blocks for an out-of-order core, with their counts: see block_plans.pyx."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -15,29 +15,29 @@ cdef struct Reached:             # an access
     uint8_t instruction          # its number in the block
     uint8_t reads, writes
 
-# A program's blocks are many, and the caches of the host are small: what a run of a block looks at is side by side.
+# A program's blocks are many, and the host's caches small: fields used in a run of a block are side by side.
 cdef struct BlockPlan:           # 64 bytes; then `reached` accesses, then its counts
     uint64_t first_line          # of L1I
-    uint64_t last                # address of its last instruction, which is its branch
+    uint64_t last                # address of its last instruction, the branch
     uint64_t ip
-    uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: nothing happened in it
-    Dataflow* flow               # NULL: nobody said what its instructions read and write
-    uint64_t held                # how often its branch's condition held
+    uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: no events so far
+    Dataflow* flow               # NULL: the operands of its instructions are not known
+    uint64_t held                # number of times that its branch's condition held
     uint32_t number
     uint16_t reached
     uint8_t length
-    uint8_t more_lines           # of L1I, behind the first
+    uint8_t more_lines           # of L1I, after the first
     uint8_t branch               # BranchKind of it
-    uint8_t condition            # bit of the word that says that it was taken, or ALWAYS
-    uint8_t groups               # whole dispatch groups of it
-    uint8_t short_by             # slots of a dispatch group that it leaves filled: its length modulo the width
-    uint8_t listed               # it has something to be recorded
+    uint8_t condition            # bit of the word that is set when it was taken, or ALWAYS
+    uint8_t groups               # its whole dispatch groups
+    uint8_t short_by             # slots of a dispatch group filled by the rest: its length modulo the width
+    uint8_t listed               # it has events to be recorded
     uint8_t last_bytes           # of its last instruction
 
 cdef struct BlockCounts:
-    BlockPlan* next              # of those that have something to be recorded
-    uint64_t ran                 # how often it ran, without those in `runs`
-    uint64_t runs[MOST_WIDTH]    # how often it dispatched, by how many slots of the group were taken: `width` of them
+    BlockPlan* next              # of those with events to be recorded
+    uint64_t ran                 # number of its runs, without those in `runs`
+    uint64_t runs[MOST_WIDTH]    # number of its dispatches, by filled slots of the current group: `width` of them
 
 
 cdef inline Reached* accesses_of(BlockPlan* plan) noexcept nogil:
@@ -45,7 +45,7 @@ cdef inline Reached* accesses_of(BlockPlan* plan) noexcept nogil:
 
 
 cdef inline uint64_t accesses_bytes(uint64_t reached) noexcept nogil:
-    """Bytes that the accesses of a plan take: whole words."""
+    """Returns the bytes of a plan's accesses: whole words."""
     return (reached * sizeof(Reached) + 7) & ~<uint64_t>7
 
 
@@ -54,7 +54,7 @@ cdef inline BlockCounts* counts_of(BlockPlan* plan) noexcept nogil:
 
 
 cdef inline uint64_t behind(const BlockPlan* plan) noexcept nogil:
-    """The address behind a block's last instruction."""
+    """Returns the address after a block's last instruction."""
     return plan.last + plan.last_bytes
 
 
@@ -72,7 +72,7 @@ cdef class BlockPlans:
 
 
 cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:
-    """The plan of a block; NULL: `failure` says why there is none."""
+    """Returns the plan of a block; NULL: the reason is in `failure`."""
     cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
     if place < plans.capacity[bank] and plans.plans[bank][place] != NULL:
         return plans.plans[bank][place]

@@ -1,4 +1,4 @@
-"""Blocks as an out-of-order core sees them, each worked out when it runs first."""
+"""Plans of blocks for an out-of-order core, each made when its block first runs."""
 
 cimport cython
 from libc.stdlib cimport free, malloc, realloc
@@ -69,12 +69,12 @@ cdef class BlockPlans:
         return plan
 
     cdef uint64_t bytes_of(self, uint64_t reached) noexcept nogil:
-        """Bytes of a plan with so many accesses, and its counts."""
+        """Returns the bytes of a plan with so many accesses, and its counts."""
         cdef uint64_t counts = sizeof(BlockCounts) - (MOST_WIDTH - self.width) * sizeof(uint64_t)
         return sizeof(BlockPlan) + accesses_bytes(reached) + counts
 
     cdef bint follow(self, BlockPlan* plan) noexcept nogil:
-        """Work out a block's dataflow; False: there is no memory."""
+        """Computes a block's dataflow; False: there is no memory."""
         cdef const BlockHead* head = &self.table.c.heads[plan.number]
         cdef uint64_t stride = self.table.c.header.payload_bytes
         cdef Source* addresses = <Source*>malloc((plan.reached + 1) * sizeof(Source))
@@ -95,7 +95,7 @@ cdef class BlockPlans:
 
 
 cdef void describe(Reached* to, const BlockAccess* accesses, uint64_t k, const BlockInstruction* instructions) noexcept nogil:
-    """One access of a block."""
+    """Describes one access of a block."""
     cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
     cdef uint8_t kind = instruction.second if is_second(accesses, k) else instruction.access
     to.instruction, to.size = accesses[k].instruction, max(<uint16_t>1, instruction.size)

@@ -1,4 +1,4 @@
 class CycleWatch:
-    """Looks at every cycle of an out-of-order machine."""
+    """Listener for every cycle of an out-of-order machine."""
 
     following: CycleWatch | None

@@ -1,4 +1,4 @@
-"""The base class of those who look at every cycle: it counts none."""
+"""The base class of listeners for every cycle: it counts none."""
 
 
 cdef class CycleWatch:

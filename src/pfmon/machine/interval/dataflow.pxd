@@ -1,21 +1,21 @@
-"""What flows through a block, from the registers at its beginning and its loads to those at its end; see dataflow.pyx."""
+"""Dataflow of a block, from its input registers and loads to its output registers; see dataflow.pyx."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.stream.operands cimport REGISTER_BITS, Operands
 from pfmon.stream.table cimport BlockAccess
 
-cdef struct Source:              # of a value
-    uint64_t registers           # as they are when the block begins
-    uint64_t loads               # of the block, by number of the access; beyond 64 are not followed
+cdef struct Source:              # sources of a value
+    uint64_t registers           # at the beginning of the block
+    uint64_t loads               # of the block, by number of the access; beyond 64 are not tracked
 
-cdef struct Result:              # a register that the block writes
+cdef struct Result:              # a register written by the block
     Source source
     uint32_t number
 
-cdef struct Dataflow:            # then: what the address of each access comes from (Source)
-    Source branch                # what its last instruction reads
-    uint64_t read                # registers that anything of it comes from
+cdef struct Dataflow:            # then: the sources of each access' address (Source)
+    Source branch                # sources of its last instruction
+    uint64_t read                # registers that are sources of anything in it
     uint64_t written
     uint32_t results
     Result result[REGISTER_BITS]
@@ -25,6 +25,6 @@ cdef inline Source* addresses_of(Dataflow* flow) noexcept nogil:
     return <Source*>&flow.result[flow.results]
 
 
-# Follow the instructions of a block; ``addresses`` gets what the address of each access comes from.
+# Computes the dataflow of a block's instructions; ``addresses`` gets the sources of each access' address.
 cdef void follow_block(Dataflow* flow, Source* addresses, const uint8_t* operands, uint64_t stride, uint32_t length,
                        const BlockAccess* accesses, uint32_t count) noexcept nogil

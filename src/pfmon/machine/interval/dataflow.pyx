@@ -1,4 +1,4 @@
-"""The dataflow of a block, worked out once: so what waits for a load that missed is known for the block, not instruction by
+"""The dataflow of a block, computed once: so dependences on a load that missed are known per block, not instruction by
 instruction."""
 
 from libc.string cimport memset
@@ -14,7 +14,7 @@ cdef enum:
 
 
 cdef void join(Source* to, const Source* registers, uint64_t wanted) noexcept nogil:
-    """What some registers come from, together."""
+    """Joins the sources of some registers."""
     to.registers = to.loads = 0
     while wanted:
         to.registers |= registers[lowest_bit(wanted)].registers

@@ -6,9 +6,9 @@ from pfmon.machine.interval.recency cimport Line, Sets, set_of
 from pfmon.machine.patterns cimport stepped
 from pfmon.machine.return_stack cimport ReturnStack
 
-cpdef enum Verdict:              # on a branch
+cpdef enum Verdict:              # result for a branch
     FORESEEN = 0
-    LATE = 1                     # its direction was, its target only when it was decoded
+    LATE = 1                     # direction predicted, target known only at decode
     MISPREDICTED = 2
 
 
@@ -18,14 +18,14 @@ cdef enum:
 
 
 cdef class FlowPredictor:
-    cdef Sets targets            # of branches whose targets are known; a target is in the place of `ready`
+    cdef Sets targets            # of branches with known targets; a target is in the field `ready`
     cdef uint8_t* bimodal        # counters of two bits
-    cdef uint8_t* shared         # ... that the history chooses among
-    cdef uint8_t* chooser        # ... of which of the two: 2 and 3 the shared one
+    cdef uint8_t* shared         # ... indexed with the history
+    cdef uint8_t* chooser        # ... that choose one of the two: 2 and 3 the shared one
     cdef uint64_t* indirect      # targets by address and path
     cdef uint64_t bimodal_mask, shared_mask, history_mask, indirect_mask
     cdef uint64_t history        # of conditional branches
-    cdef uint64_t path           # of taken ones, with the one at hand; before: without it
+    cdef uint64_t path           # of taken ones, including the current one; before: without it
     cdef uint64_t before
     cdef ReturnStack returns
 
@@ -35,8 +35,8 @@ cdef class FlowPredictor:
 
 
 cdef inline bint foresees(FlowPredictor self, uint64_t hash, bint taken) noexcept nogil:
-    """Whether the direction of a branch was foreseen, whose address has a hash; the counters and the history learn it.
-    Without branches that depend on the outcome: the host would mispredict what the program's own processor does."""
+    """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
+    whether it was right. Branchless on the outcome: the host would mispredict as the program's own processor does."""
     cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
     cdef uint8_t* other
     cdef uint8_t* choice
@@ -55,8 +55,8 @@ cdef inline bint foresees(FlowPredictor self, uint64_t hash, bint taken) noexcep
 
 
 cdef inline bint follows(FlowPredictor self, uint64_t address, uint64_t target) noexcept nogil:
-    """Whether a direct branch that was taken, and no call, is the latest of its set in the target buffer, with this
-    target; if so, that was all: it is followed."""
+    """Whether a taken direct branch, not a call, is the most recent of its set in the target buffer, with this target;
+    if so, it is handled completely."""
     cdef const Line* first = set_of(&self.targets.rows, address)
     if first.number != address + 1 or first.ready != <int64_t>target:
         return False

@@ -1,11 +1,10 @@
 """Branch prediction: direction, targets, returns.
 
-Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one, chosen by
-the address and the outcomes of the latest conditional branches (gshare), and a third that says which of the two was right
-more often. Targets of direct branches are in a target buffer: one that it does not have is known when the branch is
-decoded, which takes `predictor.redirect` cycles. Targets of indirect ones are predicted by the path that led there, if
-`predictor.indirect` gives a table for it, else as the last time. Returns go where the return stack says; without one they
-are indirect branches.
+Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one,
+indexed by the address and the outcomes of the latest conditional branches (gshare), and a third that selects the one
+that was right more often. Targets of direct branches are in a target buffer: a missing one is known at decode, which
+takes `predictor.redirect` cycles. Targets of indirect ones are predicted by path, if `predictor.indirect` gives a table
+for it, else as the last time. Returns use the return stack; without one they are indirect branches.
 """
 
 cimport cython
@@ -16,7 +15,7 @@ from pfmon.machine.interval.recency cimport Line, bring, look
 from pfmon.stream.table cimport BranchKind
 
 cdef uint8_t* counters(uint64_t count) except NULL:
-    """Counters that predict weakly that a branch is not taken."""
+    """Makes counters that weakly predict not taken."""
     cdef uint8_t* made = <uint8_t*>calloc(count, 1)
     cdef uint64_t i
     if made == NULL:
@@ -53,7 +52,8 @@ cdef class FlowPredictor:
         free(self.indirect)
 
     cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
-        """A branch was taken, as was foreseen: whether its target was; learn. ``behind``: the address behind it."""
+        """Predicts the target of a branch whose direction was predicted taken; trains. ``behind``: the address after
+        it."""
         self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
         if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
             if self.returns.depth:
@@ -65,7 +65,7 @@ cdef class FlowPredictor:
         return Verdict.FORESEEN if self.known_target(address, target) else Verdict.LATE
 
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
-        """Whether the target buffer has this branch with this target; it has, from now on."""
+        """Whether the target buffer has this branch with this target; enters it."""
         cdef Line gone
         cdef Line* found = look(&self.targets.rows, address)
         cdef bint known
@@ -76,7 +76,7 @@ cdef class FlowPredictor:
         return known
 
     cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil:
-        """Whether the target of an indirect branch was foreseen; it is learnt."""
+        """Whether the target of an indirect branch was predicted; trains."""
         cdef uint64_t* entry
         cdef bint known
         if self.indirect == NULL:

@@ -1,4 +1,4 @@
-"""Caches of an out-of-order core and the memory behind them: see hierarchy.pyx."""
+"""Caches of an out-of-order core, and memory: see hierarchy.pyx."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
@@ -14,33 +14,33 @@ cdef enum:
     MOST_STREAMS = 64
     PAGE_SHIFT = 12
 
-cdef struct Stream:              # lines of a page that were asked for one behind the other
+cdef struct Stream:              # consecutive lines of a page
     uint64_t page                # + 1; 0: none
     uint64_t line
     int32_t direction, sure
 
-cdef struct Served:              # what became of an access
-    int64_t ready                # cycle in which its data is there
+cdef struct Served:              # result of an access
+    int64_t ready                # cycle in which its data arrives
     uint32_t level
     uint32_t references, misses  # of the last-level cache
 
 
-# Each level has lines of its own, which are as long as those above it or longer.
+# Line sizes do not decrease from level to level.
 cdef class Hierarchy:
     cdef readonly Sets l1d, l1i, l2, l3
     cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
-    cdef int64_t bus_free        # cycle in which memory can take the next line
-    cdef bint inclusive          # what leaves the last-level cache leaves the others
+    cdef int64_t bus_free        # cycle in which memory can accept the next request
+    cdef bint inclusive          # lines evicted from the last-level cache are invalidated in the others
     cdef bint adjacent
-    cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
-    cdef uint32_t stream_count   # a page's stream is found by its number
+    cdef int32_t degree          # lines that a stream prefetches; 0: there are no streams
+    cdef uint32_t stream_count   # a page's stream is selected by the page number
     cdef uint32_t stream_mask    # that less one if it is a power of two, else 0
     cdef Stream streams[MOST_STREAMS]
 
-    # A line of data is asked for that L1D does not have; ``writes``: and becomes modified.
+    # Requests a line of data that missed L1D; ``writes``: it becomes modified.
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
-    # A line of instructions is asked for that L1I does not have.
+    # Requests a line of instructions that missed L1I.
     cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil
     cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil

@@ -1,12 +1,12 @@
-"""L1I, L1D, a unified L2, perhaps an L3, and memory: what an access finds where, and when its data is there.
+"""L1I, L1D, a unified L2, optionally an L3, and memory: hits, misses and arrival times of accesses.
 
-An access is worked out when it is made, with all that it causes. A line is in its cache from then on, with the cycle in
-which it will have come; who wants it sooner waits until then. Memory hands over a line each `memory.occupancy` cycles.
-Caches write back and allocate on writes; what a write-back finds below becomes modified there. L2 need not hold what L1
-holds; the last level does if it is inclusive, and what leaves it leaves all others.
+All effects of an access are computed when it is made. Its line is in the cache from then on, with the cycle of its
+arrival; an earlier access waits for that. Memory delivers a line each `memory.occupancy` cycles. Caches are write-back
+and write-allocate; a write-back that hits below makes the line modified there. L2 need not contain L1's lines; the last
+level contains those of all others if it is inclusive, and its evictions invalidate them.
 
-Prefetchers work on what L1 misses: streams of neighbouring lines in a page (`prefetch.*`), and the other line of an aligned
-pair (`prefetch.adjacent`). They fill L2 and the last level. What they ask the last level for is no reference.
+Prefetchers work on misses of L1: streams of neighbouring lines in a page (`prefetch.*`), and the other line of an
+aligned pair (`prefetch.adjacent`). They fill L2 and the last level. Their requests to the last level are no references.
 """
 
 cimport cython
@@ -16,7 +16,7 @@ from pfmon.machine.interval.recency cimport bring, find, is_modified, look, pack
 from pfmon.machine.interval.recency import cache_sets
 
 cdef enum:
-    SURE = 2                     # neighbours in a row before a stream fetches ahead
+    SURE = 2                     # consecutive neighbours before a stream prefetches
 
 
 @cython.final
@@ -34,7 +34,7 @@ cdef class Hierarchy:
         self.degree, self.stream_count = config["prefetch.degree"], config["prefetch.streams"]
         self.stream_mask = 0 if self.stream_count & (self.stream_count - 1) else self.stream_count - 1
 
-    # --- what the core asks for, and L1 does not have
+    # --- requests of the core that missed L1
 
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil:
         served.references = served.misses = 0
@@ -49,10 +49,10 @@ cdef class Hierarchy:
         self.below(address, now, True, served)
         bring(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
 
-    # --- from L2 on
+    # --- L2 and below
 
     cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
-        """A line that L1 does not have; L2 has it afterwards."""
+        """Requests a line that missed L1; fills it into L2."""
         cdef const Line* found = look(&self.l2.rows, address >> self.l2.shift)
         if not self.has_l3:
             served.references += demand
@@ -70,7 +70,7 @@ cdef class Hierarchy:
             self.prefetch(address ^ <uint64_t>1 << self.l2.shift, now)
 
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
-        """A line that neither L1 nor L2 has."""
+        """Requests a line that missed L1 and L2."""
         cdef const Line* found = look(&self.l3.rows, address >> self.l3.shift)
         served.references += demand
         if found != NULL:
@@ -82,12 +82,12 @@ cdef class Hierarchy:
         self.put_l3(address, False, served.ready, now)
 
     cdef int64_t from_memory(self, int64_t now) noexcept nogil:
-        """The cycle in which memory has delivered a line that it is asked for now."""
+        """Returns the cycle in which memory delivers a line requested now."""
         cdef int64_t start = max(now, self.bus_free)
         self.bus_free = start + self.occupancy
         return start + self.memory_latency
 
-    # --- room: a modified line that makes it goes to the next level
+    # --- fills: a modified victim goes to the next level
 
     cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
@@ -115,12 +115,12 @@ cdef class Hierarchy:
             self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
 
     cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil:
-        """A line left the last cache, and leaves all others if that is inclusive."""
+        """Handles an eviction from the last-level cache, which invalidates the others if it is inclusive."""
         if modified | (self.inclusive and self.drop_above(address, shift)):
             self.to_memory(now)
 
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil:
-        """The bytes of a line leave all caches above the last one; whether any were modified there."""
+        """Invalidates the bytes of a line in all caches above the last one; returns whether any were modified there."""
         cdef bint modified = drop(self.l1d, address, shift)
         drop(self.l1i, address, shift)
         if self.has_l3:
@@ -128,13 +128,13 @@ cdef class Hierarchy:
         return modified
 
     cdef void to_memory(self, int64_t now) noexcept nogil:
-        """A modified line goes over the bus."""
+        """Writes a modified line over the bus."""
         self.bus_free = max(now, self.bus_free) + self.occupancy
 
     # --- prefetchers
 
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
-        """A line that L1D missed: the next ones of its stream are fetched ahead, within the page."""
+        """Handles a miss of L1D: prefetches the next lines of its stream, within the page."""
         cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
         cdef Stream* stream = &self.streams[page & self.stream_mask if self.stream_mask else page % self.stream_count]
         cdef int32_t step, k
@@ -154,7 +154,7 @@ cdef class Hierarchy:
                 self.prefetch(ahead, now)
 
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil:
-        """A line goes into L2, and into the last level; one that L2 has is not used by that."""
+        """Fills a line into L2, and into the last level; a hit in L2 does not change its recency."""
         cdef Served served
         if find(&self.l2.rows, address >> self.l2.shift) == NULL:
             memset(&served, 0, sizeof(served))
@@ -162,7 +162,7 @@ cdef class Hierarchy:
 
 
 cdef inline bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
-    """A modified line comes from the level above, which is no use of it; False: it is not there."""
+    """Writes a modified line back from the level above, without effect on recency; False: it is not there."""
     cdef Line* found = find(&sets.rows, line)
     if found == NULL:
         return False
@@ -171,7 +171,7 @@ cdef inline bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
 
 
 cdef bint drop(Sets sets, uint64_t address, uint32_t shift) noexcept nogil:
-    """So many bytes (1 << shift) leave a cache; whether any were modified."""
+    """Invalidates so many bytes (1 << shift) in a cache; returns whether any were modified."""
     cdef uint64_t line = address >> sets.shift, last = (address + (<uint64_t>1 << shift) - 1) >> sets.shift
     cdef bint modified = False
     while line <= last:

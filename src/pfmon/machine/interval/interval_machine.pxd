@@ -15,14 +15,14 @@ cdef enum:
 cdef class IntervalMachine(MissEvents):
     cdef Items items
     cdef list watches            # by event set: a CycleWatch, or None
-    cdef list told               # by event set: a Watch, or None
-    cdef bint watched            # there was one of either
+    cdef list told               # by event set: a capture listener, or None
+    cdef bint watched            # there is one of either
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
     cdef BlockPlan* ran          # the block that ran last
     cdef uint32_t turn, event_set
     cdef bint due
     cdef uint64_t* cycles_of     # by event set
-    cdef int64_t shared          # cycle up to which these are known
+    cdef int64_t shared          # cycle up to which these are attributed
     cdef uint32_t event_sets
     cdef uint64_t reference, frequency
     cdef uint64_t held[MOST_HELD]

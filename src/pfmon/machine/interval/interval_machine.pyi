@@ -9,7 +9,7 @@ from pfmon.stream.consumer import EventSetConsumer
 from pfmon.stream.table import BlockTable
 
 class IntervalMachine(EventSetConsumer):
-    """Gives a traced stream a time, as an out-of-order core takes it."""
+    """Timing model of a traced stream on an out-of-order core."""
 
     records: Records
     def __init__(self, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> None: ...

@@ -1,10 +1,10 @@
-"""An out-of-order machine by interval simulation: reads the traced stream and gives blocks a time.
+"""An out-of-order machine by interval simulation: reads the traced stream and times its blocks.
 
-Instructions dispatch `core.width` in a cycle as long as nothing is in the way (one instruction, one slot). What is in the
-way, interrupts that, and takes the cycles that it takes (Eyerman, Eeckhout et al., A Mechanistic Performance Model for
-Superscalar Out-of-Order Processors): a line of instructions or its translation that is missing, a branch that was
-mispredicted, from its dispatch to the first instruction of the right path, and data that comes so late that the window is
-full (window.py). What executes, and for how long, is hidden behind that. See docs/out-of-order.md.
+`core.width` instructions dispatch in a cycle until a miss event (one instruction, one slot). Miss events interrupt that
+for their latency (Eyerman, Eeckhout et al., A Mechanistic Performance Model for Superscalar Out-of-Order Processors): a
+missing line of instructions or its translation, a mispredicted branch, from its dispatch to the first instruction of
+the right path, and data that arrives so late that the window is full (window.pyx). Execution and its latencies are
+hidden behind that. See docs/out-of-order.md.
 """
 
 cimport cython
@@ -33,8 +33,8 @@ cdef extern from *:
 
 cdef inline void make_access(IntervalMachine self, BlockPlan* plan, uint32_t number, uint64_t address,
                              uint64_t size) noexcept nogil:
-    """An access of a block. One whose line was used last of its set in L1D, and whose page of its set in the first-level
-    TLB, changes nothing."""
+    """Performs an access of a block. One to the most recent line of its set in L1D, and the most recent page of its
+    set in the first-level TLB, changes nothing."""
     cdef uint64_t line = address >> self.shift
     cdef const Line* page = set_of(&self.dtlb, address >> PAGE_SHIFT)
     cdef Line* found = set_of(&self.l1d, line)
@@ -47,7 +47,7 @@ cdef inline void make_access(IntervalMachine self, BlockPlan* plan, uint32_t num
 
 
 cdef inline void fetch_lines(IntervalMachine self, BlockPlan* plan) noexcept nogil:
-    """The lines that hold the block's instructions; the one that was fetched last is still there."""
+    """Fetches the lines of the block's instructions; the one fetched last is still there."""
     cdef uint64_t line = plan.first_line, last = line + plan.more_lines
     cdef const Line* found
     cdef bint translated
@@ -62,7 +62,7 @@ cdef inline void fetch_lines(IntervalMachine self, BlockPlan* plan) noexcept nog
 
 
 cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) noexcept nogil:
-    """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
+    """Dispatches the block's instructions into slots of dispatch groups; their waits are added afterwards."""
     cdef uint32_t taken = self.taken, full
     tally_dispatch(self.tallies, plan, taken, self.width, word)
     taken += plan.short_by
@@ -76,7 +76,7 @@ cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) 
 
 
 cdef inline void branch(IntervalMachine self, BlockPlan* plan, uint64_t word, uint64_t next_ip) noexcept nogil:
-    """The block's branch, if it has one: where it went, and where it was thought to go."""
+    """Predicts the block's branch, if it has one, and compares."""
     cdef bint taken = True
     if plan.branch == BranchKind.NO_BRANCH:
         return
@@ -92,7 +92,7 @@ cdef inline void branch(IntervalMachine self, BlockPlan* plan, uint64_t word, ui
 
 cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t* words, uint64_t mark_count,
                            uint64_t next_ip) noexcept nogil:
-    """A block ran, and control went to ``next_ip``."""
+    """Runs a block; control goes to ``next_ip``."""
     cdef uint32_t i
     cdef bint careful = self.tallies.careful
     if careful and self.items is not None:
@@ -118,7 +118,7 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
 
 
 cdef inline void leave_window(Window window, const BlockPlan* plan, int64_t now) noexcept nogil:
-    """A block ran while something was pending."""
+    """Removes a block that ran from the window while something was pending."""
     if plan.flow == NULL or window.pending <= now:
         window.late = window.late_loads = 0
     else:
@@ -127,7 +127,7 @@ cdef inline void leave_window(Window window, const BlockPlan* plan, int64_t now)
 
 @cython.final
 cdef class IntervalMachine(MissEvents):
-    """``config``: the machine's figures; ``event_sets``: how many the records keep apart."""
+    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
         self.event_sets = event_sets
@@ -160,8 +160,8 @@ cdef class IntervalMachine(MissEvents):
             self.held_count = count - i
 
     cdef uint64_t run_blocks(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil:
-        """Blocks, from the first word on; how many words they had. The last one waits for the next words, unless control
-        went from it to ``behind``."""
+        """Runs blocks, from the first word on; returns the number of words. The last one waits for the next words,
+        unless control went from it to ``behind``."""
         cdef uint64_t i = 0, marks, next_ip
         cdef BlockPlan* plan = plan_of(self.plans, words[0] & BLOCK_MASK)
         cdef BlockPlan* following
@@ -185,7 +185,7 @@ cdef class IntervalMachine(MissEvents):
         return i
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Marks of the block that is held, or of none that is; how many there are."""
+        """Reads marks of the held block, or of none; returns their number."""
         cdef uint64_t i = 0
         while i < count and words[i] >> 63:
             if self.held_count:
@@ -198,7 +198,7 @@ cdef class IntervalMachine(MissEvents):
         return i
 
     cdef void run_held(self, uint64_t next_ip) noexcept nogil:
-        """The block that is held ran."""
+        """Runs the held block."""
         cdef uint64_t count = self.held_count
         self.held_count = 0
         self.run_blocks(self.held, count, next_ip)
@@ -206,7 +206,7 @@ cdef class IntervalMachine(MissEvents):
     # --- a block
 
     cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
-        """Show what was recorded of the block that ran; NULL: of none."""
+        """Shows the records of the block that ran; NULL: of none."""
         cdef BlockItems shown
         memset(&shown, 0, sizeof(shown))
         self.records.logging = False
@@ -217,7 +217,7 @@ cdef class IntervalMachine(MissEvents):
 
     cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
-        """The accesses of a block that has marks, in order: string instructions say by one how far they went."""
+        """Performs the accesses of a block with marks, in order: string instructions carry their extent in a mark."""
         cdef uint32_t i
         cdef uint64_t k, size
         for i in range(plan.reached):
@@ -229,7 +229,7 @@ cdef class IntervalMachine(MissEvents):
                 make_access(self, plan, i, addresses[i], size)
 
     cdef void leave_captures(self, BlockPlan* plan) noexcept nogil:
-        """The block has run: what was captured while it did happened to its instructions."""
+        """Attributes the captures made while the block ran to its instructions."""
         cdef uint32_t k
         cdef Captured* one
         self.watch.gather()
@@ -243,14 +243,14 @@ cdef class IntervalMachine(MissEvents):
     # --- event sets
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
-        """From the next instruction on this event set is in force; a block that is held still belongs to the one before."""
+        """Switches to this event set before the next instruction; a held block still belongs to the one before."""
         self.turn = event_set
         self.due = True
         if self.held_count == 0:
             self.change_event_set()
 
     cdef void change_event_set(self) noexcept nogil:
-        """The event set that is to be in force is."""
+        """Puts the pending event set in force."""
         self.due = False
         if self.turn != self.event_set:
             self.write_out()
@@ -263,13 +263,13 @@ cdef class IntervalMachine(MissEvents):
                     self.watch_cycles()
 
     cdef int watch_cycles(self) except -1:
-        """Watches of the event set in force: of its cycles, and of its misses."""
+        """Sets the listeners for cycles and misses of the event set in force."""
         self.tallies.watch, self.watch = self.watches[self.event_set], self.told[self.event_set]
         self.tallies.careful = self.tallies.shown or self.tallies.watch is not None
         return 0
 
     cdef void write_out(self) noexcept nogil:
-        """What happened up to now is in the records, and belongs to the event set in force."""
+        """Writes events so far to the records of the event set in force."""
         self.tallies.write_out(self.width)
         self.cycles_of[self.event_set] += <uint64_t>(self.now - self.shared)
         self.shared = self.now
@@ -277,41 +277,41 @@ cdef class IntervalMachine(MissEvents):
             self.fail(Failure.OUT_OF_MEMORY)
 
     def switch_event_set(self, uint32_t event_set):
-        """As `use_event_set`: from the next instruction on this event set is in force."""
+        """As `use_event_set`: switches to this event set before the next instruction."""
         self.use_event_set(event_set)
 
     def settle(self, uint64_t next_ip):
-        """Bring the records up to the instruction at ``next_ip``."""
+        """Brings the records up to the instruction at ``next_ip``."""
         if self.held_count:
             self.run_held(next_ip)
         self.write_out()
 
     def show_records(self):
-        """Put what was recorded up to here where it can be read; the blocks that are held are not among it."""
+        """Makes the records so far readable, without those of held blocks."""
         self.write_out()
 
-    # --- what Python reads
+    # --- interface for Python
 
     def show(self, Items items):
-        """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
+        """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
         self.items, self.tallies.shown, self.tallies.careful = items, True, True
 
     def tell(self, Watch watch, uint32_t event_set=0):
-        """Tell a watch (None: nobody) of misses while an event set is in force; of no changes of flow."""
+        """Notifies a capture listener (None: none) of misses while an event set is in force; not of branches."""
         self.told[event_set] = watch
         self.watched |= watch is not None
         if event_set == self.event_set:
             self.watch_cycles()
 
     def tell_cycles(self, CycleWatch watch, uint32_t event_set=0):
-        """Show a watch every cycle while an event set is in force, and those that follow it."""
+        """Notifies a listener, and those after it, of every cycle while an event set is in force."""
         self.watches[event_set] = watch
         self.watched |= watch is not None
         if event_set == self.event_set:
             self.watch_cycles()
 
     def finish(self):
-        """The stream has ended: bring the records up to date. May be called again."""
+        """Ends the stream: brings the records up to date. May be called again."""
         cdef uint32_t part
         if self.held_count:
             self.run_held(behind(plan_of(self.plans, self.held[0] & BLOCK_MASK)))
@@ -322,7 +322,7 @@ cdef class IntervalMachine(MissEvents):
         self.write_out()
 
     cdef void show_last_group(self) noexcept nogil:
-        """The last instructions take a cycle, too."""
+        """Counts the cycle of the last instructions."""
         cdef uint32_t last = self.ran.length - 1
         cdef uint32_t part = self.records.part(
             self.ran.number | <uint64_t>last << 32 | <uint64_t>last << 40, 1, 0, 0, 0)
@@ -339,10 +339,10 @@ cdef class IntervalMachine(MissEvents):
         """Cycles so far."""
         return self.now
 
-    # as of `settle` or `finish`; ``event_sets``: of which, None: of all
+    # as of `settle` or `finish`; ``event_sets``: those included, None: all
 
     def time(self, event_sets=None):
-        """Cycles of the core and of the reference clock, whole ones."""
+        """Cycles of the core and of the reference clock, integers."""
         places = range(self.event_sets) if event_sets is None else tuple(event_sets)
         cycles = sum([self.cycles_of[place] for place in places])
         return cycles, cycles * self.reference // self.frequency
@@ -356,5 +356,5 @@ cdef class IntervalMachine(MissEvents):
         return self.records.bubbles(0, event_sets)
 
     def levels(self, event_sets=None):
-        """It has none of the numbers that stand for a while."""
+        """Empty: it has no levels."""
         return {}

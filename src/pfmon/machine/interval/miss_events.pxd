@@ -1,4 +1,4 @@
-"""What is in a core's way: see miss_events.pyx."""
+"""Miss events of a core: see miss_events.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -24,15 +24,15 @@ cdef class MissEvents(EventSetConsumer):
     cdef Tallies tallies
     cdef Window window
     cdef int64_t now             # cycles so far
-    cdef uint32_t width, taken   # instructions that dispatch in a cycle; slots that are taken of the one at hand
+    cdef uint32_t width, taken   # instructions that dispatch in a cycle; filled slots of the current one
     cdef uint64_t line           # of L1I that was fetched last, + 1
     cdef uint32_t shift          # of a line of L1D
     cdef uint32_t page_lines     # log2 of the lines of L1I in a page
-    cdef Rows l1d, l1i, dtlb, itlb   # of the caches and the first-level TLBs, which every block looks into
+    cdef Rows l1d, l1i, dtlb, itlb   # of the caches and the first-level TLBs, used by every block
     cdef int64_t mispredict, redirect
-    cdef int64_t window_cycles   # that it takes to fill the window
-    cdef Watch watch             # in the event set in force; None: nobody is told
-    cdef uint64_t address        # of the access whose lines are looked for
+    cdef int64_t window_cycles   # to fill the window
+    cdef Watch watch             # in the event set in force; None: there is none
+    cdef uint64_t address        # of the current access
 
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
     cdef void late_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated) noexcept nogil

@@ -1,7 +1,7 @@
-"""What is in a core's way, and how many cycles it takes: the miss events of interval simulation.
+"""The miss events of interval simulation, and their latencies.
 
-Lines and translations that an access or the fetch of a block does not find at once, and branches that go where nobody
-thought. A block that none of this happens to is the matter of interval_machine.pyx alone.
+Misses of lines and translations by an access or the fetch of a block, and mispredicted branches. A block without any is
+handled by interval_machine.pyx alone.
 """
 
 from pfmon.machine.interval.block_plans cimport accesses_of, behind
@@ -19,7 +19,7 @@ from pfmon.machine.watch cimport TlbLevel
 
 
 cdef class MissEvents(EventSetConsumer):
-    """``config``: the machine's figures; ``event_sets``: how many the records keep apart."""
+    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
         self.records = Records(event_sets)
@@ -38,13 +38,13 @@ cdef class MissEvents(EventSetConsumer):
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
 
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
-        """Nothing dispatches until a cycle."""
+        """Stalls dispatch until a cycle."""
         if until > self.now:
             tally(self.tallies, plan, instruction, TALLY_STALL + cause, <uint64_t>(until - self.now))
             self.now = until
 
     cdef void late_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated) noexcept nogil:
-        """A line of instructions that is not there, or whose translation is not; ``found``: L1I has it, or will."""
+        """Handles a miss of a line of instructions or of its translation; ``found``: L1I has it, or will."""
         cdef uint64_t page = line >> self.page_lines
         cdef bint walked = False
         cdef int64_t began
@@ -67,7 +67,7 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void tell_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated, bint walked,
                         const Served* served, int64_t began) noexcept nogil:
-        """Tell the watch of a fetch that missed."""
+        """Notifies the capture listener of a fetch that missed."""
         line <<= self.plans.line_shift
         if not translated and self.watch.fetch_translations:
             self.watch.fetch_translation(plan.number, 0, line, TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2)
@@ -75,8 +75,8 @@ cdef class MissEvents(EventSetConsumer):
             self.watch.fetch(plan.number, 0, line, served.ready - began, False)
 
     cdef void use_lines(self, BlockPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
-        """The lines of an access, one after the other. Those that L1D has, with a translation in the first-level TLB, cost
-        nothing that the window does not hide."""
+        """Accesses the lines of an access, one after the other. Hits in L1D and the first-level TLB cost nothing that
+        the window does not hide."""
         cdef bint translated
         cdef Line* found
         if line == 0:                # an access that was not made
@@ -92,7 +92,7 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void late_line(self, BlockPlan* plan, uint32_t number, uint64_t line, Line* found,
                         bint translated) noexcept nogil:
-        """A line of an access that is not there, or whose translation is not; ``found``: L1D has it, or will."""
+        """Handles a miss of a line of an access or of its translation; ``found``: L1D has it, or will."""
         cdef const Reached* access = &accesses_of(plan)[number]
         cdef int64_t began = self.now, start
         cdef bint walked = False
@@ -119,7 +119,7 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void tell_data(self, BlockPlan* plan, const Reached* access, uint64_t line, const Line* found, bint translated,
                         bint walked, const Served* served, int64_t began) noexcept nogil:
-        """Tell the watch of an access that missed."""
+        """Notifies the capture listener of an access that missed."""
         cdef uint64_t address = self.address if self.address >> self.shift == line else line << self.shift
         if not translated and self.watch.translations:
             self.watch.translation(plan.number, access.instruction, address,
@@ -128,13 +128,13 @@ cdef class MissEvents(EventSetConsumer):
             self.watch.load(plan.number, access.instruction, address, began, served.ready - began, False)
 
     cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
-        """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
-        has to wait but what reads its result."""
+        """Handles a load whose data arrives late. If it arrives before later instructions have filled the window, only
+        its consumers wait."""
         cdef uint32_t cause = STALL_WINDOW_L2 + served.level - LEVEL_L2
         self.window.load(number, served.ready)
         if served.ready <= self.now + self.window_cycles:
             return
-        if served.level == LEVEL_L1:             # on its way
+        if served.level == LEVEL_L1:             # in flight
             cause = STALL_DTLB if translated else STALL_WINDOW_MEMORY
         self.window.wait_for(plan, accesses_of(plan)[number].instruction, served.ready, TALLY_STALL + cause)
 
@@ -153,7 +153,7 @@ cdef class MissEvents(EventSetConsumer):
             tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
 
     cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
-        """The block's branch was taken, as was foreseen."""
+        """Follows a taken branch whose direction was predicted."""
         cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
         if verdict == Verdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
@@ -161,13 +161,13 @@ cdef class MissEvents(EventSetConsumer):
             self.mispredicted(plan)
 
     cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
-        """The block's branch went where nobody thought."""
+        """Handles a branch with a mispredicted direction."""
         if taken:
             self.predictor.known_target(plan.last, next_ip)
         self.mispredicted(plan)
 
     cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
-        """The block's branch was mispredicted: that is found out when its operands are there."""
+        """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
         if plan.flow != NULL and self.window.pending > self.now:

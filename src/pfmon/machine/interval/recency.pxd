@@ -1,14 +1,14 @@
-"""Sets of lines, or of translations, in the order in which they were used: the latest first. What stands last makes room
-(least recently used). A line that is used again and again is found at once, and nothing changes.
+"""Sets of lines, or of translations, in order of use: the most recent first. The last one is the victim (least recently
+used). A line that is used repeatedly is found at once, and nothing changes.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef struct Line:
     uint64_t number              # + 1; 0: the place is free
-    int64_t ready                # cycle in which it has come, times two; plus one if it is modified
+    int64_t ready                # cycle of its arrival, times two; plus one if it is modified
 
-cdef struct Rows:                # the sets, for who looks often
+cdef struct Rows:                # the sets, for frequent lookups
     Line* lines                  # a set's side by side
     uint64_t mask                # number of sets - 1
     uint64_t divisor             # number of sets if that is no power of two, else 0
@@ -28,7 +28,7 @@ cdef inline Line* set_of(const Rows* rows, uint64_t number) noexcept nogil:
 
 
 cdef inline Line* find(const Rows* rows, uint64_t number) noexcept nogil:
-    """The line of a number, which is not used by that; NULL: it is not there."""
+    """Returns the line of a number, without changing its recency; NULL: it is not there."""
     cdef Line* first = set_of(rows, number)
     cdef uint32_t way
     for way in range(rows.ways):
@@ -38,7 +38,7 @@ cdef inline Line* find(const Rows* rows, uint64_t number) noexcept nogil:
 
 
 cdef inline Line* search(Line* first, uint32_t ways, uint64_t number) noexcept nogil:
-    """`look`, for what was not used last in its set."""
+    """`look`, for lines that are not the most recent of their set."""
     cdef Line found
     cdef uint32_t way
     for way in range(1, ways):
@@ -53,7 +53,7 @@ cdef inline Line* search(Line* first, uint32_t ways, uint64_t number) noexcept n
 
 
 cdef inline Line* look(const Rows* rows, uint64_t number) noexcept nogil:
-    """The line of a number, which is used now; NULL: it is not there."""
+    """Returns the line of a number and makes it the most recent; NULL: it is not there."""
     cdef Line* first = set_of(rows, number)
     if first.number == number + 1:
         return first
@@ -61,10 +61,10 @@ cdef inline Line* look(const Rows* rows, uint64_t number) noexcept nogil:
 
 
 cdef inline Line* bring(const Rows* rows, uint64_t number, Line* gone) noexcept nogil:
-    """Bring in a number that is not there; ``gone`` becomes what made room, with number 0 if nothing had to."""
+    """Fills a number that is not there; ``gone``: the victim, with number 0 if there was none."""
     cdef Line* first = set_of(rows, number)
     cdef uint32_t way = rows.ways - 1
-    if first[way].number == 0:           # free places are behind the lines
+    if first[way].number == 0:           # free places follow the lines
         while way and first[way - 1].number == 0:
             way -= 1
     gone[0] = first[way]

@@ -21,7 +21,7 @@ cdef class Sets:
         free(self.rows.lines)
 
     cdef int remove(self, uint64_t number) noexcept nogil:
-        """A number goes; 1: it was modified, 0: it was not, or was not there."""
+        """Removes a number; 1: it was modified, 0: it was not, or was not there."""
         cdef Line* found = find(&self.rows, number)
         cdef Line* last = set_of(&self.rows, number) + self.ways - 1
         cdef bint modified
@@ -35,7 +35,7 @@ cdef class Sets:
     # For tests.
 
     def use(self, number: int) -> bool:
-        """A use: whether it was there; if not, it is brought in."""
+        """Uses a number; returns whether it hit; a miss fills it."""
         cdef Line gone
         if look(&self.rows, number) != NULL:
             return True
@@ -43,11 +43,11 @@ cdef class Sets:
         return False
 
     def drop(self, number: int) -> None:
-        """A number goes, if it is there."""
+        """Removes a number, if it is there."""
         self.remove(number)
 
     def contents(self) -> list[list[int]]:
-        """The numbers by set, the latest first."""
+        """The numbers by set, the most recent first."""
         return [
             [self.rows.lines[one * self.ways + way].number - 1 for way in range(self.ways)
              if self.rows.lines[one * self.ways + way].number]

@@ -1,4 +1,4 @@
-"""How often what happened to the instructions of a block: see tallies.pyx."""
+"""Event counts of a block's instructions: see tallies.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -7,7 +7,7 @@ from pfmon.machine.interval.cycle_watch cimport CycleWatch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
 
-cdef enum Tally:                 # of a tally of an instruction: occurrences, then causes of stalls
+cdef enum Tally:                 # kinds of counts of an instruction: occurrences, then causes of stalls
     TALLY_L1D_READ_MISS = 0
     TALLY_L1D_WRITE_MISS
     TALLY_L1I_MISS
@@ -20,16 +20,16 @@ cdef enum Tally:                 # of a tally of an instruction: occurrences, th
     TALLY_OCCURRENCES
     TALLY_STALL = TALLY_OCCURRENCES      # + StallCause
 
-cpdef enum StallCause:           # why nothing dispatched; the order is that of causes.Cause from STALL_L2 on
+cpdef enum StallCause:           # causes of cycles without dispatch; the order is that of causes.Cause from STALL_L2 on
     STALL_WINDOW_L2 = 0          # the window was full, and its oldest instruction waited for L2,
     STALL_WINDOW_L3              # ... for L3,
     STALL_WINDOW_MEMORY          # ... for memory
     STALL_DTLB                   # ... for a translation
     STALL_STORES                 # the store buffer was full
     STALL_BRANCH                 # mispredicted: from its dispatch until the right path dispatches
-    STALL_REDIRECT               # a taken branch that the target buffer did not know
-    STALL_L1I                    # a line of instructions was on its way
-    STALL_ITLB                   # a translation of instructions was
+    STALL_REDIRECT               # a taken branch that missed the target buffer
+    STALL_L1I                    # a line of instructions was in flight
+    STALL_ITLB                   # a translation of instructions was in flight
     STALL_CAUSES
 
 cdef enum:
@@ -37,12 +37,12 @@ cdef enum:
 
 
 cdef class Tallies:
-    """What happened, until it is written into the records; or at once, while somebody looks at them."""
+    """Event counts, until they are written to the records; or at once, with an observer."""
 
     cdef Records records
-    cdef BlockPlan* listed       # plans with something to be written
-    cdef bint shown              # at once
-    cdef CycleWatch watch        # looks at every cycle, in the event set in force; None: nobody does
+    cdef BlockPlan* listed       # plans with counts to be written
+    cdef bint shown              # records are observed: write at once
+    cdef CycleWatch watch        # listener for every cycle, in the event set in force; None: there is none
     cdef bint careful            # either of these
     cdef bint lost
     cdef Notes notes
@@ -63,14 +63,14 @@ cdef class Tallies:
 
 
 cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
-    """Something of this plan is to be written."""
+    """Lists a plan with counts to be written."""
     plan.listed, counts_of(plan).next = True, tallies.listed
     tallies.listed = plan
 
 
 cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken, uint32_t width,
                                 uint64_t word) noexcept nogil:
-    """The block dispatched, from a group on of which so many slots were taken."""
+    """Counts a dispatch of the block, beginning in a group with so many filled slots."""
     if tallies.careful:
         if tallies.watch is not None:
             tallies.watch_dispatch(tallies.watch, plan, taken, width, word)
@@ -85,7 +85,7 @@ cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken
 
 cdef inline void tally(Tallies tallies, BlockPlan* plan, uint32_t instruction, uint32_t kind,
                        uint64_t times) noexcept nogil:
-    """Something of a kind happened to an instruction so many times, or took so many cycles."""
+    """Counts so many events, or stall cycles, of a kind at an instruction."""
     if tallies.careful or plan.tallies == NULL:
         tallies.add(plan, instruction, kind, times)
         return

@@ -1,5 +1,5 @@
-"""How often what happened, by instruction: counted beside the block, and written into the machine's records (records.pyx)
-when somebody wants them. Whoever looks at the records while they are made gets everything at once.
+"""Event counts by instruction: kept beside the block, and written to the machine's records (records.pyx) on request.
+For observers of the records they are written at once.
 """
 
 cimport cython
@@ -17,7 +17,7 @@ cdef class Tallies:
         self.records = records
 
     cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
-        """Something of a kind happened to an instruction so many times, or took so many cycles."""
+        """Counts so many events, or stall cycles, of a kind at an instruction."""
         if self.watch is not None:
             self.watch_event(self.watch, plan, instruction, kind, times)
         if self.shown:
@@ -33,14 +33,14 @@ cdef class Tallies:
         plan.tallies[instruction * TALLIES + kind] += times
 
     cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
-        """Write it into the records: a stall as bubbles, what else happens as a part without instructions."""
+        """Writes it to the records: a stall as bubbles, other events as a part without instructions."""
         if kind >= TALLY_STALL:
             self.records.add_bubbles(plan.number, instruction, BUBBLE_BACK, WINDOW_L2 + kind - TALLY_STALL, times)
         else:
             self.note_part(plan, instruction, CORE_L1D_READ_MISS + kind, times)
 
     cdef void note_part(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil:
-        """An occurrence, as a part without instructions."""
+        """Records an occurrence, as a part without instructions."""
         cdef uint32_t part
         self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         note(&self.notes, occurrence, 1)
@@ -49,14 +49,14 @@ cdef class Tallies:
         self.count(part, times)
 
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil:
-        """So many cycles, or so many times what a part notes."""
+        """Counts so many cycles, or so many times a part's events."""
         cdef uint64_t* counts = self.records.part_counts
         counts[part] += times
         if self.records.logging:
             self.records.write_log(part, times)
 
     cdef void write_groups(self, BlockPlan* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil:
-        """The block dispatched so many times: each instruction that fills a group is one cycle."""
+        """Records so many dispatches of the block: each instruction that fills a group is one cycle."""
         cdef uint32_t i = width - 1 - taken, part
         while i < plan.length:
             part = self.records.part(plan.number | <uint64_t>i << 32 | <uint64_t>i << 40, 1, 0, 0, 0)
@@ -64,7 +64,7 @@ cdef class Tallies:
             i += width
 
     cdef void write_out(self, uint32_t width) noexcept nogil:
-        """Write everything into the records, of the event set in force there."""
+        """Writes all counts to the records of the event set in force."""
         cdef BlockPlan* plan = self.listed
         cdef BlockCounts* counts
         cdef uint32_t i, kind
@@ -86,11 +86,11 @@ cdef class Tallies:
             plan = counts.next
         self.listed = NULL
 
-    # --- for who looks at every cycle
+    # --- for listeners for every cycle
 
     cdef void watch_dispatch(self, CycleWatch watch, BlockPlan* plan, uint32_t taken, uint32_t width,
                              uint64_t word) noexcept nogil:
-        """A block dispatched: each instruction that fills a group ends a cycle."""
+        """Reports a dispatch of a block: each instruction that fills a group ends a cycle."""
         cdef uint32_t i, filled = taken
         for i in range(plan.length):
             watch.dispatched(plan.number, i, word)
@@ -103,25 +103,25 @@ cdef class Tallies:
 
     cdef void watch_event(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction, uint32_t kind,
                           uint64_t times) noexcept nogil:
-        """Something happened in the cycle at hand, or so many cycles passed in which nothing dispatched."""
+        """Reports an event in the current cycle, or so many cycles without dispatch."""
         if kind < TALLY_STALL:
             watch.happened(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
         else:
             self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), 1)
-            if times > 1:                # all others are like each other
+            if times > 1:                # all others are equal
                 self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), times - 1)
         if watch.following is not None:
             self.watch_event(watch.following, plan, instruction, kind, times)
 
     cdef void end_cycle(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction) noexcept nogil:
-        """The cycle at hand ends with a group that is not full."""
+        """Ends the current cycle with a group that is not full."""
         self.counted(plan, instruction, watch.occurrence(), watch.end_cycle(), 1)
         if watch.following is not None:
             self.end_cycle(watch.following, plan, instruction)
 
     cdef void counted(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
                       uint64_t times) noexcept nogil:
-        """The cycles that counters count."""
+        """Records the cycles that counters count."""
         while counting:
             if counting & 1:
                 self.note_part(plan, instruction, occurrence, times)

@@ -8,9 +8,9 @@ from pfmon.machine.interval.recency cimport Sets
 cdef class Translations:
     cdef readonly Sets data, code, second
     cdef bint has_second
-    cdef bint shared             # the second level has instructions' translations, too
+    cdef bint shared             # the second level also has instructions' translations
     cdef int64_t penalty         # cycles that the second level adds
     cdef int64_t walk            # ... that the page walker adds
 
-    # Cycles that the translation of a page takes that the first level does not have; ``walked``: no TLB had it.
+    # Returns the latency of a translation that missed the first level; ``walked``: no TLB had it.
     cdef int64_t miss(self, Sets first, uint64_t page, bint second, bint* walked) noexcept nogil

@@ -11,9 +11,9 @@ cdef enum:
     MOST_WAITING = 1 << 9        # a power of two
     MOST_STORES = 64
 
-cdef struct Waiting:             # an instruction whose data comes late
+cdef struct Waiting:             # an instruction whose data arrives late
     BlockPlan* plan
-    uint64_t limit               # the instruction behind the window that it begins
+    uint64_t limit               # the first instruction that does not fit into the window that it begins
     int64_t ready
     uint32_t instruction
     uint32_t cause
@@ -23,13 +23,13 @@ cdef class Window:
     cdef Tallies tallies
     cdef uint64_t size           # instructions
     cdef uint64_t dispatched     # so far
-    cdef uint64_t first, last    # of those that wait, as they came; equal: none
-    cdef int64_t pending         # cycle from which on no register waits for anything
-    cdef uint64_t late           # registers that may wait
-    cdef uint64_t late_loads     # accesses of the block at hand that missed
+    cdef uint64_t first, last    # of those that wait, in program order; equal: none
+    cdef int64_t pending         # cycle from which no register is pending
+    cdef uint64_t late           # registers that may be pending
+    cdef uint64_t late_loads     # accesses of the current block that missed
     cdef uint32_t store_count, next_store
-    cdef int64_t registers[REGISTER_BITS]    # cycles in which the late ones are there
-    cdef int64_t loads[REGISTER_BITS]        # cycles in which the data of the late loads is there
+    cdef int64_t registers[REGISTER_BITS]    # cycles in which the pending ones are ready
+    cdef int64_t loads[REGISTER_BITS]        # cycles in which the data of the late loads arrives
     cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
     cdef Waiting waiting[MOST_WAITING]
 

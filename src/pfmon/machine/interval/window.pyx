@@ -1,11 +1,10 @@
-"""The window: which instructions may dispatch before others are done.
+"""The window: it limits how many instructions may dispatch before older ones are done.
 
-Instructions dispatch in program order, and leave the window in program order when they are done. So one whose data comes
-late lets `core.window` instructions dispatch from itself on, and then nothing until its data is there. Misses whose
-instructions are in the window together are under way together, unless the address of one comes from another: what
-registers wait for is followed from block to block (dataflow.pyx) for as long as something is pending.
+Instructions dispatch in program order, and leave the window in program order when they are done. So one whose data
+arrives late lets `core.window` instructions dispatch, itself included, and stalls dispatch until its data is there.
+Misses of instructions in the same window overlap, unless the address of one depends on another: dependences of
+registers are tracked from block to block (dataflow.pyx) as long as something is pending.
 """
-
 cimport cython
 
 from pfmon.machine.interval.tallies cimport tally
@@ -19,13 +18,13 @@ cdef extern from *:
 
 @cython.final
 cdef class Window:
-    """``size``: instructions that the window holds; ``stores``: stores that may be under way to memory."""
+    """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
 
     def __cinit__(self, Tallies tallies, uint64_t size, uint32_t stores):
         self.tallies, self.size, self.store_count = tallies, size, stores
 
     cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil:
-        """An instruction of the block that dispatches next is done in a later cycle."""
+        """Adds an instruction of the block that dispatches next, which is done in a later cycle."""
         cdef Waiting* one
         cdef uint64_t limit = self.dispatched + instruction + self.size
         if self.last - self.first == MOST_WAITING:
@@ -35,7 +34,7 @@ cdef class Window:
         self.last += 1
 
     cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil:
-        """All of a block's instructions dispatch; the cycle after what they had to wait for."""
+        """Dispatches all of a block's instructions; returns the cycle after their stalls."""
         cdef const Waiting* one
         self.dispatched += plan.length
         while self.first != self.last:
@@ -49,7 +48,7 @@ cdef class Window:
         return now
 
     cdef int64_t ready(self, const Source* source, int64_t now) noexcept nogil:
-        """The cycle in which all is there that a value comes from, not before now."""
+        """Returns the cycle in which all sources of a value are ready, not before now."""
         cdef uint64_t left = source.registers & self.late
         while left:
             now = max(now, self.registers[trailing_zeros(left)])
@@ -61,14 +60,14 @@ cdef class Window:
         return now
 
     cdef void load(self, uint32_t number, int64_t ready) noexcept nogil:
-        """The data of an access of the block at hand comes late."""
+        """Sets the arrival of an access of the current block that missed."""
         if number < REGISTER_BITS:
             self.late_loads |= <uint64_t>1 << number
             self.loads[number] = ready
         self.pending = max(self.pending, ready)
 
     cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil:
-        """A block has passed: its results are there when what they come from is."""
+        """Leaves a block: its results are ready when their sources are."""
         cdef int64_t ready[REGISTER_BITS]
         cdef uint64_t late = self.late & ~flow.written
         cdef uint32_t i
@@ -82,7 +81,8 @@ cdef class Window:
         self.late, self.late_loads = late, 0
 
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil:
-        """A store that missed waits in the store buffer until its line is there; the cycle in which there is room."""
+        """Puts a store that missed into the store buffer until its line arrives; returns the cycle in which there is
+        room."""
         cdef int64_t room = max(now, self.stores[self.next_store])
         self.stores[self.next_store] = ready
         self.next_store = self.next_store + 1 if self.next_store + 1 < self.store_count else 0
