@@ -31,8 +31,7 @@ cdef class BlockIncrements(Items):
         free(self.nodes)
 
     cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1:
-        """Sets the monitors. ValueError: more than there is room for, or data ranges without addresses in the
-        stream."""
+        """Sets the monitors. ValueError: too many, or data ranges without addresses in the stream."""
         cdef uint32_t m, t
         cdef const Counted* counted
         if increments.monitors > MOST_MONITORS:
@@ -89,8 +88,8 @@ cdef class BlockIncrements(Items):
         return sums
 
     cdef void add_instruction(self, uint64_t word, uint32_t i, uint64_t address, int64_t* sums) noexcept nogil:
-        """Adds an instruction's increments; for monitors with data ranges only if ``address``, of its access, is in
-        them."""
+        """Adds an instruction's increments; for monitors with data ranges only if ``address``, its access, is
+        inside."""
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         cdef uint64_t passing = self.increments.passing(

@@ -111,8 +111,7 @@ cdef class CallPath(CallStack):
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
-        """Returns the node of a call from the parent to an address; 0: there is no room for one more. Most recent
-        first."""
+        """Returns the node of a call from the parent to an address; 0: there is no room. Most recent first."""
         cdef uint32_t found = self.nodes[parent].first_child, before = 0
         cdef Node* fresh
         while found and not (self.nodes[found].entry == ip and self.nodes[found].file == file):

@@ -196,8 +196,7 @@ cdef class CycleCounts:
 
     cdef int64_t weigh_part(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times,
                             Sink sink) noexcept nogil:
-        """Returns the increments of a part's instructions for an architectural signal; adds them to a sink, if
-        given."""
+        """Returns a part's increments for an architectural signal; adds them to a sink, if given."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const BlockHead* head
         cdef const BlockInstruction* instruction

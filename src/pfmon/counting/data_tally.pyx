@@ -50,7 +50,7 @@ cdef inline uint64_t within(const Ranges* ranges, uint64_t address) noexcept nog
 
 
 cdef inline uint64_t among(const Ranges* ranges, const uint64_t* address, uint64_t stride, uint64_t count) noexcept nogil:
-    """Counts addresses in the ranges, each ``stride`` words behind the one before."""
+    """Counts addresses in the ranges, each ``stride`` words after the one before."""
     cdef uint64_t i, inside = 0
     for i in range(count):
         inside += within(ranges, address[i * stride])
@@ -192,8 +192,7 @@ cdef class DataTally(Tally):
 
     cdef uint64_t add_runs(self, uint64_t number, const uint64_t* words, uint64_t count,
                            uint64_t width) noexcept nogil:
-        """Counts the runs in a row of the block of the first word, with ``width`` accesses each; returns their
-        number."""
+        """Counts consecutive runs of the first word's block, with ``width`` accesses each; returns their number."""
         cdef uint64_t word = words[0], runs = repetitions(words, count, width), k, place = 0
         cdef BlockTally* block = tally_of(self, number)
         cdef uint64_t* counts = self.counts_of(number)
@@ -211,7 +210,7 @@ cdef class DataTally(Tally):
     cdef void take_mark(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
                         const uint64_t* accessed) noexcept nogil:
         """Counts a mark; ``accessed``: addresses of the block before it, NULL if that came in an earlier buffer (the
-        engine writes the marks of a block right behind it; later ones have no address)."""
+        engine writes the marks of a block right after it; later ones have no address)."""
         cdef uint64_t kind = mark[0] >> MARK_SHIFT & 0x7F
         cdef uint64_t traffic
         cdef Site* site = self.add_mark(mark[0], last)

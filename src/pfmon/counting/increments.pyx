@@ -50,7 +50,7 @@ cdef class Increments:
             self.counted[number].filter = distinct.index(one)
 
     cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil:
-        """Returns an instruction's increments for a monitor, without its filter; ``failed_check``: it left its
+        """Returns an instruction's increments, without the filter; ``failed_check``: it is a check that left its
         block."""
         cdef const Counted* counted = &self.counted[monitor]
         cdef const InstructionTerm* term

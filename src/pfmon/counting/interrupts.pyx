@@ -146,8 +146,7 @@ cdef class Interrupts(BlockIncrements):
 
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
                           uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil:
-        """Whether the interrupt is taken in these records, and how many instructions of the block have issued by
-        then."""
+        """Whether the interrupt is taken in these records, and how many instructions have issued by then."""
         cdef uint32_t k, begin, beyond, cycles
         cdef uint32_t left[2]
         cdef uint64_t code

@@ -120,8 +120,7 @@ cdef class Live(Interrupts):
         self.behind = NULL
 
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Counts blocks up to one in which a counter overflows, or with marks that count; returns the number of
-        words."""
+        """Counts blocks up to an overflow, or to marks that count; returns the number of words."""
         cdef uint64_t i = 0, next_block, word, marks, retired = self.retired, last = self.last
         cdef int64_t left = self.left[0], begin = left
         cdef const uint64_t* entry

@@ -9,6 +9,6 @@ class FrontSideBus:
     def __init__(self, config: Mapping[str, Value]) -> None: ...
 
 class Arbiter(TwoFlows):
-    """Two cores on one bus."""
+    """Arbitration of two cores on one bus."""
 
     def begin_with_one(self) -> None: ...

@@ -1,4 +1,4 @@
-"""The front-side bus with the memory behind it: see bus.pyx."""
+"""The front-side bus, and memory: see bus.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""The instruction side of the memory: L1I, instruction TLBs, prefetch, streaming buffer."""
+"""Instruction side of the memory hierarchy: L1I, instruction TLBs, prefetch, streaming buffer."""
 
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 

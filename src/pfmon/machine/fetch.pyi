@@ -6,7 +6,7 @@ from pfmon.machine.predictor import BranchPredictor
 from pfmon.machine.tags import TagStore
 
 class InstructionFetch:
-    """The instruction side of the memory."""
+    """Instruction side of the memory hierarchy."""
 
     l2: L2
     predictor: BranchPredictor | None

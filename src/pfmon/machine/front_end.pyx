@@ -150,8 +150,7 @@ cdef class FrontEnd:
             self.wait_count += 1
 
     cdef void account_ideal(self, const Run* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
-        """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end could take
-        them."""
+        """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end is stalled."""
         cdef int64_t end
         cdef uint32_t i
         for i in range(self.wait_count):
@@ -163,8 +162,7 @@ cdef class FrontEnd:
             self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
 
     cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil:
-        """Attributes the cycles from ``at`` to ``start``, in which the back end got nothing, to the front end's
-        waits."""
+        """Attributes the cycles from ``at`` to ``start``, without delivery, to the front end's waits."""
         cdef int64_t until
         cdef uint32_t i
         for i in range(self.wait_count):

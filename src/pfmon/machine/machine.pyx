@@ -32,7 +32,7 @@ cdef enum:
 
 
 cdef class Machine(Timing):
-    """As `Timing`; ``event_sets``: how many there are."""
+    """As `Timing`; ``event_sets``: their number."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
                   uint32_t thread=0, bint same_program=False):
@@ -194,7 +194,7 @@ cdef class Machine(Timing):
         if self.items is not None:
             self.show_items(marks)
 
-    # --- what Python reads
+    # --- interface for Python
 
     def show(self, Items items):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
@@ -228,8 +228,7 @@ cdef class Machine(Timing):
             self.watch_evictions(switch)
 
     cdef watch_evictions(self, ThreadSwitch switch):
-        """Lines of a program's threads have no owner: only their translations, and L1D's lines by these, are
-        separated."""
+        """Lines of a program's threads have no owner: only their translations, and L1D's lines, are separated."""
         stores = {"itlb1": self.fetch.tlb1.tags, "itlb2": self.fetch.tlb2.tags, **self.data.stores()}
         if not self.same_program:
             stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
@@ -327,7 +326,7 @@ cdef class Machine(Timing):
         self.ended = self.together
         return self.now
 
-    # --- what Python reads
+    # --- interface for Python
 
     def finish(self):
         """Ends the stream: brings the records up to date. May be called again."""
@@ -365,7 +364,7 @@ cdef class Machine(Timing):
         return self.records.bubbles(1, event_sets)
 
     def groups(self, event_sets=None):
-        """Issue groups, and in how many cycles each issued (records.pyx)."""
+        """Issue groups with numbers of cycles (records.pyx)."""
         return self.records.groups(event_sets)
 
     def levels(self, event_sets=None):

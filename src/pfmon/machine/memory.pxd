@@ -1,4 +1,4 @@
-"""The data side of the memory: the pipeline's requests, and results."""
+"""Data side of the memory hierarchy: the pipeline's requests, and results."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -35,7 +35,7 @@ cdef inline bint is_store(int kind) noexcept nogil:
 
 
 cdef class DataMemory(DataTranslation):
-    """L1D, data TLBs, page walker, store buffer; behind it is an L2."""
+    """L1D, data TLBs, page walker, store buffer; backed by an L2."""
 
     cdef int64_t latency, conflict_cycles
     cdef uint32_t recirculation  # the cause of loads that conflict with a store

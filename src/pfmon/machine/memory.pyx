@@ -1,4 +1,4 @@
-"""L1D and the store buffer, behind the translation (translation.pyx).
+"""L1D and the store buffer, accessed after translation (translation.pyx).
 
 L1D is write-through and does not allocate on stores; it serves integer loads and the fills of the register stack
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
@@ -354,8 +354,7 @@ cdef class DataMemory:
     def access_at(
         self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
     ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]:
-        """Performs one access (kinds and flags of memory.pxd): cycle of the value, stalls (cause, cycles),
-        occurrences."""
+        """Performs one access (kinds and flags of memory.pxd): cycle of the value, stalls, occurrences."""
         cdef Notes notes
         cdef Served served
         notes.count, notes.context = 0, 0

@@ -11,7 +11,7 @@ from pfmon.machine.return_stack cimport ReturnStack
 
 cdef struct Branch:              # static properties of a branch
     uint64_t address             # bundle | slot
-    uint64_t fall_through        # address of the bundle behind its own
+    uint64_t fall_through        # address of the bundle after its own
     uint64_t target              # of an IP-relative one
     uint8_t kind                 # BranchKind
     uint8_t conditional          # its qualifying predicate is not p0, or it counts

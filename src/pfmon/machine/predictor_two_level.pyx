@@ -1,4 +1,4 @@
-"""The predictor of Itanium 2 and Montecito: two-level histories, kept with L1I and behind it.
+"""The predictor of Itanium 2 and Montecito: two-level histories, in step with L1I and in a second store.
 
 Histories and targets are kept for windows of 32 bytes, as many as L1I holds; windows evicted with L1I's lines go to a
 second store. A history selects a counter that predicts the direction. One taken branch of a window (its trigger) sends
@@ -265,8 +265,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return self._otherwise(window, position, branch, unknown, taken, target)
 
     cdef inline Prediction _as_foretold(self, Window* window, int position, uint8_t* counter, bint taken) noexcept nogil:
-        """Handles the most frequent case, with the same effect as the general one: a usual branch predicted
-        correctly."""
+        """Handles the most frequent case, with the same effect as `_otherwise`: a usual branch predicted correctly."""
         cdef uint32_t history = window.history[position]
         cdef Prediction found = self.foretold[taken]
         if taken and window.trigger != window.slot[position]:
@@ -332,8 +331,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return self._counter(branch, window.history[position])[0] >= 2
 
     cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
-        """Whether to allocate state: not for static hints; for taken branches, unless a stack or register has the
-        target."""
+        """Whether to allocate: not for static hints; for taken branches unless a stack or register has the target."""
         if branch.clear or branch.whether == STATIC_NOT_TAKEN:
             return False
         if branch.whether == STATIC_TAKEN:

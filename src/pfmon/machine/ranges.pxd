@@ -21,8 +21,7 @@ cdef inline uint64_t in_ranges(const Ranges* ranges, uint64_t address) noexcept 
 
 
 cdef inline int set_ranges(Ranges* ranges, pairs) except -1:
-    """Sets the ranges; ``pairs``: (address, mask) each, None for none. ValueError: more than there are registers
-    for."""
+    """Sets the ranges; ``pairs``: (address, mask) each, None for none. ValueError: too many."""
     cdef uint32_t number
     pairs = pairs or ()
     if len(pairs) > PAIRS:

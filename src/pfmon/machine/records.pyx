@@ -380,10 +380,10 @@ cdef class Records:
                 part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
 
     def groups(self, event_sets=None):
-        """Issue groups, and in how many cycles each issued: ((block, first, last, executed, notes), ...), count.
+        """Issue groups with numbers of cycles: ((block, first, last, executed, notes), ...), count.
 
         ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
-        occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries events.
+        occurrence, in the data ranges, times). A part with ``first`` after ``last`` is no cycle: it carries events.
         """
         cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, at, count = self.part_count

@@ -79,16 +79,14 @@ cdef class Repeating(Watched):
         return &self.memo.nodes[number]
 
     cdef inline bint may_switch(self, int64_t until) noexcept nogil:
-        """Whether the other hardware thread may get the core before a cycle: then the pipeline has to simulate the
-        block."""
+        """Whether the other hardware thread may get the core before a cycle: then the block has to be simulated."""
         if self.pipeline.switch is None or self.pipeline.switch.next_event >= until:
             return False
         self.is_known = True
         return True
 
     cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil:
-        """Repeats the block's memory requests, as long as memory responds as before; returns the node of this path, or
-        NULL."""
+        """Repeats the block's memory requests, as long as memory responds as before; returns the node, or NULL."""
         cdef Script* script = &self.pipeline.script
         cdef const Edge* edge = NULL
         cdef const Event* event

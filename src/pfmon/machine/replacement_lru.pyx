@@ -43,7 +43,7 @@ cdef class LruPolicy(ReplacementPolicy):
         self.stamps[place] = 0
 
     cdef void put_unused(self, uint64_t place) noexcept nogil:
-        self.oldest.count = 0    # it is older than those
+        self.oldest.count = 0    # it is older than the cached ones
 
     cdef uint64_t oldest_of_many(self) noexcept nogil:
         """Returns the least recently used way of the only set.

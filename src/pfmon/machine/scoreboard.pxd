@@ -52,8 +52,7 @@ cdef inline int64_t usable(const Scoreboard* board, uint16_t place, uint8_t use)
 
 
 cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil:
-    """Returns the place of a register (Pending.register) after a rotation; ``rotating``: general registers that
-    rotate."""
+    """Returns a register's place (Pending.register) after a rotation; ``rotating``: number of rotating GRs."""
     if register >= RING_FIRST and register < RING_FIRST + rotating:
         return <uint16_t>(RING_FIRST + (register - RING_FIRST + 1) % rotating)
     if register >= FR_FIRST + 32 and register < FR_FIRST + 128:

@@ -14,8 +14,7 @@ cdef enum:
 
 
 cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
-    """Returns the occurrence of a delayed switch: THREAD_SWITCH_STALL_n, the largest of 4, 8, ... 4096 cycles
-    reached."""
+    """Returns the occurrence of a delayed switch: THREAD_SWITCH_STALL_n, the largest of 4, 8, ... 4096 cycles."""
     cdef uint32_t found = THREAD_SWITCH_STALL_4
     while cycles >= 8 and found < THREAD_SWITCH_STALL_4096:
         cycles >>= 1

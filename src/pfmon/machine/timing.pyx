@@ -51,8 +51,7 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
 
 
 cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogil:
-    """Returns the extent of the fast path, as a part of a node's outcome: 0 for a quick block; SURVEY_LOST: too
-    large."""
+    """Returns the extent of the fast path, as a part of a node's outcome: 0: all; SURVEY_LOST: not encodable."""
     cdef uint64_t windows
     if run.quick:
         return 0
@@ -157,8 +156,7 @@ cdef class Timing(Repeating):
         return run.prediction
 
     cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
-        """Replays a block after the fast path, if it is memoizable, or simulates it. Returns whether it was
-        replayed."""
+        """Replays a block after the fast path, if it is memoizable, else simulates it; returns whether replayed."""
         cdef uint64_t code = survey_code(plan, run)
         cdef int64_t began = self.now
         if code == SURVEY_LOST:

@@ -1,4 +1,4 @@
-"""Records of basic blocks for Python: the description behind a block number of the stream (table.pxd)."""
+"""Records of basic blocks for Python: the descriptions of block numbers in the stream (table.pxd)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The next word is predicted from the two before it: the word that followed them the last time. Only the number of right
 predictions and the mispredicted words are written. An access is predicted to move by the same stride as the last time.
-A chunk has four parts, each behind its length: counts of right predictions and the mispredicted words; counts of right
+A chunk has four parts, each after its length: counts of right predictions and the mispredicted words; counts of right
 predictions of addresses and the differences of the others. Blocks that a chunk names precede it (`blocks_from`).
 """
 

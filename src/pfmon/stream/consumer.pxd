@@ -29,5 +29,5 @@ cdef class RunCounter(Consumer):
     cdef bint room(self) noexcept nogil
     # Adds runs of a block with the conditions of this word of the stream.
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
-    # Adds a mark behind the block of this number.
+    # Adds a mark after the block of this number.
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil

@@ -1,1 +1,1 @@
-"""The Python side of failure.pxd."""
+"""The enumeration of failure.pxd, for Python."""

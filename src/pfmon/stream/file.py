@@ -125,8 +125,7 @@ class Reader:
         self._file.close()
 
     def pieces(self, only: bytes = b"") -> Iterator[Piece]:
-        """The pieces behind the head, including the end; ``only`` those of one kind. Damaged: the file is cut short or
-        spoiled."""
+        """The pieces after the head, with the end; ``only`` those of one kind. Damaged: cut short or spoiled."""
         while True:
             piece = self._piece(only)
             if piece.kind == only or not only:

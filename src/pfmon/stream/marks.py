@@ -1,4 +1,4 @@
-"""Marks as Python reads them; their kinds are words.Mark."""
+"""Marks for Python; their kinds are words.Mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source and destination registers of an instruction: behind its code in the payloads of engines that provide them.
+"""Source and destination registers of an instruction: after its code in the payloads of engines that provide them.
 
 A register is a bit, assigned by the instruction set. Registers that no instruction ever waits for have none.
 """

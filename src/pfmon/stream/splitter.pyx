@@ -98,7 +98,7 @@ cdef class Splitter(Consumer):
         pass
 
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
-        """Whether a part ends behind a mark."""
+        """Whether a part ends after a mark."""
         return False
 
     cdef void heed(self, uint64_t mark) noexcept nogil:

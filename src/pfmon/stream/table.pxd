@@ -149,7 +149,7 @@ cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nog
 
 
 cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
-    """Returns the number of addresses behind a block's word in a traced stream."""
+    """Returns the number of addresses after a block's word in a traced stream."""
     return head.accesses + popcount(word & head.access_mask)
 
 

@@ -1,8 +1,8 @@
 """The words of the retirement stream (docs/stream.md).
 
 A word with bit 63 clear is a block that retired: bits 0-31 its number, bits 32-62 which of its conditional
-instructions executed. The addresses of the memory accesses that executed follow, if addresses are asked for, one
-word each, then marks. A word with bit 63 set in the place of a block is a mark: bits 56-62 its kind, bits 32-39 the
+instructions executed. The addresses of the memory accesses that executed follow, if addresses are requested, one
+word each, then marks. A word with bit 63 set instead of a block is a mark: bits 56-62 its kind, bits 32-39 the
 number of the instruction in the block that caused it, bits 0-31 a value.
 """
 

@@ -1,1 +1,1 @@
-"""The Python side of words.pxd."""
+"""The enumerations of words.pxd, for Python."""

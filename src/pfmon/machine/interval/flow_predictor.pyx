@@ -52,8 +52,7 @@ cdef class FlowPredictor:
         free(self.indirect)
 
     cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
-        """Predicts the target of a branch whose direction was predicted taken; trains. ``behind``: the address after
-        it."""
+        """Predicts the target of a branch correctly predicted taken; trains. ``behind``: the address after it."""
         self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
         if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
             if self.returns.depth:

@@ -1,4 +1,4 @@
-"""Sets in the order of use: see recency.pxd."""
+"""Sets of lines in order of use: see recency.pxd."""
 
 cimport cython
 from libc.stdlib cimport calloc, free

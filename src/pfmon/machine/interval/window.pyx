@@ -81,8 +81,7 @@ cdef class Window:
         self.late, self.late_loads = late, 0
 
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil:
-        """Puts a store that missed into the store buffer until its line arrives; returns the cycle in which there is
-        room."""
+        """Puts a store that missed into the store buffer until its line arrives; returns the cycle of its entry."""
         cdef int64_t room = max(now, self.stores[self.next_store])
         self.stores[self.next_store] = ready
         self.next_store = self.next_store + 1 if self.next_store + 1 < self.store_count else 0
