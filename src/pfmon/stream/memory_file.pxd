@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint64_t
 
-# A descriptor of a file of so many bytes, which nobody can make shorter or longer. MemoryError, OSError.
+# Makes a file of so many bytes, sealed against changes of its size; returns its descriptor. MemoryError, OSError.
 cdef int make_memory_file(name, uint64_t size) except -1
 
-# Nobody can make the file shorter or longer from here on. OSError.
+# Seals the size of a file. OSError.
 cdef int seal_size(int descriptor) except -1

@@ -1,4 +1,4 @@
-"""Files in memory that several processes map: sealed, since whoever made one shorter would have the others killed by
+"""Files in memory that several processes map: sealed, since truncating one would kill the other processes with
 SIGBUS."""
 
 import os
