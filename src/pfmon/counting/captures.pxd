@@ -29,7 +29,7 @@ cdef class Captures(Watch):
     cdef bint data_ranged        # the data EAR honours the data ranges
     # settings
     cdef int64_t least_load, gap, least_fetch
-    cdef bint of_requests        # the instruction EAR also captures fetches of lines already in flight
+    cdef bint of_requests        # the instruction EAR captures only fetches of lines already in flight
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
     cdef uint32_t taken, targets, paths, kinds, stages
     cdef bint exceptions         # the buffer captures failed checks and exceptions

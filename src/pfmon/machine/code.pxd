@@ -89,7 +89,7 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint8_t steers               # ... and the one after the last; 0: none
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
-    uint8_t easy                 # needs nothing after it but frames and hints, and its time was known
+    uint8_t easy                 # needs nothing after it but frames and hints, and its timing repeats
     uint8_t spare[3]
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) after it

@@ -55,8 +55,8 @@ cdef class DataMemory(DataTranslation):
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
     # `turn`: of a read of L2, as set by quick() in L2's banks.
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
-    # Performs an integer load that is not familiar (familiar_load), unless SLOW: QUICK; PLAIN: it misses L1D and hits
-    # L2 without conflicts, with exactly L2's latency; SLOW. `now` as for quick().
+    # Performs an integer load that is not familiar (familiar_load): returns QUICK; PLAIN: it misses L1D and hits L2
+    # without conflicts, with exactly L2's latency; or SLOW: it was not performed. `now` as for quick().
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,

@@ -30,7 +30,7 @@ cdef enum PredictionFlag:
     WRONG_PATH = 2               # mispredicted direction; this one and the next two: PredictionCode, shifted by one
     WRONG_TARGET = 4             # correctly predicted taken, to a wrong target
     UNKNOWN_PATH = 8             # an earlier branch of its bundle was predicted taken: never looked up
-    EARLIER_TARGET = 16          # its branch register was written late: WRONG_TARGET if fetch used the old value
+    EARLIER_TARGET = 16          # its branch register held another target before: WRONG_TARGET if fetch used that
 
 cdef enum PredictionCode:        # fields of `Prediction.code`
     CODE_WRONG_PATH = 1

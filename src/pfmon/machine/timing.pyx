@@ -176,7 +176,7 @@ cdef class Timing(Repeating):
         return True
 
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
-        """Tracks the block's writes to branch registers, and whether its branch was predicted by the values before."""
+        """Tracks the block's writes to branch registers, and whether its branch had another target before them."""
         cdef uint32_t i
         for i in range(plan.first_steer, plan.steers):
             if plan.steps[i].steers and executes(&plan.steps[i], run.word):
