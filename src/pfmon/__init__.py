@@ -4,9 +4,9 @@
 >>> pfmon.pmu("montecito").events["LOADS_RETIRED"].set
 'L1D:3'
 
-`run` runs a program and counts, `smt` two on one core; `prepare` gives what can be looked at and stopped; `record` and
-`replay` are for recordings, `read_samples` for samples in files, `diff` for two results. See docs/library.md. What is
-named here is loaded when it is first used.
+`run` runs a program and counts events, `smt` runs two programs on one core; `prepare` returns a run that can be
+inspected and stopped; `record` and `replay` write and count recordings, `read_samples` reads sample files, `diff`
+compares two results. See docs/library.md. Each public name is imported on first use.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ _HOMES = {
     "pfmon.library.smt": ("smt", "smt_threads"),
     "pfmon.session.counting": ("Count",),
 }
-"""Module -> the public names that it holds."""
+"""Module -> its public names."""
 
 
 def __getattr__(name: str) -> object:
-    """A public name, loaded when it is first used."""
+    """Import a public name on first use."""
     from pfmon.light_importlib import import_module
 
     if name == "pmu":

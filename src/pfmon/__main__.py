@@ -24,7 +24,7 @@ SUBCOMMANDS = ("diff", "sweep")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do what the command line says; the exit status."""
+    """Run a command line and return its exit status."""
     words = sys.argv[1:] if words is None else words
     sys.unraisablehook = _unraisable
     try:
@@ -87,7 +87,7 @@ def _standard_files_are_open() -> None:
 
 
 def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
-    """What to say of an error: of a mistake on the command line, with all others there."""
+    """Return the lines that report an error; for a mistake on the command line, all mistakes on it."""
     if error.exit_status != PfmonError.exit_status or (words and words[0] in SUBCOMMANDS):
         return [str(error)]
     from pfmon.cli.mistakes import all_mistakes
@@ -130,7 +130,7 @@ def _run(config: Config, command: Sequence[str]) -> int:
 
 
 def command() -> NoReturn:
-    """The command as a process of its own: ends it, without the time that taking its memory apart would need."""
+    """Run the command as a process and exit without freeing its memory, which would take time."""
     if "_ARGCOMPLETE" in os.environ:
         from pfmon.cli.completion import complete  # a shell asks
 

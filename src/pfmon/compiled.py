@@ -1,7 +1,7 @@
-"""Finds the compiled modules, which are all in one extension file.
+"""Import finder of the compiled modules, all of which are in one extension file.
 
-Python looks for a file for each: to find, map and link fifty takes a tenth of a short run. One file may hold several
-modules, each with an initial function of its own (PEP 489, "Multiple modules in one library").
+With one file per module, finding, mapping and linking fifty files takes a tenth of a short run. One file may hold
+several modules, each with its own init function (PEP 489, "Multiple modules in one library").
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = os.path.join(HERE, f"_compiled{extension_suffixes()[0]}")
 LIST = os.path.join(HERE, "compiled.txt")
-"""The names of the modules in it, a line each: written when pfmon is built."""
+"""The names of its modules, one a line; written when pfmon is built."""
 
 
 class Compiled:
-    """A finder, as importlib.abc.MetaPathFinder has it."""
+    """An importlib.abc.MetaPathFinder."""
 
     def __init__(self) -> None:
         with open(LIST, encoding="utf-8") as names:
@@ -39,7 +39,7 @@ class Compiled:
 
 
 def install() -> None:
-    """Find compiled modules from now on. ImportError: pfmon was not built."""
+    """Install the finder. ImportError: pfmon was not built."""
     try:
         sys.meta_path.insert(0, Compiled())
     except OSError:

@@ -1,4 +1,4 @@
-"""The errors that a user can cause. Each is one line; the command line prints it and exits with status 2."""
+"""Errors that a user can cause. Each message is one line; the command line prints it and exits with status 2."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 FEW = 12
-"""So many names at most are listed all when none is near."""
+"""Maximum number of known names that are all listed when none is similar."""
 
 
 class PfmonError(Exception):
-    """A user's mistake or a request that cannot be met, told in one line."""
+    """A user's mistake or a request that cannot be met, described in one line."""
 
     exit_status = 2
     rule = ""
 
 
 class UnknownNameError(PfmonError):
-    """A name that is in no table: event, register, field, processor, umask."""
+    """An unknown name of an event, register, field, processor or umask."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
@@ -28,20 +28,20 @@ class UnknownNameError(PfmonError):
         if not hint and len(names) <= FEW:
             hint = f"; there are: {', '.join(names)}"
         if not hint and what.endswith("event"):
-            pmu = what.removesuffix("event").strip()  # it may follow from the program
+            pmu = what.removesuffix("event").strip()  # the PMU may be chosen by the program
             hint = f"; {f'--pmu={pmu} ' if pmu else ''}-l lists them all"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 
 class UnknownObjectError(UnknownNameError):
-    """The name of a shared object that is not known yet."""
+    """The name of a shared object that is not loaded yet."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__("shared object", name, known)
 
 
 class BadValueError(PfmonError):
-    """A malformed or out-of-range value of an option or a register; `rule` names what it breaks."""
+    """A malformed or out-of-range value of an option or a register; `rule` names the rule that it violates."""
 
     def __init__(self, message: str, rule: str = "") -> None:
         self.message = message
@@ -52,7 +52,7 @@ class BadValueError(PfmonError):
 class RuleError(PfmonError):
     """A combination that the hardware forbids.
 
-    `rule` is the name of the function that holds the rule, `section` where the manual states it.
+    `rule` is the name of the function that checks the rule, `section` the manual's section that states it.
     """
 
     def __init__(self, rule: str, message: str, section: str = "") -> None:
@@ -62,7 +62,7 @@ class RuleError(PfmonError):
         super().__init__(f"{message} ({rule}{f'; {section}' if section else ''})")
 
     def cited(self, section: str) -> RuleError:
-        """The same refusal, with another manual's section."""
+        """Return the same error with another manual's section."""
         return type(self)(self.rule, self.message, section)
 
 
@@ -71,7 +71,7 @@ class AssignmentError(RuleError):
 
 
 class LostError(PfmonError):
-    """Something could not be recorded while a program ran: its counts are refused."""
+    """Data was lost while a program ran: its counts are refused."""
 
     exit_status = 125
 
@@ -84,14 +84,15 @@ def reason(error: BaseException) -> str:
 
 
 def refuse(options: Mapping[str, object], message: str) -> None:
-    """PfmonError with a message if one of some options is given (name -> whether); {} in it is the first of these."""
+    """Raise PfmonError if one of ``options`` (name -> given) is given; {} in ``message`` becomes the first such
+    name."""
     for option, given in options.items():
         if given:
             raise PfmonError(message.replace("{}", option))
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """The names most like `name`, best first; those that contain it count as near."""
+    """Return the known names most similar to `name`, best first; names that contain it count as similar."""
     from difflib import get_close_matches  # loaded only when somebody mistypes
 
     upper = name.upper()

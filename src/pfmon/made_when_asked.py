@@ -1,4 +1,4 @@
-"""Tables of which a run needs a few entries: each is made of its text when it is asked for."""
+"""Tables whose entries are parsed on first use, since a run needs few of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MadeWhenAsked(Mapping[str, "Value"]):
-    """What ``make`` makes of texts, by the names of these."""
+    """A mapping from names to ``make(text)``, computed on first use."""
 
     def __init__(self, texts: Mapping[str, str], make: Callable[[str], Value]) -> None:
         self._texts = texts

@@ -1,4 +1,4 @@
-"""CSV tables that come with pfmon, read without the module csv: it takes longer to load than what a run reads."""
+"""CSV tables that come with pfmon, read without the module csv, which takes longer to load than the tables to read."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ if TYPE_CHECKING:
 
 
 def fields(line: str) -> list[str]:
-    """The fields of a line."""
+    """Return the fields of a line."""
     if '"' not in line:
         return line.split(",")
     found = [""]
     parts = line.split('"')
     for number, part in enumerate(parts):
-        if number % 2:  # inside of quotes
+        if number % 2:  # inside quotes
             found[-1] += part
-        elif not part and 0 < number < len(parts) - 1:  # two quotes there are one
+        elif not part and 0 < number < len(parts) - 1:  # two adjacent quotes mean one
             found[-1] += '"'
         else:
             first, *more = part.split(",")
@@ -26,8 +26,7 @@ def fields(line: str) -> list[str]:
 
 
 def lines(path: str, columns: Sequence[str]) -> list[str]:
-    """The lines of a table after the one with the columns' names; no field has a line break in it. ValueError: it has
-    other columns."""
+    """Return the lines of a table after its header; fields contain no line breaks. ValueError: other columns."""
     with open(path, encoding="utf-8") as table:
         header, *rest = table.read().rstrip("\n").split("\n")
     if header != ",".join(columns):
@@ -36,5 +35,5 @@ def lines(path: str, columns: Sequence[str]) -> list[str]:
 
 
 def rows(path: str, columns: Sequence[str]) -> Iterator[list[str]]:
-    """The fields of every line."""
+    """Yield the fields of each line."""
     return map(fields, lines(path, columns))

@@ -1,4 +1,4 @@
-"""A run's counts beside a baseline: compared with it, and put into its place."""
+"""Compare a run's counts with a baseline and save them as the new one."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from pfmon.report.comparison import Change
 
 GREW = 3
-"""Exit status when a count grew."""
+"""Exit status when a count increased."""
 
 
 class Comparing:
-    """What --baseline and --save-baseline want of a run."""
+    """Implements --baseline and --save-baseline for a run."""
 
     def __init__(self, config: Config, prepared: Prepared) -> None:
-        """Everything that can be wrong with the options and the files shows before the program runs (PfmonError)."""
+        """Check options and files before the program runs. PfmonError: one of them is wrong."""
         self._config = config
         self._events = _names(config.events)
         self._now = baseline_of(prepared.command, config, dict.fromkeys(self._events))
@@ -64,8 +64,8 @@ class Comparing:
                 say_text(table(some, self._config.number_style))
 
     def _save(self, text: str, changes: Sequence[Change]) -> None:
-        """What was compared is replaced only by counts none of which is larger: many small steps up would pass
-        otherwise, each within the tolerance."""
+        """Save the counts. A baseline that was compared is replaced only if no count is larger: otherwise a sequence of
+        small increases, each within the tolerance, would pass."""
         path = self._config.save_baseline
         risen = [change.name for change in changes if change.rose]
         if risen and os.path.realpath(path) == os.path.realpath(self._config.baseline):
@@ -78,7 +78,7 @@ class Comparing:
 
 
 def _names(events: Sequence[str]) -> list[str]:
-    """The events as a baseline names them. PfmonError: one is counted twice."""
+    """Return the events as a baseline names them. PfmonError: one is counted twice."""
     names = [name.upper() for name in events]
     twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
     if twice:

@@ -1,4 +1,4 @@
-"""Comparing counts with those of an earlier run."""
+"""Options that compare counts with those of an earlier run."""
 
 from __future__ import annotations
 

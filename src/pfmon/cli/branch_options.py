@@ -1,4 +1,4 @@
-"""Which branches are captured (pfmon on Itanium 2, section 6; Montecito manual sections 3.3.10 and 3.3.11)."""
+"""Options that filter captured branches (pfmon on Itanium 2, section 6; Montecito manual, 3.3.10 and 3.3.11)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALONE = {"Itanium 2": ("itanium2",), "Itanium": ("itanium",)}
 
 
 def _pmus_of(meaning: str) -> tuple[str, ...]:
-    """The PMUs with a BTB that have a filter: all, unless its meaning begins with the only one."""
+    """Return the PMUs with a BTB that have a filter: all, unless its meaning begins with the name of one."""
     return ALONE.get(meaning.partition(":")[0], BRANCH_PMUS["btb"])
 
 

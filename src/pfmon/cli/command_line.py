@@ -1,4 +1,4 @@
-"""The list of command-line concerns, and from words to a Config."""
+"""The option modules, and the parser from words to a Config."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
 
 
 def a_program_is_given(config: Config, command: Sequence[str]) -> None:
-    """PfmonError: there is nothing to run."""
+    """Raise PfmonError if there is neither a program nor a recording to run."""
     if not command and not config.replay:
         raise PfmonError(f"no program given; {USAGE}")
 
 
 def read(words: Sequence[str]) -> tuple[Config, list[str]]:
-    """The configuration, and the program with its arguments. Raises PfmonError."""
+    """Return the configuration, and the program with its arguments. Raises PfmonError."""
     config = Config()
     owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)

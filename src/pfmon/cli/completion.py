@@ -1,6 +1,6 @@
-"""Completion of command lines by bash, zsh and fish, with argcomplete: options, events, PMUs, machines, files.
+"""Command-line completion for bash, zsh and fish, with argcomplete: options, events, PMUs, machines, files.
 
-``pfmon --completion=SHELL`` prints what the shell is to be told once; from then on it asks this command.
+``pfmon --completion=SHELL`` prints code for the shell to evaluate once; the shell then calls pfmon for completions.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FILES = ("FILE", "FORMAT:FILE")
 
 
 def shell_code(shell: str) -> str:
-    """What a shell evaluates to complete pfmon's command lines. PfmonError: there is no completion for it."""
+    """Return the code that a shell evaluates to complete pfmon's command lines. PfmonError: unsupported shell."""
     if shell not in SHELLS:
         raise PfmonError(f"--completion={shell}: there is completion for {', '.join(SHELLS)}")
     return shellcode(["pfmon"], use_defaults=True, shell=shell)
 
 
 def complete() -> None:
-    """Answer a shell that asks how the command line may go on, and end the process."""
+    """Print the completions that a shell asks for and exit."""
     argcomplete.autocomplete(argument_parser(_set_completer), always_complete_options="long")
 
 
@@ -59,7 +59,7 @@ def _one_of(known: Callable[[], list[str]]) -> Callable[..., list[str]]:
 
 
 def _pmu(given: Namespace) -> str:
-    """The PMU that the words so far ask for."""
+    """Return the PMU selected by the words so far."""
     if given.pmu and given.pmu[-1] in names():
         return str(given.pmu[-1])
     instructions = instruction_set_of(given.program) if given.program else None
@@ -67,7 +67,7 @@ def _pmu(given: Namespace) -> str:
 
 
 def _events(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
-    """Events of the PMU, in a list of which all but the last is there; in the case that was begun."""
+    """Return completions of the last event in a comma-separated list, in the letter case of its prefix."""
     pmu = _pmu(parsed_args)
     before, comma, begun = prefix.rpartition(",")
     lower = begun != begun.upper() or not begun
@@ -103,4 +103,4 @@ COMPLETERS: dict[str, Any] = {
     "help": _one_of(_topics),
     "completion": _one_of(lambda: list(SHELLS)),
 }
-"""By option; others by what their value is called."""
+"""By option; other options complete by the name of their value."""

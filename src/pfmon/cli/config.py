@@ -1,4 +1,4 @@
-"""What the command line asks for."""
+"""The parsed command line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Config(Options):
-    """The options of a run, and what is to be printed of it, or asked instead."""
+    """The options of a run, how its results are printed, and the action when no program is run."""
 
     action: str = ""
-    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
+    """The action instead of a run: help, version, list, list-long, info, pmu-info, check, decode."""
     subject: str = ""
-    """What the action is about: a regular expression, an event, register values."""
+    """The action's argument: a regular expression, an event, register values."""
     verbose: bool = False
     demangle_given: bool | None = None
     print_syms: bool = False
@@ -26,9 +26,9 @@ class Config(Options):
     smt: list[str]
     """The program of hardware thread 0 and its arguments."""
     smt_name: str = ""
-    """The option that gave it."""
+    """The option that set it."""
     smt_replay: str = ""
-    """The recording that hardware thread 0 runs."""
+    """The recording replayed on hardware thread 0."""
     smt_output: str = ""
 
     smpl_module: str = ""
@@ -36,7 +36,7 @@ class Config(Options):
     smpl_outfile: str = ""
     smpl_print_counts: bool = False
     exports: list[tuple[str, str]]
-    """Formats and files that samples go to."""
+    """Formats and files of exported samples."""
     smpl_show_func: bool = False
     smpl_show_top: int = 0
     smpl_cum_threshold: int = 0
@@ -50,9 +50,9 @@ class Config(Options):
     resolve_addresses: bool = False
 
     progress: bool | None = None
-    """Show how the run goes; None: on a terminal."""
+    """Show progress; None: only on a terminal."""
     live: bool = False
-    """Show the counts and where they come from, too."""
+    """Show counts and functions during the run."""
 
     number_style: str = "plain"
     outfile: str = ""
@@ -69,7 +69,7 @@ class Config(Options):
     baseline: str = ""
     save_baseline: str = ""
     tolerance: str = ""
-    """Percentages, as texts: which events there are is known when the PMU is programmed."""
+    """Percentages, unparsed: their events are known only when the PMU is programmed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,5 +90,5 @@ class Config(Options):
 
     @property
     def two_programs(self) -> bool:
-        """Whether two programs, or the threads of one, run on one core, or on two."""
+        """Whether two programs, or the threads of one program, run on one core or on two."""
         return bool(self.smt or self.smt_replay or self.smt_threads)

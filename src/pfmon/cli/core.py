@@ -1,4 +1,4 @@
-"""Run two programs on the two hardware threads of one core: the counts of each, and what it had of the core."""
+"""Run two programs on the two hardware threads of one core; print each one's counts and its share of the core."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 def run(config: Config, command: Sequence[str]) -> int:
-    """Run the program of --smt beside ``command``, either of them may be a recording, as ``config`` says; the exit
-    status, that of ``command``. PfmonError before the programs start."""
+    """Run the program of --smt beside ``command``; either may be a recording. Return the exit status of ``command``.
+    Raises PfmonError before the programs start."""
     timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
     with _output(config.smt_output) as output:
         silent = DEVNULL if config.no_cmd_output else None
@@ -52,7 +52,7 @@ def run(config: Config, command: Sequence[str]) -> int:
             prepared.close()
             raise
         ends.begin(prepared.threads, results)
-        if not gc.isenabled():  # __main__.command(): all is loaded now
+        if not gc.isenabled():  # __main__.command() disabled it; all modules are loaded now
             gc.freeze()
             gc.enable()
         try:
@@ -73,7 +73,8 @@ def run(config: Config, command: Sequence[str]) -> int:
 
 @contextmanager
 def _output(path: str) -> Iterator[int | None]:
-    """The descriptor of --smt-output's file, which stays as it was if the run fails; None without it."""
+    """Open the file of --smt-output, which keeps its content if the run fails; yield its descriptor, None without
+    it."""
     if not path:
         yield None
         return
@@ -91,8 +92,7 @@ def _output(path: str) -> Iterator[int | None]:
 
 
 class _ThreadSamples:
-    """What takes the samples of one thread, in files of its own; what is printed of them is kept until both have
-    ended."""
+    """Writes one thread's samples to its own files; keeps printed text until both threads have ended."""
 
     def __init__(self, config: Config, prepared: Prepared, number: int) -> None:
         self._texts: list[str] = []
@@ -109,37 +109,37 @@ class _ThreadSamples:
         self.take = self._samples.take
 
     def finish(self, done: Run) -> None:
-        """All samples have come."""
+        """End the output after the last sample."""
         if self._samples:
             self._samples.finish(done)
 
     def abandon(self) -> None:
-        """The run has failed."""
+        """Discard the output of a failed run."""
         if self._samples:
             self._samples.abandon()
 
     @property
     def text(self) -> str:
-        """What is printed of them."""
+        """The text to print."""
         return "".join(self._texts)
 
 
 class _Ends:
-    """What there is to say of a run beside its results: before, while it goes on, and behind it."""
+    """Prints a run's messages on standard error: before, during and after the run."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._heard: list[tuple[int, str]] = []
         self.notes: list[list[str]] = []
-        """By thread: how it was set up."""
+        """By thread: notes on its setup."""
 
     def hear(self, number: int, notice: str) -> None:
-        """Something to be said at once."""
+        """Print a thread's notice at once."""
         self._heard.append((number, notice))
         say(f"thread {number}: {notice}")
 
     def begin(self, threads: Sequence[Prepared], results: Results) -> None:
-        """They are set up."""
+        """Print the messages about the setup."""
         self.notes = [[*one.notes, *one.inexact] for one in threads]
         verbose = self._config.verbose
         _say_of_each([one.notes for one in threads] if verbose else self.notes)
@@ -151,7 +151,7 @@ class _Ends:
                 results.said(f"# thread {number}\n{programmed(one)}")
 
     def say(self, threads: Sequence[Run]) -> None:
-        """They have ended."""
+        """Print the messages about the threads' ends."""
         for number, run in enumerate(threads):
             if run.death:
                 say_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
@@ -167,7 +167,7 @@ class _Ends:
 
 
 def _say_of_each(notes: Sequence[Sequence[str]]) -> None:
-    """What is the same for both is said once."""
+    """Print each thread's notes; notes of both threads once."""
     both = [note for note in notes[0] if note in notes[1]]
     for note in both:
         say(note)
@@ -180,7 +180,7 @@ def _say_of_each(notes: Sequence[Sequence[str]]) -> None:
 def _text(
     config: Config, done: CoreRun, samples: Sequence[_ThreadSamples], notes: Sequence[Sequence[str]], usual: bool
 ) -> str:
-    """The results as the options want them."""
+    """Return the results in the format that the options select."""
     if config.json:
         return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"
     text = occasion_lines() if config.with_header else ""

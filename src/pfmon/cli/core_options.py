@@ -1,4 +1,4 @@
-"""Two programs on the two hardware threads of one core."""
+"""Options for two programs on the two hardware threads of one core, or on two cores."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def apply(config: Config, given: Given) -> None:
 
 
 def _words(option: str, text: str) -> list[str]:
-    """A program and its arguments, quoted as for a shell."""
+    """Split a program and its arguments, quoted as for a shell."""
     import shlex  # as above
 
     try:
@@ -69,7 +69,7 @@ def _file(option: str, path: str) -> str:
 
 
 def check(config: Config) -> None:
-    """PfmonError for what does not go with two programs, or makes no sense without them; they count on Montecito."""
+    """Raise PfmonError for options that exclude two programs, or that need them; two programs need Montecito's PMU."""
     if not config.two_programs:
         _two_programs_are_given(config)
         return

@@ -1,4 +1,4 @@
-"""The main job: run a program and print its counts."""
+"""The main command: run a program and print its counts."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 def run(config: Config, command: Sequence[str]) -> int:
-    """Run ``command``, or a recording, as ``config`` says; the exit status. PfmonError before the program starts."""
-    timeout, config.session_timeout = config.session_timeout, None  # a signal ends more than a thread can
+    """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
+    timeout, config.session_timeout = config.session_timeout, None  # a signal ends waits that a thread cannot
     files = Files(None, DEVNULL, DEVNULL) if config.no_cmd_output else Files()
     heard: list[str] = []
 
@@ -104,14 +104,14 @@ def _symbols(config: Config, prepared: Prepared) -> str:
 
 
 def _usual(config: Config) -> str:
-    """That, and what, is counted unasked."""
+    """Return the message naming the events that are counted by default."""
     instructions = config.events[-1]
     why = f"; -e {instructions} alone takes a fraction of the time" if len(config.events) > 1 else ""
     return f"no events given: counting {' and '.join(config.events)} of {config.pmu}{why}"
 
 
 def programmed(prepared: Prepared) -> str:
-    """What --verbose says before the run."""
+    """Return the text that --verbose prints before the run."""
     from pfmon.report.programmed import programmed_text, trigger_text
 
     session = prepared.session
@@ -124,7 +124,7 @@ def programmed(prepared: Prepared) -> str:
 
 
 def _shown(config: Config, prepared: Prepared) -> AbstractContextManager[None]:
-    """The run is shown within it, where somebody looks on."""
+    """Return a context that shows progress, if it is requested or standard error is a terminal."""
     wanted = config.live or config.progress
     if not wanted and (config.progress is False or sys.stderr is None or not sys.stderr.isatty()):
         return nullcontext()
@@ -134,7 +134,7 @@ def _shown(config: Config, prepared: Prepared) -> AbstractContextManager[None]:
 
 
 def _comparing(config: Config, prepared: Prepared) -> Comparing | None:
-    """What compares the counts with others, and keeps them."""
+    """Return the comparison with a baseline, None without one."""
     if not (config.baseline or config.save_baseline):
         return None
     from pfmon.cli.baseline import Comparing
@@ -143,7 +143,7 @@ def _comparing(config: Config, prepared: Prepared) -> Comparing | None:
 
 
 def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | None:
-    """What takes the samples; None: there are none, or they are kept for JSON."""
+    """Return the consumer of samples; None: there are none, or they are kept for JSON."""
     if prepared.session.plan.sampling is None or config.json:
         return None
     from pfmon.cli.samples import Samples
@@ -182,7 +182,7 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
 
 
 def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
-    """What writes --report=html:FILE."""
+    """Return the writer of --report=html:FILE, None without it."""
     if not config.html_report:
         return None
     from pfmon.cli.html_report import HtmlReport
@@ -191,7 +191,7 @@ def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
 
 
 def _takers(samples: Samples | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:
-    """What gets the samples of a buffer; None: they are kept."""
+    """Return the function that consumes a buffer of samples; None: samples are kept in the result."""
     takes = html.takes if html else None
     if samples is None or takes is None:
         return samples.take if samples else None
@@ -205,7 +205,7 @@ def _takers(samples: Samples | None, html: HtmlReport | None) -> Callable[[Seque
 
 
 def _interval_printer(config: Config, results: Results) -> Callable[[Interval], None] | None:
-    """What to do with the counts of an interval: print them when they come, or (None) keep them for JSON."""
+    """Return the function that prints an interval's counts at once; None: they are kept for JSON."""
     if config.print_interval is None or config.json:
         return None
     from pfmon.report.intervals import IntervalTable
@@ -215,7 +215,7 @@ def _interval_printer(config: Config, results: Results) -> Callable[[Interval], 
 
 
 def say_death(death: Ending, whose: str, crash_report: str) -> None:
-    """Which signal killed a program, and where."""
+    """Print which signal killed a program, and where."""
     import signal  # few programs die
 
     name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
@@ -225,7 +225,7 @@ def say_death(death: Ending, whose: str, crash_report: str) -> None:
 
 
 def _report_crash(path: str, report: str) -> None:
-    """Write what is known of a program that a signal killed to the file that was asked for, if one was."""
+    """Write the crash report of a killed program to the file of --crash-report, if given."""
     if not path:
         return
     if not report:
@@ -240,7 +240,7 @@ def _report_crash(path: str, report: str) -> None:
 
 
 def say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:
-    """What the user should know beside the results."""
+    """Print how the run ended, and notes on its results."""
     if done.death:
         say_death(done.death, "the program", crash_report)
     elif done.stopped == "timeout":
@@ -252,7 +252,7 @@ def say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None
 
 
 def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) -> str:
-    """The results as the options want them; ``notes`` are on how the run was set up; ``usual``: see `counted_text`."""
+    """Return the results in the requested format; ``notes`` describe the setup; ``usual``: see `counted_text`."""
     if config.json:
         import json
 
@@ -285,7 +285,7 @@ def _is_sampled_alone(config: Config, done: Run) -> bool:
 
 
 def counted_text(config: Config, done: Run, usual: bool = False) -> str:
-    """What was counted, as the options want it; ``usual``: cycles and instructions, whose ratio is printed, too."""
+    """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too."""
     text = ""
     if _is_sampled_alone(config, done):
         return text
@@ -304,7 +304,7 @@ def counted_text(config: Config, done: Run, usual: bool = False) -> str:
 
 
 def _lines(rows: Annotated) -> list[Line]:
-    """The instructions of a function, with the text of their source lines where that is here."""
+    """Return a function's instructions with the text of their source lines, if available."""
     from pfmon.program.source_texts import SourceTexts
     from pfmon.report.profile import Line, origin_text
 
@@ -321,7 +321,7 @@ def _lines(rows: Annotated) -> list[Line]:
 
 
 def _report(config: Config, done: Run) -> str:
-    """What --report asks for."""
+    """Return the text of --report."""
     if done.derived is not None:
         from pfmon.report.derived import derived_text
 
@@ -334,7 +334,7 @@ def _report(config: Config, done: Run) -> str:
 
 
 def _profiles(config: Config, done: Run) -> str:
-    """The tables that --per-function, --per-block and --annotate ask for, a line between them."""
+    """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
     if done.functions is None and done.blocks is None and done.annotated is None:
         return ""
     from pfmon.report.profile import annotated, block_table, function_table

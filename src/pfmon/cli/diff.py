@@ -1,4 +1,4 @@
-"""`pfmon diff A B`: two results side by side."""
+"""`pfmon diff A B`: compare two results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LARGEST = 1 << 20
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what the words behind `pfmon diff` say; the exit status. PfmonError: what is wrong with them."""
+    """Run `pfmon diff` with the words after it and return the exit status. Raises PfmonError for wrong words."""
     said = understood(words, OPTIONS, USAGE, INTRODUCTION, 2)
     if said is None:
         return 0
@@ -60,7 +60,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
-    """The library's options for recordings; B's changes of figures come behind those of both."""
+    """Return the library's options for recordings; B's changes of figures follow those of both."""
     found: dict[str, Any] = {}
     for name in ("events", "pmu", "machine", "set"):
         if values := given.get(prefix + name):

@@ -1,4 +1,4 @@
-"""Which PMU, which events."""
+"""Options that select the PMU and the events."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _take_events(config: Config, text: str) -> None:
 
 
 def _numbers(option: str, text: str, what: str) -> dict[str, int]:
-    """Names and their values from `pmctrigger=1,threshold=20`."""
+    """Parse names and values such as `pmctrigger=1,threshold=20`."""
     values = {}
     for item in text.split(","):
         name, equals, value = item.strip().partition("=")

@@ -1,4 +1,4 @@
-"""Files that --export asks for, written while samples come."""
+"""Files of --export, written while samples arrive."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class ExportFile:
-    """A file in one format. It takes the place of what was there when it is whole."""
+    """A file in one format, which replaces an existing file when complete."""
 
     def __init__(self, export: Export, path: str, option: str) -> None:
-        """``option``: how the user named it. PfmonError when it could not be written."""
+        """``option``: the option as the user wrote it. PfmonError: the file cannot be written."""
         check_can_be_written(path, option)
         self._export, self._path, self._option = export, path, option
         self._whole: WholeFile | None = None
@@ -117,7 +117,7 @@ def export_files(
 
 
 def _registers(session: Session) -> list[int]:
-    """The PMDs that samples can have: of counters without a period, of what captures, and those asked for besides."""
+    """Return the PMDs that samples can hold: counters without a period, capture registers, and --extra-smpl-pmds."""
     sampling = session.plan.sampling
     assert sampling is not None
     found: set[int] = set()

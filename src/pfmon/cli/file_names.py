@@ -1,4 +1,4 @@
-"""Names of files that are to be written: %p and %n in them stand for numbers, %% for a percent sign.
+"""Names of output files: %p and %n in them stand for numbers, %% for a percent sign.
 
 %p is the process id of pfmon, %n the least number from 1 on with which none of the run's files was there: no two runs
 have the same. Where what a program starts is followed, each task has files of samples, exports and reports of its own:
@@ -75,7 +75,7 @@ def _check(option: str, path: str) -> None:
 
 
 def _files(config: Config, path: str) -> tuple[str, ...]:
-    """The files that a name may stand for: with two programs, one of each (library.core.of_thread), too."""
+    """Return the files that a name may stand for: with two programs, also one for each (library.core.of_thread)."""
     return (path, f"{path}.0", f"{path}.1") if config.two_programs else (path,)
 
 

@@ -1,4 +1,4 @@
-"""What of the things that a program starts is counted, too."""
+"""Options that count the children, threads and executed programs of a program."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ OPTIONS = [
     Option("crash-report", "when a signal kills the program, write registers, code, stack and memory map here", "FILE"),
     Option(
         "guest-pmu",
-        "give the program the PMU (perfmonctl, perf_event_open), which is pfmon's else; exact: without a machine, for "
+        "let the program use the PMU (perfmonctl, perf_event_open) instead of pfmon; exact: without a machine, for "
         "events that need none",
         "exact",
         optional=True,

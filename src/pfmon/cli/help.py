@@ -1,4 +1,4 @@
-"""What --help says: in short, by topic, and all of it; made from the options themselves."""
+"""The texts of --help, --help TOPIC and --help-all, generated from the option tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = {
     "pfmon --per-function -e l2_misses,ia64_inst_retired PROGRAM": "which functions miss a cache",
     "pfmon --long-smpl-periods=10000 -e cpu_cycles --smpl-module=inst-hist --smpl-show-func PROGRAM": "samples",
 }
-"""Commands, and what they show."""
+"""Example commands and their output."""
 COMMON = (
     *("events", "pmu", "report", "unlimited", "per-function", "annotate", "print-interval", "irange"),
     *("outfile", "json", "export", "session-timeout", "show-events", "event-info", "check-events-only"),
@@ -43,7 +43,7 @@ INDENT = 36
 
 
 def help_text() -> str:
-    """How pfmon is used, five examples, the common options."""
+    """Return the usage, five examples and the common options."""
     width = max(len(command) for command in EXAMPLES if len(command) < WIDTH // 2)
     options = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
     lines = [USAGE, *SUBCOMMANDS, PURPOSE, "", "Examples:"]
@@ -55,7 +55,7 @@ def help_text() -> str:
 
 
 def help_all(pmu: str) -> str:
-    """All options that a PMU has."""
+    """Return all options of a PMU."""
     lines = [USAGE, *SUBCOMMANDS, PURPOSE]
     for concern in CONCERNS:
         lines += _section(concern, pmu)
@@ -63,7 +63,7 @@ def help_all(pmu: str) -> str:
 
 
 def topic_text(topic: str, pmu: str) -> str:
-    """The options of one topic, or those beside an option. PfmonError: there is no such topic."""
+    """Return the options of a topic, or of an option's topic. PfmonError: there is no such topic."""
     word = topic.lower().removeprefix("--")
     found = [one for one in CONCERNS if one.TOPIC.startswith(word)] if word else []
     found = found or [one for one in CONCERNS if any(option.long == word for option in one.OPTIONS)]
@@ -78,7 +78,7 @@ def _topics() -> list[str]:
 
 
 def _section(concern: ModuleType, pmu: str) -> Iterator[str]:
-    """The lines of a concern, an empty one before them; none if the PMU has nothing of it."""
+    """Yield the lines of an option module after an empty one; none if no option applies to the PMU."""
     own = [option for option in concern.OPTIONS if belongs(option, pmu)]
     if own:
         yield ""
@@ -87,12 +87,12 @@ def _section(concern: ModuleType, pmu: str) -> Iterator[str]:
 
 
 def belongs(option: Option, pmu: str) -> bool:
-    """Whether a PMU has what an option is about."""
+    """Return whether an option applies to a PMU."""
     return not option.pmus or pmu in option.pmus
 
 
 def _others(pmu: str, concerns: list[ModuleType] | None = None) -> list[str]:
-    """A line about the options that are left out."""
+    """Return the lines that name the PMUs with further options."""
     options = [option for concern in concerns or CONCERNS for option in concern.OPTIONS]
     others = dict.fromkeys(name for option in options if not belongs(option, pmu) for name in option.pmus)
     names = ", ".join(f"--pmu={name}" for name in others if name != pmu)
@@ -100,7 +100,7 @@ def _others(pmu: str, concerns: list[ModuleType] | None = None) -> list[str]:
 
 
 def option_line(option: Option) -> str:
-    """An option, how it is given, and what it does."""
+    """Return an option's syntax and help text."""
     left = f"  {f'-{option.short}, ' if option.short else '    '}--{option.long}{value_text(option)}"
     first = f"{left:<{INDENT}} " if len(left) < INDENT else f"{left}\n{'':<{INDENT}} "
     return first + f"\n{'':<{INDENT}} ".join(_wrapped(help_of(option), WIDTH - INDENT - 1))
@@ -112,7 +112,7 @@ def help_of(option: Option) -> str:
 
 
 def value_text(option: Option) -> str:
-    """How an option's value is written behind it."""
+    """Return the syntax of an option's value."""
     return f"[={option.value}]" if option.optional else f"={option.value}" if option.value else ""
 
 

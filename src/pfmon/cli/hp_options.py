@@ -1,4 +1,4 @@
-"""Options that HP's pfmon had and this one does not have, and what to use instead (pfmon 3.x, its option table)."""
+"""Options of HP's pfmon that this pfmon lacks, and their replacements (option table of pfmon 3.x)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LETTERS = {"S": "smpl-module-info", "p": "attach-task"}
 
 
 def unknown(typed: str, known: Sequence[str]) -> PfmonError:
-    """What to say of an option that does not exist; ``known``: the long ones that do."""
+    """Return the error for an unknown option; ``known``: the existing long options."""
     name = LETTERS.get(typed[1:], "") if not typed.startswith("--") else typed[2:]
     had = [old for old in INSTEAD if name and old.startswith(name)]
     if name in INSTEAD or len(had) == 1:

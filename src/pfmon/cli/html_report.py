@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 
 class HtmlReport:
-    """Takes the samples of a run, and writes its page when it has ended. It takes the place of what was there when it
-    is whole."""
+    """Collects a run's samples and writes its page after the run, atomically."""
 
     def __init__(self, config: Config, prepared: Prepared) -> None:
-        """PfmonError when the file could not be written."""
+        """PfmonError: the file cannot be written."""
         self._path = config.html_report
         self._option = f"--report=html:{self._path}"
         check_can_be_written(self._path, self._option)
@@ -36,7 +35,7 @@ class HtmlReport:
 
     @property
     def takes(self) -> Callable[[Sequence[Sample]], None] | None:
-        """What takes the samples of a buffer; None: there are none."""
+        """The function that consumes a buffer of samples; None: there are none."""
         return self._samples.take if self._samples else None
 
     def begin(self, task: Task, objects: Objects) -> SampleTree:

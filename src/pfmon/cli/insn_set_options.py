@@ -1,4 +1,4 @@
-"""Which instruction set's execution is counted (pfmon on Itanium 2, section 7; PMC.ism)."""
+"""Options that restrict counting to an instruction set (pfmon on Itanium 2, section 7; PMC.ism)."""
 
 from __future__ import annotations
 

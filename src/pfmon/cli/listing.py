@@ -1,4 +1,4 @@
-"""Answers to questions that need no program."""
+"""Actions that need no program: lists, descriptions, checks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def answer(config: Config, command: Sequence[str] = ()) -> str:
-    """The text for ``config.action``; ``command`` is a program to find symbols in. Raises PfmonError."""
-    from pfmon.pmu import describe  # not on the way to a run
+    """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
+    from pfmon.pmu import describe  # not needed by runs
 
     model = get(config.pmu)
     if command and config.action in ("list", "list-long"):
@@ -55,13 +55,13 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
 
 
 class NothingFoundError(PfmonError):
-    """No event has a name that was looked for."""
+    """No event matches the requested name."""
 
     exit_status = 1
 
 
 def _found(model: PmuModel, pattern: str, text: str) -> str:
-    """The lines of events. NothingFoundError: there are none."""
+    """Return the lines of events. NothingFoundError: there are none."""
     if text:
         return _lines(text)
     from pfmon.pmu.derived import load_derived
@@ -83,7 +83,7 @@ def _help(config: Config, command: Sequence[str]) -> str:
 
 
 def _machine_text(config: Config) -> str:
-    """The figures of the machine."""
+    """Return the machine's figures."""
     from pfmon.library.machines import machine_of
     from pfmon.report.machine import machine_text
 
@@ -91,14 +91,14 @@ def _machine_text(config: Config) -> str:
 
 
 def _emulator_text() -> str:
-    """Which emulators of programs there are."""
+    """Return the lines about the installed emulators."""
     from pfmon.engine import api
 
     return "".join(f"{name:9}: {version}\n" for name, version in api.emulators().items())
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:
-    """--check-events-only: which counter would count what; with --verbose, the registers."""
+    """Return the text of --check-events-only: each event's counter; with --verbose, the registers."""
     from pfmon.engine import api
     from pfmon.library.linked import linked_objects
     from pfmon.library.machines import take_pmu_of_program
@@ -144,7 +144,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
 
 
 def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[Plan, Programming]]:
-    """How an event set is programmed: on one PMU, or on as many as it needs."""
+    """Return an event set's programming: for one PMU, or with --unlimited for as many as it needs."""
     from pfmon.pmu.derived import plan
 
     if unlimited:

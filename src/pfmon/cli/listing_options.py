@@ -1,4 +1,4 @@
-"""Questions that need no program: which events there are, what they mean, whether they go together."""
+"""Options of actions that need no program: list events, explain them, check that they can be counted together."""
 
 from __future__ import annotations
 

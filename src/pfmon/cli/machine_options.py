@@ -1,4 +1,4 @@
-"""Which machine the program runs on: one that comes with pfmon, or a file, with single figures changed."""
+"""Options that select the machine, by name or TOML file, and change figures of it."""
 
 from __future__ import annotations
 

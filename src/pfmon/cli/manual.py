@@ -23,7 +23,7 @@ DESCRIPTION = (
 
 
 def manual_page() -> str:
-    """The page, in the macros of man(7)."""
+    """Return the page in the macros of man(7)."""
     lines = [
         f'.TH PFMON 1 "" "pfmon {VERSION}" "User Commands"',
         *(".SH NAME", f"pfmon \\- {_plain(PURPOSE[0].lower() + PURPOSE[1:].rstrip('.'))}"),
@@ -52,7 +52,7 @@ def _option(option: Option) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text as it is: no escapes, no requests, hyphens that can be copied."""
+    """Escape text for roff: no escapes, no requests, hyphens that can be copied."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
 

@@ -1,8 +1,8 @@
-"""All mistakes of a command line at once: loaded when there is one.
+"""Find all mistakes of a command line; loaded only after the first mistake.
 
-What was found first is said in any case. The rest is found by looking at each option, rule, event and file by itself,
-without running anything. A mistake that may only follow from another one is left out: one that names an option about
-which something has been said already.
+The first mistake is always reported. Further ones are found by checking each option, rule, event and file separately,
+without running anything. A mistake that names an option of an earlier mistake is left out, as it may follow from that
+one.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
 
     Check = tuple[str, Callable[[], object]]
-    """What a check is about, and itself."""
+    """The subject of a check, and the check."""
 
 NAMED = r"(?<![\w-])--?[a-zA-Z][\w-]*"
-"""An option in a sentence."""
+"""Matches an option within a message."""
 LETTERS = {f"-{option.short}": f"--{option.long}" for one in CONCERNS for option in one.OPTIONS if option.short}
 
 
 class _Found:
-    """The mistakes so far, in the order in which they are said."""
+    """The mistakes found so far, in the order of their report."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._named: set[str] = set()
 
     def take(self, error: PfmonError) -> None:
-        """A mistake of its own."""
+        """Add a mistake that follows from no other."""
         if str(error) not in self.texts:
             self.texts.append(str(error))
 
     def take_misread(self, error: PfmonError) -> None:
-        """The same, of an option whose value is not known now."""
+        """Add a mistake in an option's value, which is therefore unknown to later checks."""
         self.take(error)
         self._named |= _options_in(str(error))
 
     def attempt(self, subject: str, check: Callable[[], object]) -> None:
-        """What a check says, unless it may follow from what was found before, or that was about the same ``subject``
+        """Run a check and add its error, unless it may follow from an earlier mistake or one with the same ``subject``
         ("": none)."""
         if subject and any(subject in text for text in self.texts):
             return
@@ -76,7 +76,7 @@ def _options_in(text: str) -> set[str]:
 
 
 def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
-    """A line for each mistake of a command line; ``first`` is the one that was noticed."""
+    """Return a line for each mistake of a command line; ``first`` is the one that was raised."""
     found = _Found()
     config = Config()
     owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
@@ -93,7 +93,7 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
         except PfmonError as error:
             found.take_misread(error)
     found.take(first)
-    # The next word may be the value of an option that is not known: then nothing is said of the program.
+    # The next word may be an unknown option's value instead of the program, so the program is not checked.
     certain = all("=" in word for word in misread)
     for subject, check in _checks(config, command if certain else None):
         found.attempt(subject, check)
@@ -101,9 +101,9 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
 
 
 def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
-    """What can be looked at without running anything. ``command``: None where it is not known."""
+    """Yield the checks that need no run. ``command``: None if unknown."""
     if config.action not in ("", "check"):
-        return  # events and files are nobody's concern
+        return  # other actions use neither events nor files
     for rule in (sampling_options.check, baseline_options.check, progress_options.check, core_options.check):
         yield "", partial(rule, config)
     for check in rules(config, asks=bool(config.action)):
@@ -120,8 +120,8 @@ def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
 
 
 def _events(config: Config, command: Sequence[str]) -> Iterator[Check]:
-    """Each event: whether the PMU has it, or any PMU where it is not known which one counts; each event set: whether
-    it can be counted."""
+    """Yield a check of each event (the PMU, or if that is unknown any PMU, has it) and of each event set (it can be
+    counted)."""
     pmus = _pmus(config, command)
     plain = [name for name in config.events if not (config.unlimited or name == "all" or EXPRESSION & set(name))]
     unknown = [name for name in dict.fromkeys(plain) if not any(_knows(pmu, name) for pmu in pmus)]
@@ -146,29 +146,29 @@ def _program(model: PmuModel, events: Sequence[str]) -> None:
 
 
 def _pmus(config: Config, command: Sequence[str]) -> list[str]:
-    """The PMU that counts; all, where that follows from a program that is not known."""
+    """Return the PMU in use; all PMUs if it depends on an unknown program."""
     if config.pmu_given or config.machine or (config.action and not command):
         return [config.pmu]
     instructions = None
     try:
         instructions = api.instruction_set_of(find_program(command[0])) if command else None
         take_pmu_of_program(config, instructions)
-    except PfmonError:  # said of the program itself
+    except PfmonError:  # reported by the check of the program
         pass
     return names() if instructions is None else [config.pmu]
 
 
 def _look_at(command: Sequence[str]) -> None:
-    """PfmonError: it is no program that can be run."""
+    """Raise PfmonError if the program cannot be run."""
     from pfmon.program import image
 
     path = find_program(interpreted(command)[0])
-    if api.instruction_set_of(path) is None:  # others are loaded by who runs them
+    if api.instruction_set_of(path) is None:  # qemu loads the others
         image.load(path)
 
 
 def _files(config: Config) -> Iterator[Check]:
-    """Every file that is to be written."""
+    """Yield a check of each output file."""
     for option, field in FILES.items():
         path = getattr(config, field)
         if path and path != STANDARD:
@@ -178,7 +178,7 @@ def _files(config: Config) -> Iterator[Check]:
 
 
 def _as_typed(text: str, given: Sequence[Given]) -> str:
-    """A sentence with its options named as the user wrote them: --inv for --inverse-irange."""
+    """Return a message with options spelled as the user typed them: --inv for --inverse-irange."""
     for one in given:
         if one.typed and one.typed != f"--{one.name}":
             text = re.sub(rf"(?<![\w-])--{one.name}(?![\w-])", one.typed, text)

@@ -1,4 +1,4 @@
-"""Which instructions are counted, by their encoding (pfmon on Itanium 2, section 4)."""
+"""Options of the opcode matchers: count instructions by encoding (pfmon on Itanium 2, section 4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Options as GNU getopt_long reads them: unique prefixes, ``--name=value`` or ``--name value``, grouped
-short options, optional values attached to their option, and an end at the first word that is no option."""
+"""Option parsing as by GNU getopt_long: unique prefixes, ``--name=value`` or ``--name value``, grouped short options,
+optional values attached to their option; parsing ends at the first word that is no option."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Option(NamedTuple):
 
 
 class Given(NamedTuple):
-    """An option as it was given; ``value`` is None where there is none; ``typed`` is how the user wrote it."""
+    """An option on the command line; ``value`` is None without a value; ``typed`` is the user's spelling."""
 
     name: str
     value: str | None
@@ -35,8 +35,8 @@ class Given(NamedTuple):
 def parse(
     options: Iterable[Option], words: Sequence[str], mistaken: Callable[[PfmonError, str], None] | None = None
 ) -> tuple[list[Given], list[str]]:
-    """The options at the beginning of ``words``, in order, and what follows them. Raises PfmonError, or tells
-    ``mistaken``, with the word that it is about, and goes on."""
+    """Return the options at the beginning of ``words``, in order, and the remaining words. Raises PfmonError, or calls
+    ``mistaken`` with the error and its word, and continues."""
     table = list(options)
     rest = list(words)
     given: list[Given] = []

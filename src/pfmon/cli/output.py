@@ -1,4 +1,4 @@
-"""The places that results and the program's output go to."""
+"""Destinations of results and of the program's output."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STANDARD = "-"
-"""The name of standard output where a file's is wanted."""
+"""The file name that stands for standard output."""
 
 
 class Results:
-    """Where results go: standard output, or a file that stays as it was until there are results."""
+    """The destination of results: standard output, or a file that is replaced atomically."""
 
     def __init__(self, outfile: str, append: bool, structured: bool = False) -> None:
-        """``outfile``: "" and "-" are standard output; ``structured``: the results are JSON, which nothing else may
-        stand in. Raises PfmonError when the file could not be written."""
+        """``outfile``: "" and "-" are standard output; ``structured``: the results are JSON, without any other text.
+        Raises PfmonError if the file cannot be written."""
         self.outfile = "" if outfile == STANDARD else outfile
         self.append = append
         self._early = ""
@@ -33,14 +33,14 @@ class Results:
             check_can_be_written(self.outfile, f"--outfile={self.outfile}")
 
     def said(self, text: str) -> None:
-        """What --verbose says before the run: to standard error, or into a file of results that are text."""
+        """Write the text of --verbose: to standard error, or into a results file that is text."""
         if self.outfile and not self._structured:
             self._early += text
         else:
             say_text(text)
 
     def early(self, text: str) -> None:
-        """Results that come while the program runs: shown at once on standard output, kept for a file."""
+        """Write results during the run: at once on standard output, with the final results in a file."""
         if not self.outfile:
             self._show(text)
         else:
@@ -85,7 +85,7 @@ class Outputs:
 
 
 def append_wants_a_file(outfile: str, append: bool) -> None:
-    """PfmonError: --append without a file to add to."""
+    """Raise PfmonError for --append without a file."""
     if append and outfile in ("", STANDARD):
         raise PfmonError("--append wants --outfile=FILE")
 
@@ -132,8 +132,8 @@ def show(text: str) -> None:
 
 
 def _standard_output() -> int:
-    """A descriptor of standard output that outlives what the program does to it."""
-    if sys.stdout is None:  # closed when pfmon was started: descriptor 1 is something else by now
+    """Return a duplicate of standard output, which the program cannot close."""
+    if sys.stdout is None:  # closed when pfmon was started: descriptor 1 may be another file by now
         raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere")
     try:
         os.write(1, b"")

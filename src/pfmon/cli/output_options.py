@@ -1,4 +1,4 @@
-"""Where the counts go, and how they look."""
+"""Options for the destination and format of counts."""
 
 from __future__ import annotations
 

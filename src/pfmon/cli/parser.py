@@ -1,4 +1,4 @@
-"""The options as an argparse parser: for tools that read one. Command lines are read by options.py, as getopt does."""
+"""The options as an argparse parser, for tools that need one. options.py parses command lines, as getopt does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def argument_parser(tell: Callable[[str, Action], None] = lambda name, action: None) -> ArgumentParser:
-    """A parser with every option, by topic; ``tell`` gets each action with the option's name, and those of "program"
-    and "argument"."""
+    """Return a parser with every option, by topic; ``tell`` is called with the name and action of each option, of
+    "program" and of "argument"."""
     parser = ArgumentParser("pfmon", add_help=False)
     for concern in CONCERNS:
         group = parser.add_argument_group(concern.TITLE)

@@ -1,4 +1,4 @@
-"""At which privilege levels events count (pfmon on Itanium 2, section 8.3; PMC.plm, PMC.pm)."""
+"""Options that select privilege levels (pfmon on Itanium 2, section 8.3; PMC.plm, PMC.pm)."""
 
 from __future__ import annotations
 

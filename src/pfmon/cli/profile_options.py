@@ -1,4 +1,4 @@
-"""What only a PMU in software can do: count everything at once, and say where it comes from, exactly."""
+"""Options that only a PMU in software has: count any number of events at once, and attribute counts exactly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How a run goes, shown while it runs: by a thread that looks at it now and then (library/watching.py).
+"""Progress of a run, shown by a thread that polls it (library/watching.py).
 
-On a terminal, lines at its bottom (panel.py), coloured unless NO_COLOR says no; elsewhere, and only if it was asked
-for, a line now and then. rich is imported when there is something to show, while the program runs.
+On a terminal, status lines at the bottom (panel.py), coloured unless NO_COLOR is set; elsewhere, and only on request, a
+line at intervals. rich is imported when progress is first shown, while the program runs.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from pfmon.report.so_far import SoFar
 
 PATIENCE = 1.0
-"""Seconds that a run takes before anything is shown of it."""
+"""Seconds from a run's start until progress is shown."""
 EVERY, EVERY_LINE = 0.5, 2.0
-"""Seconds between two looks: on a terminal, and where lines are added."""
+"""Seconds between updates: on a terminal, and elsewhere."""
 AHEAD = 0.1
-"""Seconds before that in which counts are asked for."""
+"""Seconds before an update at which counts are requested."""
 FUNCTIONS = 8
 WIDE = 120
-"""Columns where there is no terminal."""
+"""Columns without a terminal."""
 
 
 def shows_progress(config: Config) -> bool:
-    """Whether the run is to be watched."""
+    """Return whether progress is shown."""
     if config.live or config.progress:
         return True
     return config.progress is None and _is_terminal()
@@ -65,13 +65,13 @@ def progress(config: Config, prepared: Prepared) -> Iterator[None]:
 
 
 class Show:
-    """Shows a run until an event is set."""
+    """Shows progress until an event is set."""
 
     def __init__(self, config: Config, watch: Watch, ended: Event) -> None:
         self._config, self._watch, self._ended = config, watch, ended
 
     def run(self) -> None:
-        """In a thread of its own."""
+        """The body of the progress thread."""
         if self._wait(PATIENCE):
             return
         if _is_terminal():
@@ -80,7 +80,7 @@ class Show:
             self._in_lines()
 
     def _wait(self, seconds: float) -> bool:
-        """Until it is time for the next look, which the counts are ready for; true: the run has ended."""
+        """Wait until the next update, requesting counts shortly before; return true if the run has ended."""
         if self._ended.wait(seconds - AHEAD):
             return True
         self._watch.ask()

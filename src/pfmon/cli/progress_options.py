@@ -1,4 +1,4 @@
-"""What is shown of a run while it runs."""
+"""Options for progress during a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOPIC = "progress"
 OPTIONS = [
     Option("progress", "show instructions, speed, counts and memory while it runs (on a terminal, after a second)"),
     Option("no-progress", "do not"),
-    Option("live", "show counts, and the functions that they come from, while it runs"),
+    Option("live", "show counts, and counts by function, while it runs"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Which code and which data is counted (pfmon on Itanium 2, section 8)."""
+"""Options that restrict counting to address ranges (pfmon on Itanium 2, section 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording a run, and running a recording."""
+"""Options that record a run and replay a recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports: where the cycles went and the manual's formulas, as text, or the whole run as an HTML page."""
+"""Options of reports: cycle breakdown and the manual's formulas as text, or the whole run as an HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where samples go while the program runs."""
+"""Output of samples while the program runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _exports(
 
 
 def _resolves(config: Config) -> bool:
-    """Whether the module shows names."""
+    """Return whether the sampling module prints names."""
     return config.resolve_addresses or config.smpl_show_func
 
 
@@ -94,7 +94,7 @@ def check_module(config: Config, prepared: Prepared) -> None:
 
 
 def _check_module(config: Config, name: str) -> None:
-    """PfmonError for an option that the module does not have, or without which it makes no sense."""
+    """Raise PfmonError for an option that the module lacks, or a missing option that it needs."""
     module = MODULES[name]
     for option, used in {
         "--smpl-show-func": config.smpl_show_func,
@@ -118,7 +118,7 @@ def _check_module(config: Config, name: str) -> None:
 
 
 class Samples:
-    """Gives samples to a sampling module, and what that says to a file or to where the results go."""
+    """Passes samples to a sampling module and writes its output to a file or among the results."""
 
     def __init__(
         self, config: Config, prepared: Prepared, print_early: Callable[[str], object], owner: Owner | None = None
@@ -140,7 +140,7 @@ class Samples:
             raise PfmonError(f"--smpl-outfile={self._path}: {reason(error)}") from None
 
     def take(self, samples: Sequence[Sample]) -> None:
-        """The samples of a buffer."""
+        """Process a buffer of samples."""
         for export in self._exports:
             export.take(samples)
         self._write(self._module.take(samples))
@@ -172,7 +172,7 @@ class Samples:
             raise self._failed(error) from None
 
     def abandon(self) -> None:
-        """The run has failed: there are no exports, and of samples what was written."""
+        """End the output of a failed run: discard exports, keep the samples already written."""
         for export in self._exports:
             export.abandon()
         where = self._keep()

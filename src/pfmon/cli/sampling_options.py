@@ -1,4 +1,4 @@
-"""Samples: which events, how often, and what becomes of them (pfmon on Itanium 2, sections 5 and 11)."""
+"""Options of sampling: events, periods, output (pfmon on Itanium 2, sections 5 and 11)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ OF_TEXT = {
     "--smpl-save-raw": "smpl_save_raw",
     "--resolve-addresses": "resolve_addresses",
 }
-"""Options that say how samples are printed, and their fields."""
+"""Options for printed samples, and their fields."""
 
 
 def apply(config: Config, given: Given) -> None:
@@ -138,7 +138,7 @@ def apply(config: Config, given: Given) -> None:
 
 
 def check(config: Config) -> None:
-    """PfmonError for options about samples that are not printed."""
+    """Raise PfmonError for options about samples when none are taken or printed."""
     given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
     given += [f"--smpl-sort-by{config.smpl_sort}"] if config.smpl_sort else []
@@ -164,7 +164,7 @@ def _module(name: str) -> str:
 
 
 def _export(text: str) -> tuple[str, str]:
-    """Format and file."""
+    """Parse FORMAT:FILE."""
     from pfmon.report.exports import EXPORTS
 
     name, _, path = text.partition(":")

@@ -1,4 +1,4 @@
-"""When is counted, and for which of several event sets (pfmon on Itanium 2, sections 9 and 10)."""
+"""Options of sessions: when to count, and event set switching (pfmon on Itanium 2, sections 9 and 10)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ TOPIC = "sessions"
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"
 OPTIONS = [
     Option("switch-timeout", "with several -e: count the next event set after so long", "MILLISECONDS"),
-    Option("true-values", "with several -e: print what counting all the time gives, and the error, beside estimates"),
+    Option(
+        "true-values", "with several -e: print the counts of uninterrupted counting, and the error, beside estimates"
+    ),
     Option("print-interval", "print what was counted in every interval of so long", "MILLISECONDS"),
     Option("insecure", "let the program start and stop counting (sum, rum) and read counters (mov =pmd)", pmus=IA64),
     Option("dont-start", "do not start counting; with --insecure the program does it", pmus=IA64),

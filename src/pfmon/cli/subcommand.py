@@ -1,4 +1,4 @@
-"""What the subcommands (`pfmon diff`, `pfmon sweep`) share: their options may stand anywhere among their words."""
+"""Shared code of the subcommands (`pfmon diff`, `pfmon sweep`); their options may stand anywhere among the words."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from pfmon.cli.options import Option
 
 SUBCOMMANDS = {"diff": "pfmon.cli.diff", "sweep": "pfmon.cli.sweep"}
-"""The first word of a command line -> the module that does it. A program of that name runs behind `--`."""
+"""First word of a command line -> the subcommand's module. A program of that name runs after `--`."""
 
 
 def run_subcommand(words: Sequence[str]) -> int:
-    """Do what a subcommand, the first word, says; the exit status."""
+    """Run the subcommand named by the first word and return the exit status."""
     status: int = import_module(SUBCOMMANDS[words[0]]).run(words[1:])
     return status
 
 
 def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The options' values by name ("" without one), and the other words."""
+    """Return the options' values by name ("" without a value), and the other words."""
     found: dict[str, list[str]] = {}
     others: list[str] = []
     rest = list(words)
@@ -48,8 +48,7 @@ FILES = {1: "one file is", 2: "two files are"}
 def understood(
     words: Sequence[str], options: Sequence[Option], usage: str, introduction: str, count: int
 ) -> tuple[dict[str, list[str]], list[str]] | None:
-    """The options' values and ``count`` files; None: help was asked for, and printed. PfmonError: there are not so many
-    files."""
+    """Return the options' values and ``count`` files; None after printing help. PfmonError: another number of files."""
     given, files = parsed(options, words)
     if "help" in given:
         show(help_text(usage, introduction, options))
@@ -60,7 +59,7 @@ def understood(
 
 
 def help_text(usage: str, introduction: str, options: Sequence[Option]) -> str:
-    """What --help prints."""
+    """Return the text of --help."""
     lines = [usage, "", introduction, ""]
     for option in options:
         short = f"-{option.short}, " if option.short else "    "

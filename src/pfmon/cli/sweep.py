@@ -1,4 +1,4 @@
-"""`pfmon sweep FILE.toml`: programs on machines, figures changed, events counted; a table and a page at the end."""
+"""`pfmon sweep FILE.toml`: count programs on machines with varied figures; write a table and a page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Interrupted(PfmonError):
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what the words behind `pfmon sweep` say; the exit status. PfmonError: what is wrong with them."""
+    """Run `pfmon sweep` with the words after it and return the exit status. Raises PfmonError for wrong words."""
     said = understood(words, OPTIONS, USAGE, INTRODUCTION, 1)
     if said is None:
         return 0
@@ -98,7 +98,7 @@ def _what(wanted: Sweep) -> str:
 
 
 def _write(folder: str, wanted: Sweep, swept: Sequence[Swept]) -> None:
-    """The table and the page."""
+    """Write the table and the page."""
     from pfmon.report.html.sweep_page import sweep_page
 
     columns, table = rows(swept)
@@ -122,7 +122,7 @@ def _write(folder: str, wanted: Sweep, swept: Sequence[Swept]) -> None:
 
 
 class ProgressLine:
-    """Says how far it is: on a terminal in one line that changes, elsewhere a line at each tenth."""
+    """Prints progress: on a terminal in one line that is rewritten, elsewhere a line at each tenth."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -132,7 +132,7 @@ class ProgressLine:
         self._shown = ""
 
     def show(self, progress: Progress) -> None:
-        """Say it, if there is something to say."""
+        """Print the progress if it has changed."""
         tenth = 10 * progress.done // progress.cells
         if self._quiet or (not self._terminal and tenth == self._said):
             return
@@ -158,7 +158,7 @@ class ProgressLine:
         return text
 
     def end(self) -> None:
-        """Nothing more is to be said."""
+        """End the line."""
         if self._terminal and self._shown:
             say_text("\n")
 

@@ -1,4 +1,4 @@
-"""Addresses that start and stop counting: while it is on, everything counts, callees included."""
+"""Options of triggers: addresses and events that start and stop counting, callees included."""
 
 from __future__ import annotations
 
