@@ -1,4 +1,4 @@
-"""What `import pfmon` gives: run a program and count, as the command line does, with objects instead of texts."""
+"""The functions of `import pfmon`: run a program and count as the command line does, returning objects, not text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prepare(
     capture: bool = False,
     **options: Unpack[Keywords],
 ) -> Prepared:
-    """A program with everything programmed and loaded, to be run once; `Prepared.stop` ends the run from any thread.
+    """Program the PMU and load a program, to be run once; `Prepared.stop` ends the run from any thread.
 
     ``options`` are those of the command line (docs/library.md). ``stdin``, ``stdout``, ``stderr``: None (the process's
     own), a descriptor, an open file, or DEVNULL; ``input``: what the program reads instead; ``capture``: keep what it
@@ -58,8 +58,8 @@ def run(
     on_interval: OnInterval = None,
     **options: Unpack[Keywords],
 ) -> Run:
-    """Run a program to its end and return what was counted; arguments as `prepare` has them. ``on_interval`` gets
-    (end, counts) of each interval of ``print_interval``, as soon as it has ended. Raises PfmonError."""
+    """Run a program to its end and return the counts; arguments as for `prepare`. ``on_interval`` is called with (end,
+    counts) at the end of each interval of ``print_interval``. Raises PfmonError."""
     files = Files(stdin, stdout, stderr, capture, input)
     return _prepared(options, words_of(command), files).run(on_interval)
 
@@ -76,7 +76,7 @@ def record(
     on_interval: OnInterval = None,
     **options: Unpack[Keywords],
 ) -> Run:
-    """As `run`, and record what retires in a file, which `replay` counts again."""
+    """Run a program as `run` does and record its retired instructions in a file for `replay`."""
     files = Files(stdin, stdout, stderr, capture, input)
     return _prepared(options, words_of(command), files, record=_path(path)).run(on_interval)
 
@@ -87,7 +87,7 @@ def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **op
 
 
 def events(pmu: str = "itanium2") -> EventTable:
-    """The events of a processor's PMU. UnknownNameError: there is no such PMU."""
+    """Return the events of a processor's PMU. UnknownNameError: there is no such PMU."""
     from pfmon.pmu.model import get
 
     return get(pmu).events
@@ -103,7 +103,7 @@ def _prepared(options: Keywords, words: list[str], files: Files, record: str = "
 
 
 def words_of(command: Command) -> list[str]:
-    """The program and its arguments as texts."""
+    """Return the program and its arguments as strings."""
     words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
     if not words or not all(isinstance(word, str | bytes | os.PathLike) for word in words):
         raise BadValueError(f"command={command!r}: a program, or a sequence of a program and its arguments, is wanted")

@@ -1,8 +1,8 @@
-"""Names in shared objects that the program opens itself: they get their addresses when it maps these.
+"""Deferred symbols: names in shared objects that the program opens itself, resolved when it maps these.
 
-Until then a range or a trigger is where nothing ever is, so nothing counts in it, and nothing could: the object's code
-and data are not there. So it does not matter at which instruction the address becomes known, as long as that is before
-anything of the object runs.
+Until then a range or a trigger has a placeholder address that no program uses, so nothing counts there, which is exact:
+the object's code and data are not mapped. The address may therefore become known at any instruction before the first of
+the object.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from pfmon.program.mapped import Mapped
 
 APART = 2 * BUNDLE
-"""Bytes between the addresses that stand for different names."""
+"""Bytes between the placeholder addresses of different names."""
 
 
 class Awaited:
-    """The names of a run that are not known yet. ``load`` gives the program; ``objects`` are those that it is linked
-    with, and whose places the counts rely on."""
+    """The unresolved names of a run. ``load`` returns the program; ``objects`` are the shared objects that it is linked
+    with, whose addresses the counts rely on."""
 
     def __init__(self, options: Options, load: Callable[[], Program], objects: SharedObjects) -> None:
         self._options, self._load, self._objects = options, load, objects
@@ -40,12 +40,12 @@ class Awaited:
 
     @property
     def waits(self) -> bool:
-        """Whether there are any."""
+        """Whether there are unresolved names."""
         return bool(self._waiting)
 
     def symbols(self, linked: Symbols) -> Symbols:
-        """How names become addresses: what ``linked`` does not know, and a dynamically linked program may open, is
-        waited for. PfmonError: what the program starts is counted as well, which may have it in other places."""
+        """Return a resolver that defers names which ``linked`` does not know and a dynamically linked program may open.
+        PfmonError: children are counted too, which may map the object elsewhere."""
         return Symbols(self._resolve("code", linked.code), self._resolve("data", linked.data), linked.approximated)
 
     def _resolve(self, kind: str, known: Resolve) -> Resolve:
@@ -71,8 +71,8 @@ class Awaited:
         return start, start + BUNDLE
 
     def place(self, mapped: Sequence[Mapped]) -> Placed | None:
-        """What the names stand for with these files mapped; None: no more than before. PfmonError: an object is there
-        and has no such name."""
+        """Resolve the names in these mapped files; None: no further name is resolved. PfmonError: an object lacks the
+        name."""
         before = len(self._waiting)
         if not before:
             return None
@@ -86,7 +86,7 @@ class Awaited:
         return placed if len(self._waiting) < before else None
 
     def notes(self) -> list[str]:
-        """What there is to say of names that never became known."""
+        """Return a note for each name that was never resolved."""
         return [
             f"{text}: the program mapped no shared object of that name, so nothing was in it"
             + (f"; nearest: {', '.join(error.nearest)}" if error.nearest else "")

@@ -1,4 +1,4 @@
-"""Counts of a run kept in a file, for later runs to be compared with."""
+"""Baselines: a run's counts in a file, with which later runs are compared."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ QUALIFYING = (*OF_SET, *OF_RUN)
 
 
 class Baseline(NamedTuple):
-    """What was run, on what, what of it counted (options that are not at their defaults), and the counts by event."""
+    """The command, PMU and machine of a run, its qualification (options not at their defaults), and its counts by
+    event."""
 
     command: Sequence[str]
     pmu: str
@@ -43,13 +44,13 @@ class Baseline(NamedTuple):
     counts: Mapping[str, Value]
 
     def to_text(self) -> str:
-        """The file's text, a line for each event. Keys: pfmon (version), command, pmu, machine, changes, options,
-        counts."""
+        """Return the file's text, a line for each event. Keys: pfmon (version), command, pmu, machine, changes,
+        options, counts."""
         return json.dumps({"pfmon": VERSION, **self._asdict()}, indent=2) + "\n"
 
 
 def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, Value]) -> Baseline:
-    """The baseline that a run makes."""
+    """Return the baseline of a run."""
     return Baseline(
         list(command),
         options.pmu,
@@ -61,7 +62,7 @@ def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, V
 
 
 def _qualification(options: Options) -> dict[str, Any]:
-    """The options that say what counts, as far as they are not at their defaults, as JSON has them."""
+    """Return the qualifying options that are not at their defaults, as in JSON."""
     usual = Options()
     found = {name: getattr(options.sets[0], name) for name in OF_SET}  # several sets are estimates, and no baseline
     found |= {name: getattr(options, name) for name in OF_RUN}
@@ -71,7 +72,8 @@ def _qualification(options: Options) -> dict[str, Any]:
 
 
 def read(path: str, option: str) -> Baseline:
-    """The baseline in a file; ``option`` is what the user calls it. PfmonError: there is none, or something else."""
+    """Read a baseline; ``option`` is the option in error messages. PfmonError: there is no file, or it is no
+    baseline."""
     try:
         return from_object(json.loads(read_bounded(path).decode()))
     except FileNotFoundError:
@@ -129,5 +131,5 @@ def _machine(one: Baseline) -> str:
 
 
 def without_folder(word: str) -> str:
-    """What is behind the last slash of a path: where files are may differ from run to run."""
+    """Return the last component of a path: directories may differ from run to run."""
     return Path(word).name or word

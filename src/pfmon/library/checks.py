@@ -1,4 +1,4 @@
-"""What options say together: what excludes what, and what needs what. A rule is a function of its name."""
+"""Rules for combinations of options: exclusions and requirements. Each rule is the function of its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODIFIERS = {
     "irange-demand-fetch": "irange_demand_fetch",
     "irange-prefetch-match": "irange_prefetch_match",
 }
-"""Options that say something about --irange, and their fields."""
+"""Options that modify --irange, and their fields."""
 
 OF_PROGRAMS = {
     "--record": "record",
@@ -33,19 +33,19 @@ OF_PROGRAMS = {
     "--env": "environment",
     "--memory-limit": "memory_limit",
 }
-"""Options that say how a program runs: a recorded one has run. Option -> its field."""
+"""Options that affect how a program runs, which a recording has already done. Option -> its field."""
 
 REPORTS = ("cpi", "derived", "html")
 
 
 def check(options: Options, asks: bool = False) -> None:
-    """Raises PfmonError for options that do not go together. ``asks``: nothing is to be run."""
+    """Raise PfmonError for options that do not go together. ``asks``: no program is run."""
     for rule in rules(options, asks):
         rule()
 
 
 def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
-    """The rules of `check`, to be called one after the other."""
+    """Return the rules of `check`, to be called in order."""
     return [
         *(_of_set(rule, one) for one in options.sets for rule in OF_A_SET),
         lambda: take_pmu_of_machine(options),
@@ -63,9 +63,9 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
 
 
 def confinement_is_to_a_directory(options: Options) -> None:
-    """A confined program sees what is below --sysroot."""
+    """A confined program sees only files below --sysroot."""
     if options.confine and not options.sysroot:
-        raise PfmonError("--confine: to which directory is not said; give --sysroot DIR")
+        raise PfmonError("--confine needs a directory: give --sysroot DIR")
 
 
 def _check_following(options: Options) -> None:
@@ -122,7 +122,7 @@ def sets_are_not_counted_otherwise(options: Options) -> None:
 
 
 def there_is_something_to_count(options: Options, asks: bool) -> None:
-    """Some options are about counts."""
+    """Options that concern counts need events."""
     if not (asks or options.events or counts_the_usual(options)):
         refuse(
             {"--print-interval": options.print_interval is not None, "--insecure": options.insecure},
@@ -194,14 +194,14 @@ def options_of_samples_need_some(options: SetOptions) -> None:
 
 
 def sampling_counts_as_it_can(options: Options) -> None:
-    """What samples and what does not go together yet."""
+    """Sampling excludes some options."""
     if not options.sampled:
         refuse(
             {
                 "--saturate-smpl-buffer": options.saturate_smpl_buffer,
                 "--smpl-entries": options.smpl_entries != Options.smpl_entries,
                 "--smpl-truth": options.smpl_truth,
-                "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # which want stacks
+                "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # exports use stacks
                 "--smpl-skid": bool(options.smpl_skid),
             },
             "{} is about samples: give --long-smpl-periods=PERIOD,... too",
@@ -236,33 +236,33 @@ def _of_set(rule: Callable[[SetOptions], None], options: SetOptions) -> Callable
 
 
 def no_program_is_given(options: Options, command: Sequence[str]) -> None:
-    """With --replay the program is the recorded one."""
+    """--replay takes no program: it replays the recorded one."""
     if options.replay and command:
         raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program")
 
 
 def report_is_known(name: str) -> str:
-    """The name of a report."""
+    """Return the name of a report, checked."""
     if name not in REPORTS:
         raise UnknownNameError("report", name, REPORTS)
     return name
 
 
 def report_stands_alone(options: Options) -> None:
-    """PfmonError for a report together with events."""
+    """A report excludes events."""
     if options.report and options.events:
         raise PfmonError(f"--report={options.report} needs no events and prints none: leave -e out, or the report")
 
 
 def guest_pmu(text: str | None) -> str:
-    """Who decides what a program that has the PMU can count: a machine, or architecture alone."""
+    """Return the value of --guest-pmu: the guest counts on a machine, or architectural events alone."""
     if text not in (None, EXACT):
         raise PfmonError(f"--guest-pmu={text}: say --guest-pmu, or --guest-pmu={EXACT} for events that need no machine")
     return EXACT if text else MACHINE
 
 
 def one_has_the_pmu(options: Options) -> None:
-    """The PMU is pfmon's or the program's."""
+    """Either pfmon or the program uses the PMU."""
     if not options.guest_pmu:
         return
     refuse(
@@ -281,11 +281,11 @@ def one_has_the_pmu(options: Options) -> None:
 
 
 def wants_profile(options: Options) -> bool:
-    """Whether the counts are to be split."""
+    """Return whether the counts are split."""
     return options.per_function or options.per_block or bool(options.annotate)
 
 
 def profile_needs_events(options: Options) -> None:
-    """There must be counts to be split."""
+    """Splitting counts needs events."""
     if wants_profile(options) and not options.events:
         raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")

@@ -1,4 +1,4 @@
-"""Two programs on the two hardware threads of a core, counted side by side."""
+"""Run and count two programs on the two hardware threads of a core."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 0.2
-"""Seconds after which a signal is heard that came just before the wait began."""
+"""Maximum delay in seconds of a signal that arrives just before the wait."""
 
 
 def _no_one(_: int, __: str) -> None:
@@ -38,7 +38,7 @@ def _no_one(_: int, __: str) -> None:
 
 
 class CoreRun:
-    """What two programs came to on one core. ``threads``: the Run of each; ``cycles``: what each had of the core
+    """The results of two programs on one core. ``threads``: the Run of each; ``cycles``: each one's cycles of the core
     (session.core.ThreadCycles)."""
 
     def __init__(self, threads: tuple[Run, Run], cycles: Sequence[ThreadCycles]) -> None:
@@ -50,12 +50,12 @@ class CoreRun:
 
     @property
     def core_cycles(self) -> int:
-        """Cycles of the core, or of the longer one of two cores, until both had ended."""
+        """Cycles of the core, or of the core that ran longer, until both programs had ended."""
         return all_cycles(self.cycles)
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """What --json prints. Keys: pfmon (version), core (cycles; threads: ThreadCycles.to_dict of each), threads
-        (Run.to_dict of each)."""
+        """Return the object that --json prints. Keys: pfmon (version), core (cycles; threads: ThreadCycles.to_dict of
+        each), threads (Run.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -65,7 +65,7 @@ class CoreRun:
         }
 
     def to_pandas(self) -> Any:
-        """The counts as a DataFrame: a row for each event, a column for each thread."""
+        """Return the counts as a DataFrame: a row for each event, a column for each thread."""
         from pfmon.session.frames import frame  # few want it
 
         events = {"event": self.threads[0].counts.names}
@@ -76,8 +76,8 @@ class CoreRun:
 class PreparedCore:
     """Two programs, or recordings, ready to be run once on the two hardware threads of a core.
 
-    Each has a PMU of its own, which both program in the same way: ``options`` hold for both. What they record goes to
-    a file of each thread (`of_thread`). Whatever is wrong shows when this is made (PfmonError).
+    Each thread has a PMU of its own; ``options`` apply to both. Recordings are written to one file per thread
+    (`of_thread`). The constructor raises PfmonError for all mistakes.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class PreparedCore:
         on_notice: Callable[[int, str], None] = _no_one,
     ) -> None:
         """``commands``: of thread 0 and thread 1 (the same one with Options.smt_threads), empty where ``replays`` names
-        a recording; ``on_notice`` gets a thread's number and what there is to say while it runs."""
+        a recording; ``on_notice`` is called with a thread's number and a message during the run."""
         self.threads: list[Prepared] = []
         try:
             check_two_programs(options)
@@ -110,15 +110,15 @@ class PreparedCore:
             raise
 
     def run(self, on_samples: Sequence[OnSamples] = (None, None)) -> CoreRun:
-        """Run both to their end, or until `stop`. ``on_samples``: as Prepared.run has it, by thread. Raises what one of
-        them raised."""
+        """Run both to their end, or until `stop`. ``on_samples``: as for Prepared.run, by thread. Raises the first
+        thread's exception that occurred."""
         runs: list[Run | None] = [None] * THREADS
         errors: list[BaseException] = []
 
         def run(number: int) -> None:
             try:
                 runs[number] = self.threads[number].run(on_samples=self._taker(on_samples[number]))
-            except BaseException as error:  # raised below, when the other one has ended
+            except BaseException as error:  # raised below, after the other thread has ended
                 errors.append(error)
                 self.core.abandon(number)
                 self.threads[1 - number].stop(FAILED)
@@ -142,13 +142,13 @@ class PreparedCore:
         if errors:
             raise errors[0]
         first, other = runs
-        assert first and other  # there were no errors
+        assert first and other  # no exception occurred
         cycles = self.core.cycles()
         self.core.release()
         return CoreRun((first, other), cycles)
 
     def _taker(self, take: OnSamples) -> OnSamples:
-        """What takes a thread's samples; if it cannot, both end."""
+        """Return the consumer of a thread's samples; if it fails, both programs are stopped."""
         if take is None:
             return None
 
@@ -162,23 +162,23 @@ class PreparedCore:
         return take_or_stop
 
     def stop(self, why: str = "stop") -> None:
-        """End both soon, with the counts so far: from any thread or a signal handler."""
+        """End both programs soon, keeping the counts so far; callable from any thread or a signal handler."""
         for one in self.threads:
             one.stop(why)
 
     def close(self) -> None:
-        """Give back what they hold of the host, when they are not to be run."""
+        """Release host resources without running."""
         for one in self.threads:
             one.close()
 
 
 def of_thread(path: str, number: int) -> str:
-    """The file of one thread, where an option names one for each: FILE.0 and FILE.1."""
+    """Return a thread's file for an option that names one per thread: FILE.0 and FILE.1."""
     return f"{path}.{number}" if path else ""
 
 
 def _options(options: Options, number: int, replay: str) -> Options:
-    """Those of one thread."""
+    """Return one thread's options."""
     own = deepcopy(options)
     own.replay = replay
     own.record = "" if replay else of_thread(options.record, number)
@@ -188,7 +188,7 @@ def _options(options: Options, number: int, replay: str) -> Options:
 
 
 def _together(options: Options, figures: MachineFigures) -> Together:
-    """What the two run on."""
+    """Return the coupled machine that runs both threads."""
     if options.smt_threads:
         from pfmon.session.one_program import OneProgramOnCore, OneProgramOnTwoCores  # few runs are of one program
 
@@ -197,6 +197,6 @@ def _together(options: Options, figures: MachineFigures) -> Together:
 
 
 def _runs_ia64_code(prepared: Prepared) -> None:
-    """IA-32 code has a machine of its own, without threads."""
+    """Raise PfmonError for IA-32 code, whose machine has no hardware threads."""
     if prepared.session.engine.instruction_set != InstructionSet.IA64:
         raise PfmonError(f"{prepared.command[0]} is no IA-64 program: two programs on one core are")

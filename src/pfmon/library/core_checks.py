@@ -1,4 +1,4 @@
-"""What does not go with two programs on one core. A rule is a function of its name."""
+"""Rules for two programs on one core. Each rule is the function of its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pfmon.machine.machine_figures import MachineFigures
 
 MONTECITO = "montecito"
-"""Which has two cores with two hardware threads each (Montecito manual 2.4, 2.5)."""
+"""The PMU of two cores with two hardware threads each (Montecito manual 2.4, 2.5)."""
 
 NOT_WITH_TWO = "{}: not with two programs on one core"
 
@@ -19,7 +19,7 @@ SNOOP_STALLS = "BUS_SNOOP_STALL_CYCLES"
 
 
 def check_two_programs(options: Options) -> None:
-    """PfmonError: the options cannot be in force for two programs on one core."""
+    """Raise PfmonError for options that exclude two programs on one core."""
     pmu_is_montecitos(options)
     the_core_is_not_stopped(options)
     delays_of_answers_are_modelled(options)
@@ -34,8 +34,8 @@ def pmu_is_montecitos(options: Options) -> None:
 
 
 def the_core_is_not_stopped(options: Options) -> None:
-    """One thread's stream cannot be held where the other's is in the middle of a block: what looks at counters, or
-    switches them, while the programs run would have to."""
+    """One thread's stream cannot be held while the other's is in the middle of a block, as options would need that read
+    or switch counters during the run."""
     refuse(
         {
             "several event sets (-e)": options.several_sets,
@@ -54,7 +54,7 @@ def the_core_is_not_stopped(options: Options) -> None:
 
 
 def delays_of_answers_are_modelled(options: Options) -> None:
-    """Two cores answer each other's requests in time: how long one may need is not published."""
+    """The cores answer each other's snoop requests in time; the permitted delays are not published."""
     if options.cores == 1:
         return
     for name in options.events:
@@ -63,7 +63,7 @@ def delays_of_answers_are_modelled(options: Options) -> None:
 
 
 def samples_are_of_one_thread(options: Options) -> None:
-    """A counter of both threads overflows when their sum does, which is known when both have ended."""
+    """A counter of both threads (.all) overflows when their sum does, which is known only after both have ended."""
     if options.sampled and options.all_threads:
         raise RuleError(
             "samples_are_of_one_thread",
@@ -72,16 +72,16 @@ def samples_are_of_one_thread(options: Options) -> None:
 
 
 def number_of_cores(option: str, text: str) -> int:
-    """One or two."""
+    """Parse a number of cores, 1 or 2."""
     return whole_number(option, text, 1, 2)
 
 
 def machine_is_montecitos(figures: MachineFigures, cores: int) -> None:
-    """PfmonError: the machine has no second hardware thread, and is no core of two."""
+    """Raise PfmonError if the machine has no second hardware thread, or no second core."""
     if "smt.policy" not in figures:
         raise PfmonError(f"{figures['machine.name']} has one {there_is_one(cores)}; montecito has two")
 
 
 def there_is_one(cores: int) -> str:
-    """What other processors have one of, where so many cores run two programs."""
+    """Return the name of the unit that other processors lack a second one of, for so many cores."""
     return "hardware thread a core" if cores == 1 else "core"

@@ -26,7 +26,7 @@ class Counts(Sequence[Count]):
     @overload
     def __getitem__(self, key: slice) -> Sequence[Count]: ...
     def __getitem__(self, key: int | str | slice) -> Count | Sequence[Count]:
-        """By place, or by name; UnknownNameError when no such event was counted."""
+        """Return a count by position or by name; UnknownNameError: the event was not counted."""
         if not isinstance(key, str):
             return self._counts[key]
         for count in self._counts:
@@ -49,11 +49,11 @@ class Counts(Sequence[Count]):
         return [count.name for count in self._counts]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """An object for each event (Count.to_dict)."""
+        """Return an object for each event (Count.to_dict)."""
         return [count.to_dict() for count in self._counts]
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each event."""
+        """Return a DataFrame: a row for each event."""
         from pfmon.session.frames import frame  # a run of the command makes none
 
         values, pmds = ([getattr(count, name) for count in self._counts] for name in ("value", "pmd"))

@@ -1,4 +1,4 @@
-"""--report derived: all derived events of a PMU that can be counted, in one run, and what they come to."""
+"""--report derived: count all countable derived events of a PMU in one run, and evaluate them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARBITER = (
 
 
 def ask_for_derived(options: Options, model: PmuModel) -> None:
-    """Make the events those of the report. PfmonError: the PMU has none."""
+    """Set the events to those of the report. PfmonError: the PMU has no derived events."""
     names = _countable(model)[0]
     if not names:
         raise PfmonError(f"--report=derived: {model.name} has no derived events; {', '.join(IA64)} have")
@@ -38,7 +38,7 @@ def ask_for_derived(options: Options, model: PmuModel) -> None:
 
 
 def _countable(model: PmuModel) -> tuple[list[str], list[tuple[str, str]]]:
-    """The derived events that can be counted, and the others, with the reason."""
+    """Return the derived events that can be counted, and the others with the reason."""
     names, left_out = [], []
     for name in load_derived(model.name):
         try:
@@ -52,8 +52,8 @@ def _countable(model: PmuModel) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _asked_for(model: PmuModel, name: str) -> list[str]:
-    """What is counted for a formula: its events, of which it may have more than a PMU has counters; a formula that
-    selects instructions by opcode sets the matchers for all its events, and is counted as it is."""
+    """Return the events to count for a formula, possibly more than a PMU has counters; a formula with an opcode match
+    sets the matchers for all its events, and is itself the event to count."""
     wanted = plan(model.events, [name])
     if any(wanted.opcodes):
         return [name]
@@ -61,7 +61,7 @@ def _asked_for(model: PmuModel, name: str) -> list[str]:
 
 
 def derived_report(options: Options, model: PmuModel, counts: Counts) -> DerivedReport:
-    """The report of a run that counted what `ask_for_derived` asked for."""
+    """Return the report of a run that counted the events of `ask_for_derived`."""
     figures = machine_of(options)
     counted = dict(zip(options.events, (count.value for count in counts), strict=True))
     values, (names, left_out) = [], _countable(model)
@@ -75,12 +75,12 @@ def derived_report(options: Options, model: PmuModel, counts: Counts) -> Derived
 
 
 def _computed(model: PmuModel, name: str, counts: Sequence[Value]) -> Value:
-    """The value of a formula; counts of measured events are whole numbers."""
+    """Return a formula's value; counts of measured events are integers."""
     return plan(model.events, [name]).compute(int(count or 0) for count in counts)[0]
 
 
 def _needs(model: PmuModel, name: str, asked: Sequence[str]) -> Needs:
-    """What the hardware needs for a formula: its events on as many PMUs as they take."""
+    """Return the hardware that a formula needs: its events, on as many PMUs as they require."""
     wanted = plan(model.events, [name])
     events = [model.events[event.name] for event in wanted.events]
     requests = tuple(event_options(asked))
@@ -89,6 +89,6 @@ def _needs(model: PmuModel, name: str, asked: Sequence[str]) -> Needs:
 
 
 def _latency_note(model: PmuModel, cycles: Value, megahertz: int) -> str:
-    """How the latency comes about, and what it is in time (Montecito manual section 4.11.2)."""
+    """Return a note on the latency's derivation and its value in time (Montecito manual section 4.11.2)."""
     time = "" if cycles is None else f"{1000 * cycles / megahertz:.4g} ns at {megahertz} MHz. "
     return f"{time}{LITTLE}{ARBITER if model.name == 'montecito' else ''}"

@@ -1,4 +1,4 @@
-"""What a program's first three descriptors are, without moving those of the process that pfmon runs in."""
+"""A program's standard files, set without redirecting those of pfmon's own process."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from pfmon.errors import BadValueError
 from pfmon.light_typing import Protocol
 
 DEVNULL = -3
-"""As subprocess.DEVNULL."""
+"""The value of subprocess.DEVNULL."""
 
 
 class HasDescriptor(Protocol):
-    """A file, a socket: something with a descriptor."""
+    """An object with a descriptor, such as a file or a socket."""
 
     def fileno(self) -> int:
-        """The descriptor."""
+        """Return the descriptor."""
 
 
 File = int | HasDescriptor | None
-"""What a standard file may be: None is the process's own, DEVNULL is nothing, else a descriptor or an open file."""
+"""A standard file: None for the process's own, DEVNULL, a descriptor or an open file."""
 
 
 class Files:
-    """Standard input, output and error of one run. ``capture``: keep what the program writes; ``given``: what it
-    reads."""
+    """Standard input, output and error of one run. ``capture``: keep the program's output; ``given``: its input."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class Files:
             raise
 
     def _number(self, number: int, files: tuple[File, File, File], in_memory: bool, content: bytes = b"") -> int:
-        """The host's descriptor for one of the three."""
+        """Return the host's descriptor for one of the three."""
         name, file = ("stdin", "stdout", "stderr")[number], files[number]
         if in_memory and file is not None:
             other = "capture" if number else "input"
@@ -66,7 +65,7 @@ class Files:
         return descriptor
 
     def _memory(self, content: bytes) -> int:
-        """A file in memory, to be read from its beginning."""
+        """Return the descriptor of a memory file positioned at its beginning."""
         descriptor = self._own(os.memfd_create("pfmon"))
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(content)
@@ -74,20 +73,20 @@ class Files:
         return descriptor
 
     def captured(self) -> tuple[bytes, bytes] | None:
-        """What the program wrote to its standard output and error; None without ``capture``."""
+        """Return the program's standard output and error; None without ``capture``."""
         if not self._capture:
             return None
         output, error = (os.pread(number, os.fstat(number).st_size, 0) for number in self.numbers[1:])
         return output, error
 
     def close(self) -> None:
-        """Close what was opened here."""
+        """Close the files opened here."""
         while self._owned:
             os.close(self._owned.pop())
 
 
 def _descriptor(name: str, file: object) -> int:
-    """The descriptor of an open file."""
+    """Return the descriptor of an open file."""
     number = file if isinstance(file, int) else getattr(file, "fileno", lambda: -1)()
     try:
         os.fstat(number)

@@ -1,4 +1,4 @@
-"""Which of a program's children, and of the programs that it executes, are counted."""
+"""Options that select which children and executed programs of a program are counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_FILES = 100
 
 
 def pattern(option: str, text: str) -> str:
-    """A regular expression."""
+    """Return a regular expression, checked."""
     try:
         re.compile(text)
     except re.error as error:
@@ -26,7 +26,7 @@ def pattern(option: str, text: str) -> str:
 
 
 def following_goes_alone(options: Options) -> None:
-    """PfmonError for what looks at one process and does not go with following others."""
+    """Raise PfmonError for options that observe a single process, which exclude --follow-... ."""
     if not options.follows:
         if not (options.per_thread and options.aggregate_results):
             refuse(
@@ -57,7 +57,7 @@ def following_goes_alone(options: Options) -> None:
 
 
 def threads_go_alone(options: Options) -> None:
-    """PfmonError for what counts the threads of a process together."""
+    """Raise PfmonError for options that count all threads together, which exclude --per-thread."""
     if not options.per_thread:
         return
     refuse(
@@ -69,12 +69,12 @@ def threads_go_alone(options: Options) -> None:
             "--print-interval": options.print_interval is not None,
             "several event sets (-e)": options.several_sets,
         },
-        "{}: about all threads together; leave out --per-thread, which tells them apart",
+        "{}: counts all threads together; leave out --per-thread, which counts each by itself",
     )
 
 
 def following(options: Options) -> Following | None:
-    """What is to be followed. PfmonError: there may not be so many open files."""
+    """Return the processes to follow. PfmonError: the limit on open files is too low."""
     if not options.follows:
         return None
     import resource

@@ -1,4 +1,4 @@
-"""The options of the library: those of the command line by their names, with underscores and Python's values."""
+"""The library's options: the command line's, with underscores in their names and Python values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FlagOfSets = bool | Sequence[bool]
 
 
 class Keywords(TypedDict, total=False):
-    """What `run` and its relatives take. None, and False, are as if it was not given."""
+    """The keyword arguments of `run` and related functions. None and False mean not given."""
 
     pmu: str
     machine: Path
@@ -123,11 +123,11 @@ class Keywords(TypedDict, total=False):
 
 
 Taker = Callable[[Options, str, Any], None]
-"""Puts a value into the options; it gets the option's name as the command line has it, without dashes before it."""
+"""Stores a value in the options; called with the option's name on the command line, without leading dashes."""
 
 
 def options_of(keywords: Mapping[str, object], record: str = "", replay: str = "") -> Options:
-    """The options that keywords stand for; ``record`` and ``replay`` are files. Raises PfmonError."""
+    """Return the options of keyword arguments; ``record`` and ``replay`` are files. Raises PfmonError."""
     options = Options()
     options.record, options.replay = record, replay
     for name, value in sorted(keywords.items(), key=lambda one: one[0] != "events"):  # these make the event sets
@@ -140,7 +140,7 @@ def options_of(keywords: Mapping[str, object], record: str = "", replay: str = "
 
 
 def _field(field: str, convert: Callable[[str, Any], object]) -> Taker:
-    """A taker of what is one field: ``convert`` makes its value."""
+    """Return a taker that stores ``convert(option, value)`` in one field."""
 
     def take(options: Options, option: str, value: object) -> None:
         setattr(options, field, convert(option, value))
@@ -218,7 +218,7 @@ def _text(option: str, value: object) -> str:
 
 
 def _items(option: str, value: object) -> list[str]:
-    """A text with commas, one thing, or a sequence of things."""
+    """Return the items of a comma-separated string, a single value or a sequence."""
     if isinstance(value, str):
         items = value.split(",")
     elif isinstance(value, Iterable):
@@ -247,7 +247,7 @@ def _list(option: str, value: object) -> str:
 
 
 def _range(option: str, value: object) -> str:
-    """START-END or a symbol, or two numbers."""
+    """Return a range given as START-END, a symbol or two numbers."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, tuple | list) and len(value) == 2 and all(type(limit) is int for limit in value):
@@ -260,7 +260,7 @@ def _address(option: str, value: object) -> str:
 
 
 def _number(convert: Callable[[str, str], object]) -> Callable[[str, object], object]:
-    """A number, or the command line's text for one."""
+    """Return a converter of numbers, or of their text on the command line."""
 
     def number(option: str, value: object) -> object:
         if isinstance(value, bool):
@@ -281,17 +281,17 @@ def _pmu(options: Options, option: str, value: object) -> None:
 
 
 def _controls(options: Options, option: str, value: object) -> None:
-    """Fields of control registers."""
+    """Store fields of control registers."""
     _numbers(options.controls, option, value, '{"freeze_perfmon_on_pmi": 1}')
 
 
 def _preload(options: Options, option: str, value: object) -> None:
-    """What counters hold when counting begins."""
+    """Store the initial values of counters."""
     _numbers(options.preload, option, value, '{"pmc1": 0x7ffffc18}')
 
 
 def _numbers(to: dict[str, int], option: str, value: object, example: str) -> None:
-    """Numbers by name, whatever the case of that."""
+    """Store numbers by name, ignoring case."""
     if not isinstance(value, Mapping):
         raise _bad(option, value, f"a mapping such as {example}")
     for name, field in value.items():
@@ -299,7 +299,7 @@ def _numbers(to: dict[str, int], option: str, value: object, example: str) -> No
 
 
 def _events(options: Options, option: str, value: object) -> None:
-    """Names, or several sequences of names: event sets that take turns."""
+    """Store event names, or several sequences of names: multiplexed event sets."""
     several = not isinstance(value, str) and isinstance(value, Iterable)
     given = list(value) if several and isinstance(value, Iterable) else [value]
     groups = given if given and all(isinstance(one, list | tuple) for one in given) else [value]
@@ -310,7 +310,7 @@ def _events(options: Options, option: str, value: object) -> None:
 
 
 def _settings(options: Options, option: str, value: object) -> None:
-    """Changes of figures: FIGURE=VALUE, a sequence of such texts, or a mapping."""
+    """Store changes of figures: FIGURE=VALUE, a sequence of these, or a mapping."""
     if isinstance(value, Mapping):
         options.machine_settings += [f"{name}={_figure(figure)}" for name, figure in value.items()]
     else:
@@ -318,7 +318,7 @@ def _settings(options: Options, option: str, value: object) -> None:
 
 
 def _figure(value: object) -> str:
-    """A figure as --set writes it."""
+    """Return a figure's value in the syntax of --set."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -362,7 +362,7 @@ def _levels(option: str, value: object) -> str:
 
 
 def _environment(options: Options, option: str, value: object) -> None:
-    """NAME=VALUE or NAME (the host's value), or a mapping (None: the host's value)."""
+    """Store variables: NAME=VALUE or NAME (the host's value), or a mapping (None: the host's value)."""
     if isinstance(value, Mapping):
         entries = [name if text is None else f"{name}={text}" for name, text in value.items()]
     else:
@@ -379,7 +379,7 @@ def _take_report(options: Options, option: str, value: object) -> None:
 
 
 def _follow_exec(options: Options, option: str, value: object) -> None:
-    """True, or a regular expression that the path of a program must match."""
+    """Store True, or a regular expression that a program's path must match."""
     from pfmon.library.following import pattern  # as the command does
 
     options.follow_exec = True
@@ -420,7 +420,7 @@ FLAGS = (
         "smpl_stacks",
     ),
 )
-"""Options that are fields of their names, on or off."""
+"""Boolean options stored in the fields of the same names."""
 
 TAKERS: dict[str, Taker] = {
     **{name: _field(name, _flag) for name in FLAGS},
@@ -478,4 +478,4 @@ TAKERS: dict[str, Taker] = {
     "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MOST_SKID))),
     "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MOST_SEED))),
 }
-"""Keyword -> what takes its value."""
+"""Keyword -> the function that stores its value."""

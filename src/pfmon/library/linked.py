@@ -1,7 +1,7 @@
-"""Where the shared objects of a program will be: the dynamic linker says it before the program is run.
+"""Addresses of a program's shared objects, obtained from the dynamic linker before the program runs.
 
-glibc's, told by LD_TRACE_LOADED_OBJECTS (ld.so(8)), maps what the program is linked with, and ends. The run then has to
-map the same at the same places; what dlopen will bring is not known before.
+With LD_TRACE_LOADED_OBJECTS set (ld.so(8)), glibc's linker maps the objects that the program is linked with, and exits.
+The run must then map the same objects at the same addresses; objects of dlopen are not known in advance.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 VARIABLE = b"LD_TRACE_LOADED_OBJECTS"
 KNOWN_BY = b"TRACE_LOADED_OBJECTS"
-"""What is in the file of a dynamic linker that knows the variable; another one would run the program."""
+"""Text in the file of a dynamic linker that supports the variable; another linker would run the program."""
 NOWHERE = Path(os.devnull)
 
 
 def linked_objects(options: Options, words: Sequence[str], program: Program) -> Sequence[Mapped]:
-    """What the dynamic linker maps before the program begins; nothing if it cannot tell. PfmonError: it does not find
-    all."""
+    """Return the objects that the dynamic linker maps before the program begins; none if it cannot list them.
+    PfmonError: it does not find all."""
     interpreter = program.interpreter
     if interpreter is None or KNOWN_BY not in interpreter.data:
         return ()
@@ -57,7 +57,7 @@ def linked_objects(options: Options, words: Sequence[str], program: Program) -> 
 
 
 def check_places(relied: Sequence[Mapped], mapped: Sequence[Mapped]) -> None:
-    """LostError: of what was relied on, something was mapped elsewhere than it was expected to be."""
+    """Raise LostError if an object that the counts rely on was mapped at another address."""
     for wanted in relied:
         for one in mapped:
             is_there = (one.path, one.offset) == (wanted.path, wanted.offset)

@@ -1,4 +1,4 @@
-"""Which machine the program runs on: one that comes with pfmon, or a file, with single figures changed."""
+"""Selection of the machine (prebuilt or a TOML file, with figures changed) and its PMU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def take_pmu(options: Options, text: str) -> None:
-    """The PMU that is to be programmed."""
+    """Set the PMU to program."""
     if text.lower() not in names():
         raise UnknownNameError("PMU", text, names())
     options.pmu = text.lower()
@@ -26,20 +26,20 @@ def take_pmu(options: Options, text: str) -> None:
 
 
 def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None) -> None:
-    """The PMU of processors that run such programs, unless --pmu or a machine says which. PfmonError: they do not have
-    the one that was given. ``instruction_set``: None where it is not known; whatever is wrong shows elsewhere."""
+    """Set the PMU to the default of the program's processors, unless --pmu or a machine selects it. PfmonError: these
+    processors lack the selected one. ``instruction_set``: None if unknown; loading the program reports the error."""
     if instruction_set is None:
         return
     masks_sets = options.gives("insn_sets") or options.insn_set != "both"
     if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu_given:
-        return  # only Itaniums tell the sets apart, and one of them is what is programmed if nobody says which
+        return  # only Itaniums distinguish instruction sets, and an Itanium is the default
     if not (options.pmu_given or options.machine):
         options.pmu = PROCESSORS[instruction_set].pmu
     check_fits(get(options.pmu), instruction_set)
 
 
 def take_pmu_of_machine(options: Options) -> None:
-    """The machine's PMU is the one to program, unless --pmu says so too."""
+    """Set the PMU to the machine's. PfmonError: --pmu selects another."""
     if not options.machine:
         return
     own = str(machine_of(options)["machine.pmu"])
@@ -51,8 +51,8 @@ def take_pmu_of_machine(options: Options) -> None:
 
 
 def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
-    """The figures of the machine that the options ask for; ``ia32``: an Itanium's, for IA-32 code. PfmonError: what is
-    wrong with them."""
+    """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
+    wrong."""
     from pfmon.machine.machines import load  # only runs that need the machine read its file
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)

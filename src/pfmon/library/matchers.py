@@ -1,4 +1,4 @@
-"""Options that name registers which only some PMUs have."""
+"""Options named after registers that only some PMUs have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pfmon.light_typing import NamedTuple
 
 
 class Matcher(NamedTuple):
-    """One option: the PMUs that have it, which of their two matchers it is, the width of match and mask."""
+    """An opcode matcher option: its PMUs, the matcher's number (of two), the width of match and mask."""
 
     pmus: tuple[str, ...]
     number: int
@@ -21,4 +21,4 @@ MATCHERS = {
 }
 
 BRANCH_PMUS = {"btb": ("itanium", "itanium2"), "etb": ("montecito",)}
-"""Beginning of the options of branch buffers -> PMUs that have one."""
+"""Prefix of branch buffer options -> the PMUs that have the buffer."""

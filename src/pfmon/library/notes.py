@@ -1,4 +1,4 @@
-"""What of the options changes nothing while a program runs, and why."""
+"""Notes on options that have no effect on a program's run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 IDLE = {
     "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
-    "intr-only": "it is about the kernel level, and programs run at the user level, where everything counts",
-    "incl-intr": "it is about the kernel level, and programs run at the user level, where everything counts",
+    "intr-only": "it selects interrupt handling at the kernel level, and programs run at the user level",
+    "incl-intr": "it selects interrupt handling at the kernel level, and programs run at the user level",
     "overflow-block": "the program stands still in any case while a buffer of samples is emptied",
     "exclude-idle": "there is no idle task beside one program",
 }
-"""Options that change nothing while a program runs, and why."""
+"""Option without effect -> the reason."""
 
 
 OF_IA64 = {
@@ -74,7 +74,7 @@ def privilege_notes(options: Options) -> list[str]:
         return []
     names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
     return [
-        f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted, but for"
+        f"privilege levels ({names}): programs run at level 3, and only their events are counted, except for"
         " the operating system's time in cycles of an Itanium (level 0)"
     ]
 

@@ -1,4 +1,4 @@
-"""What is asked of a run: the options of the command line and of the library, with their values."""
+"""The options of a run, as set by the command line or the library."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ MOST_ENTRIES = 1 << 24
 MOST_SKID = 1 << 20
 """Cycles from an overflow to its interrupt."""
 MOST_DELAY = 255
-"""Cycles of the IP-EAR's freeze behind that of the monitors (Montecito manual table 3-30)."""
+"""Cycles from the freeze of the monitors to that of the IP-EAR (Montecito manual table 3-30)."""
 MOST_PROCESSES = 10_000
-"""At a time, of a program that is followed."""
+"""Default limit on simultaneous processes of a followed program."""
 MOST_QUANTUM = 1 << 40
 """Instructions of a thread's turn."""
 MOST_SEED = (1 << 31) - 2
-"""Of the minimal standard generator."""
+"""Modulus of the minimal standard generator."""
 
 
 class Options:
-    """The options' values, with their defaults (what holds several values begins empty). Values are texts where the
-    command line's are parsed late, by what the PMU or the program makes of them."""
+    """The options' values and defaults (containers begin empty). Values that are parsed only when the PMU or the
+    program is known are kept as text."""
 
     pmu: str = "itanium2"
     pmu_given: bool = False
@@ -43,37 +43,37 @@ class Options:
     controls: dict[str, int]
     """Fields of control registers (Intel, PowerPC)."""
     preload: dict[str, int]
-    """What counters hold when counting begins (PowerPC)."""
+    """Initial values of counters (PowerPC)."""
 
     watched: bool = False
-    """The counts are looked at while the program runs."""
+    """Counts are read while the program runs."""
     report: str = ""
     """A report instead of counts: cpi, derived."""
     survey: bool = False
-    """Look at everything that an HTML report shows, beside what counts."""
+    """Collect the data of an HTML report, beside the counts."""
     one_thread: bool = False
-    """The machine in the thread of the stream's reader: many runs at once share the processors better."""
+    """Run the machine in the thread of the stream's reader: many simultaneous runs share the processors better."""
     unlimited: bool = False
     symbol_file: str = ""
     debug_dirs: list[str]
-    """Where separate debug files are, before the usual directories."""
+    """Directories of separate debug files, searched before the usual ones."""
     demangle: bool = True
-    """C++ names as programmers write them."""
+    """Demangle C++ names."""
     per_function: bool = False
     per_block: bool = False
     annotate: str = ""
-    """A function whose instructions are to be listed with their counts."""
+    """The function whose instructions are listed with their counts."""
 
     switch_timeout: int | None = None
-    """In nanoseconds of the program's processor time, as print_interval."""
+    """In nanoseconds of the program's processor time, like print_interval."""
     true_values: bool = False
     print_interval: int | None = None
     insecure: bool = False
     dont_start: bool = False
     idle_options: list[str]
-    """Options that were given and change nothing while a program runs."""
+    """Given options that have no effect on a program's run."""
     triggers: dict[str, list[str]]
-    """Option --trigger-...-addresses -> its addresses, as texts."""
+    """Option --trigger-...-addresses -> its addresses, unparsed."""
     trigger_flags: set[str]
     trigger_event: str = ""
     """EVENT:N: counting starts when it has happened so often."""
@@ -87,7 +87,7 @@ class Options:
     smpl_skid: int = 0
     """Cycles from an overflow to its interrupt."""
     ear_seed: int = 1
-    """Of the choice that the data event address register makes among loads."""
+    """Seed of the data EAR's choice among loads."""
 
     session_timeout: float | None = None
 
@@ -95,13 +95,13 @@ class Options:
     follow_exec: bool = False
     follow_pthread: bool = False
     per_thread: bool = False
-    """Threads are counted together, in any case."""
+    """No effect: threads are always counted together."""
     follow_exec_only: str = ""
-    """A regular expression: of the programs that are executed, count those whose path matches."""
+    """A regular expression: count executed programs whose path matches."""
     follow_exec_exclude: str = ""
-    """... and leave these out."""
+    """A regular expression: do not count executed programs whose path matches."""
     follow_limit: int = 250
-    """Processes at a time."""
+    """Maximum number of simultaneous processes."""
     aggregate_results: bool = False
 
     record: str = ""
@@ -127,9 +127,9 @@ class Options:
     smt_threads: bool = False
     """The threads of one program run on both hardware threads of a core."""
     smt_rules: bool = True
-    """With two programs on a core: hold to what the manual says of their counters."""
+    """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str = ""
-    """The program has the PMU: machine, or exact events alone."""
+    """The program uses the PMU: machine, or exact events alone."""
 
     @property
     def events(self) -> list[str]:
@@ -163,7 +163,7 @@ class Options:
 
     @property
     def follows(self) -> bool:
-        """Whether what the program starts is counted, too."""
+        """Whether children or executed programs are counted, too."""
         return self.follow_fork or self.follow_exec
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""From options to a run: what is to be run and counted, programmed and loaded."""
+"""Preparation of a run from options: the PMU is programmed, the program loaded."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _nobody(_: object) -> None:
 class Prepared:
     """A program, or a recording, ready to be run once: the PMU is programmed, the program loaded.
 
-    Whatever is wrong with the options shows when this is made (PfmonError). It writes nothing of its own anywhere and
-    changes no signal handler; several can run at once, each in a thread of its own.
+    The constructor raises PfmonError for all mistakes in the options. A run writes no output of its own and changes no
+    signal handler; several can run at once, each in its own thread.
     """
 
     def __init__(
@@ -73,8 +73,8 @@ class Prepared:
         on_notice: Callable[[str], None] = _nobody,
         seat: Seat | None = None,
     ) -> None:
-        """``files`` are the program's first three; ``on_notice`` gets what there is to say while it runs;
-        ``seat``: the hardware thread of a core that it runs on, beside another."""
+        """``files``: the program's standard files; ``on_notice``: called with messages during the run; ``seat``: the
+        hardware thread of a shared core that the program runs on."""
         self._options = options
         self._seat = seat
         self._files = files or Files()
@@ -103,7 +103,7 @@ class Prepared:
         load = _loader(options, words, recording)
         self._load = load
         self.usual = counts_the_usual(options)
-        """Cycles and instructions are counted because nothing else was asked for."""
+        """Whether the default events, cycles and instructions, are counted."""
         if self.usual:
             take_the_usual(options)
         if options.report == "derived":
@@ -159,7 +159,7 @@ class Prepared:
             try:
                 if on_interval:
                     on_interval(interval)
-            except BaseException:  # raised by the session when it has ended
+            except BaseException:  # the session raises it after its end
                 self.stop()
                 raise
 
@@ -201,28 +201,28 @@ class Prepared:
             self._files.close()
 
     def _inexact(self) -> list[str]:
-        """What is not exactly in force, of ranges that became known while it ran as well."""
+        """Return the notes on approximations, including ranges that were resolved during the run."""
         if self.session.plan.awaited:
             self.inexact = inexact([one.programming for one in self.session.sets])
         return self.inexact
 
     def program(self) -> Program:
-        """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
+        """Return the program, or the recorded one, for its names. PfmonError: its file is missing or was changed."""
         return self.session.plan.program or self._load()
 
     def objects(self) -> Objects:
-        """The files that its code is from, for their names: also those that it will have mapped. PfmonError as
-        `program`."""
+        """Return the object files of its code, for their names, including those mapped during the run. PfmonError as
+        for `program`."""
         from pfmon.program.objects import Objects  # only names need them
 
         return Objects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
 
     def stop(self, why: str = "stop") -> None:
-        """End the run soon, with the counts so far: from any thread or a signal handler."""
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
         self.session.stop(why)
 
     def close(self) -> None:
-        """Give back what it holds of the host, when it is not to be run."""
+        """Release host resources without running."""
         self.session.close()
         self._files.close()
 
@@ -234,7 +234,7 @@ class Prepared:
 
     @property
     def programming(self) -> Record:
-        """What is programmed, and on which machine it counts."""
+        """The PMU's programming and the machine."""
         session = self.session
         return Record(
             session.plan.requests,
@@ -314,8 +314,8 @@ def _awaited(options: Options, load: Callable[[], Program], objects: SharedObjec
 
 
 def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
-    """The code that is to be listed; its name as it is, if it is in a shared object that only the program's run may
-    bring."""
+    """Return the address range of the code to list; its name, if it may be in a shared object that the program
+    opens."""
     try:
         return symbols.code(name) if name else None
     except UnknownObjectError:
@@ -352,15 +352,15 @@ def _sampling(options: Options) -> Sampling | None:
 
 
 def _instruction_set(name: str) -> InstructionSet | None:
-    """That of a program; None where it is not known."""
+    """Return a program's instruction set; None if unknown."""
     try:
         return api.instruction_set_of(find_program(name))
-    except PfmonError:  # said when it is loaded
+    except PfmonError:  # reported when it is loaded
         return None
 
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
-    """What loads the program, when it is needed."""
+    """Return a function that loads the program on first use."""
 
     def load() -> Program:
         if recording:
@@ -373,7 +373,7 @@ def _loader(options: Options, command: Sequence[str], recording: Recording | Non
 def _shared_objects(
     options: Options, words: Sequence[str], load: Callable[[], Program], recording: Recording | None
 ) -> SharedObjects:
-    """Where shared objects will be, if somebody asks: a recording knows them all."""
+    """Return the addresses of shared objects, found on first use; a recording holds them all."""
     if recording:
         return SharedObjects(recording.everything_mapped)
 
@@ -386,7 +386,7 @@ def _shared_objects(
 
 
 def expand_events(options: Options) -> None:
-    """Patterns of events become names."""
+    """Expand event patterns to names."""
     from pfmon.session.event_patterns import check_counters, expand
 
     model = get(options.pmu)

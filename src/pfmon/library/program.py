@@ -1,4 +1,4 @@
-"""Which program a command names, and the environment that it starts with."""
+"""Lookup of a command's program and construction of its environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FIRST_LINE = 256
 """Bytes of a script in which its interpreter must be named (execve(2))."""
 MOST_SCRIPTS = 5
-"""Scripts that interpret one another."""
+"""Maximum nesting of script interpreters."""
 FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 OBEYED = ("GLIBC_TUNABLES", "PYTHONHASHSEED", "TZ")
 """Variables that programs commonly obey,"""
@@ -26,7 +26,7 @@ OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
 
 
 def environment(options: Options) -> list[str]:
-    """NAME=VALUE of every variable; later ones replace earlier ones."""
+    """Return NAME=VALUE of every variable; later ones replace earlier ones."""
     start = [f"{name}={value}" for name, value in os.environ.items()] if options.host_env else FIXED_ENVIRONMENT
     variables = dict(entry.split("=", 1) for entry in start)
     for entry in options.environment:
@@ -73,12 +73,12 @@ def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 
 
 
 def debug_directories(options: Options) -> DebugDirectories:
-    """Where separate debug files are looked for."""
+    """Return the directories of separate debug files."""
     return DebugDirectories(options.debug_dirs, options.sysroot)
 
 
 def find_program(name: str) -> str:
-    """The program's path: as given, or from PATH when there is no slash in it, as a shell does."""
+    """Return the program's path: as given, or without a slash in it from PATH, as a shell does."""
     if "/" in name:
         return name
     from shutil import which  # takes long to load, and most programs are given with a slash
@@ -91,13 +91,13 @@ def find_program(name: str) -> str:
 
 
 def interpreted(command: Sequence[str]) -> list[str]:
-    """A command as the kernel executes it: in front of a script stands its interpreter, with one argument at the most.
-    PfmonError: the script cannot be executed, or its interpreter is not here."""
+    """Return a command as the kernel executes it: a script is preceded by its interpreter, with at most one argument.
+    PfmonError: the script is not executable, or its interpreter does not exist."""
     words = list(command)
     for _ in range(MOST_SCRIPTS):
         try:
             path = find_program(words[0])
-        except PfmonError:  # said when it is loaded
+        except PfmonError:  # reported when it is loaded
             return words
         line = _first_line(path)
         if line is None:
@@ -112,9 +112,9 @@ def interpreted(command: Sequence[str]) -> list[str]:
 
 
 def _first_line(path: str) -> str | None:
-    """What stands behind #! in a file; None: it is no script."""
+    """Return the text after #! in a file; None: it is no script."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # does not block on a pipe
     except (OSError, ValueError):
         return None
     try:

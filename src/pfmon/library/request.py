@@ -1,4 +1,4 @@
-"""From options to what the PMU is asked for: the one place where options become a request."""
+"""Conversion of options into a PMU request; no other module does this."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
         OpcodeMatch,
     )
 
-# Compiled when used: every run loads this module.
+# Compiled on use: every run loads this module.
 MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"
-"""A matcher given by a mnemonic: br.cloop, or b:br.cloop for some types of slots only."""
+"""A matcher given by a mnemonic: br.cloop, or b:br.cloop to match only some slot types."""
 
 YES_NO = {"": False, "n": False, "y": True}
 
 
 class Symbols(NamedTuple):
-    """How names of code and of data become addresses; the names whose size had to be approximated so far."""
+    """Resolvers of code and data names; the names whose size has been approximated so far."""
 
     code: Resolve
     data: Resolve
@@ -57,17 +57,17 @@ class Asked(NamedTuple):
 
 
 NOWHERE = 0xFFFF_FFFF_FE00_00
-"""From here on are ranges and triggers whose addresses are not known yet (library/awaited.py): no program has anything
-there. The 56 bits are those that breakpoint registers compare."""
+"""Start of the placeholder addresses of unresolved ranges and triggers (library/awaited.py), which no program uses. The
+56 bits are those that breakpoint registers compare."""
 
 
 def is_nowhere(address: int) -> bool:
-    """Whether an address stands for one that is not known yet."""
+    """Return whether an address is a placeholder."""
     return address >= NOWHERE and not address >> 56
 
 
 def _no_program(name: str) -> tuple[int, int]:
-    """The answer to a symbol's name when there is no program to look it up in."""
+    """Raise PfmonError for a symbol, as there is no program to look it up in."""
     raise PfmonError(f"{name}: a symbol needs the program that has it; without a program, give ranges as numbers")
 
 
@@ -75,7 +75,7 @@ NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 
 
 def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
-    """What ``options`` ask of the PMU. Raises PfmonError, naming the option."""
+    """Return the PMU request of ``options``. Raises PfmonError, naming the option."""
     instruction_sets_are_itaniums(options, model)
     asked = Asked([], [], [])
     for one in options.sets:
@@ -110,7 +110,7 @@ def _request(
 
 def buffer_options_go_with_events(options: SetOptions, model: PmuModel) -> None:
     """The branch buffer, the IP-EAR and the data EAR in TLB and ALAT mode exclude each other (Montecito manual sections
-    3.3.9.2, 3.3.9.3 and 3.3.10): said in terms of the options. The PMU's own rules say it of registers."""
+    3.3.9.2, 3.3.9.3 and 3.3.10). This rule names options, the PMU's own rule registers."""
     filters = [f"--{name}" for name in options.branch_filters]
     events = [model.events[name] for name in options.events if name in model.events]
     if options.ip_ear is not None:
@@ -131,7 +131,7 @@ def buffer_options_go_with_events(options: SetOptions, model: PmuModel) -> None:
 
 
 def qualifies(wanted: Request) -> bool:
-    """Whether a request says more than which events to count at user level."""
+    """Return whether a request does more than count events at user level."""
     return wanted._replace(events=()) != Request(())
 
 
@@ -150,7 +150,7 @@ def _events(options: Options, one: SetOptions) -> list[EventRequest]:
 
 
 def _flags(text: str, number: int, option: str) -> list[bool]:
-    """A list of y and n."""
+    """Parse a list of y and n."""
     items = parse_list(text.lower(), number, option)
     for item in items:
         if item not in YES_NO:
@@ -177,7 +177,7 @@ def _code_range(options: SetOptions, symbols: Symbols, said: list[str]) -> Range
 
 
 def _checkpoint(text: str, symbols: Symbols, said: list[str]) -> int:
-    """The bundle's address: a number or a symbol."""
+    """Return the address of the bundle given as a number or a symbol."""
     if text[:1].isdigit():
         try:
             start = int(text, 0)
@@ -201,12 +201,12 @@ def _data_range(options: SetOptions, symbols: Symbols, said: list[str]) -> Range
 
 
 def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]) -> tuple[int, int]:
-    """Start and end of a range; what it is goes into the lines of --verbose."""
+    """Return start and end of a range; append its description to the lines of --verbose."""
     with _naming(option):
         start, end = parse_range(text, symbols.code if kind == "code" else symbols.data)
     if is_nowhere(start) or is_nowhere(end):
         said.append(f"{option} {text} gets its addresses when the program maps what it names")
-        return NOWHERE, NOWHERE + 4 * BUNDLE  # registers hold it as it is, so there is nothing to say of that
+        return NOWHERE, NOWHERE + 4 * BUNDLE  # registers hold it exactly, so no approximation is reported
     if "-" not in text or ":" in text:
         said += _symbol_lines(text, kind, (start, end), symbols)
     said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")
@@ -214,7 +214,7 @@ def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]
 
 
 def _symbol_lines(text: str, kind: str, limits: tuple[int, int], symbols: Symbols) -> list[str]:
-    """What a name stands for, and whether its size is a guess (pfmon on Itanium 2, section 8.6)."""
+    """Return lines with a name's addresses, and whether its size is approximated (pfmon on Itanium 2, section 8.6)."""
     start, end = limits
     name = text.partition("+")[0].strip()
     guess = [_approximation(name)] if name in symbols.approximated else []
@@ -231,7 +231,7 @@ def _approximation(name: str) -> str:
 def _opcodes(
     options: SetOptions, model: PmuModel, said: list[str], warnings: list[str]
 ) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
-    """The two opcode matchers."""
+    """Return the two opcode matchers."""
     found: list[OpcodeMatch | None] = [None, None]
     for option, text in options.opcode_matches.items():
         import re  # takes long to load
@@ -250,7 +250,7 @@ def _opcodes(
 
 
 def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str], warnings: list[str]) -> OpcodeMatch:
-    """A matcher that lets all instructions of a mnemonic pass; a warning if others pass as well."""
+    """Return a matcher of all instructions of a mnemonic; append a warning if it matches others as well."""
     from pfmon.session.opcode_patterns import pattern  # the encoding tables take a while to load
 
     matcher, others, families = pattern(name.lower(), slots.lower(), bits)
@@ -274,7 +274,7 @@ def _branch_buffer(options: SetOptions, model: PmuModel) -> BranchBufferRequest 
 
 @contextmanager
 def _naming(option: str) -> Iterator[None]:
-    """Errors within name the option whose value is wrong."""
+    """Prefix errors raised within this context with the option's name."""
     try:
         yield
     except BadValueError as error:
@@ -306,7 +306,7 @@ def branch_filters_exist_on_the_pmu(wanted: BranchBufferRequest, model: PmuModel
 
 
 def option_belongs_to_the_pmu(option: str, pmus: tuple[str, ...], model: PmuModel, same: list[str]) -> None:
-    """Some options name registers that only some PMUs have."""
+    """Some options set registers that only some PMUs have."""
     if model.name not in pmus:
         instead = f"it has {', '.join(f'--{name}' for name in same)}" if same else "it has nothing like it"
         raise RuleError(

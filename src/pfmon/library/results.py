@@ -1,4 +1,4 @@
-"""Results in files: what --json printed, a baseline, or a recording, which is counted here."""
+"""Results in files: output of --json, baselines, and recordings, which are counted here."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def diff(
     options_b: Mapping[str, Any] | None = None,
     **options: Unpack[Keywords],
 ) -> Difference:
-    """What differs from A to B, files of any of these kinds. ``options`` say how recordings are counted, ``options_b``
-    what is different for B. PfmonError: a file cannot be read, is none of these, or options are given that no file
-    takes. Recordings are counted with the events of the other side if no events are given, and for their cycles."""
+    """Return the differences from A to B, files of any of these kinds. ``options`` are for counting recordings,
+    ``options_b`` override them for B. Recordings are counted for their cycles, and for the events of the other side if
+    none are given. PfmonError: a file cannot be read, is none of these, or options are given that no file needs."""
     paths = [Path(a), Path(b)]
     given: list[dict[str, Any]] = [{**options}, {**options, **(options_b or {})}]
     read = [None if _is_recording(path) else _read(path) for path in paths]
@@ -61,7 +61,7 @@ def _is_recording(path: Path) -> bool:
 
 
 def _read(path: Path) -> Result:
-    """What --json or --save-baseline wrote. Before results there may be lines that the program printed."""
+    """Read output of --json or --save-baseline. Lines that the program printed may precede the results."""
     try:
         text = read_bounded(path).decode(errors="replace")
         found = _parsed(text)
@@ -79,7 +79,7 @@ def _read(path: Path) -> Result:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """The object in a text. ValueError: there is none."""
+    """Return the JSON object in a text. ValueError: there is none."""
     start = text.lstrip()
     try:
         found = json.loads(start)
@@ -124,7 +124,7 @@ def _shown(row: Mapping[str, Any]) -> str:
 
 
 def _cycles(report: Mapping[str, Any]) -> Cycles:
-    """What Cpi.to_dict has; functions of one name are one."""
+    """Return the cycles in an object of Cpi.to_dict, merging functions of the same name."""
     functions: dict[str, tuple[int, ...]] = {}
     for row in map(an_object, a_list(report["functions"])):
         cycles = an_object(row["cycles"])
@@ -141,7 +141,7 @@ def _cycles(report: Mapping[str, Any]) -> Cycles:
 
 
 def _counted(path: Path, options: dict[str, Any]) -> Result:
-    """A recording, counted for its cycles, and for events if there are any."""
+    """Count a recording's cycles, and its events if any are given."""
     machine = {name: value for name, value in options.items() if name in OF_MACHINES}
     found = replay(path, report="cpi", **machine).to_dict()
     if options["events"]:
@@ -151,4 +151,4 @@ def _counted(path: Path, options: dict[str, Any]) -> Result:
 
 
 OF_MACHINES = ("pmu", "machine", "set", "symbol_file", "debug_dir", "no_demangle", "sysroot", "partial")
-"""Options that are not about events."""
+"""Options that concern no events."""

@@ -1,4 +1,4 @@
-"""What a run came to, as an object."""
+"""The results of a run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,20 @@ if TYPE_CHECKING:  # most runs have none of these
 
 
 class Run:
-    """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a
-    signal killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout,
-    interrupt, stop); ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges,
+    """A run that has ended. ``counts``: by event; ``status``: exit status for the shell; ``death``: the signal that
+    killed the program (None: none did); ``stopped``: the cause that ended it from outside ("": none; timeout,
+    interrupt, stop); ``retired``: instructions; ``times``: seconds of the host; ``programming``: registers, ranges,
     matchers, machine.
 
-    ``tasks`` (None without follow_fork, follow_exec, follow_all): what each program in each process came to
-    (session.tasks.TaskCounts); ``threads`` (None without per_thread): what each thread came to
-    (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then those of all.
+    ``tasks`` (None without follow_fork, follow_exec, follow_all): the counts of each program in each process
+    (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
+    (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
     ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
-    how often the sampled event happened at each instruction, by address | slot; ``surveyed`` (report="html"): what
-    `to_html` shows. ``notes`` say what of the options is not, or not exactly, in force, and what there was to say of
-    the program.
+    true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
+    `to_html`. ``notes``: options without, or with approximate, effect, and messages about the program.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Run:
         samples: Sequence[Sample] = (),
         samples_of_tasks: Mapping[str, Sequence[Sample]] | None = None,
     ) -> None:
-        """The run that an outcome is of."""
+        """Return the Run of an outcome."""
         self.pmu = options.pmu
         self.command = tuple(command)
         self.counts = Counts(outcome.counts)
@@ -87,11 +86,12 @@ class Run:
         return self.death.signal if self.death else None
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """What --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout",
+        """Return the object that --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped
+        (null, "timeout",
         "interrupt" or "stop"), instructions, seconds (real, user, system), events (Count.to_dict); intervals (null
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, annotated, each null where it was not asked for); report (null, Cpi.to_dict or
+        functions, blocks, annotated, each null if not requested); report (null, Cpi.to_dict or
         DerivedReport.to_dict); samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each);
         threads (null, or ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
@@ -195,7 +195,7 @@ class Run:
         return f"{self.status} ({self.stopped})" if self.stopped else str(self.status)
 
     def to_pandas(self) -> Any:
-        """The counts as a DataFrame; the other tables have such a method of their own."""
+        """Return the counts as a DataFrame; the other tables have their own to_pandas."""
         return self.counts.to_pandas()
 
 
@@ -232,7 +232,7 @@ def _samples(samples: Sequence[Sample]) -> Samples:
 
 
 def _profiles(options: Options, outcome: Outcome) -> tuple[Table | None, Table | None, Annotated | None]:
-    """By function, by block, by instruction, as far as it was asked for."""
+    """Return the tables by function, by block and by instruction, as far as requested."""
     profile = outcome.profile
     if profile is None:
         return None, None, None

@@ -1,4 +1,4 @@
-"""Samples that the module raw has put into a file."""
+"""Reading of sample files written by the sampling module raw."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pfmon.report.sampling.raw_format import decode
 
 
 def read_samples(path: str | os.PathLike[str], *, partial: bool = False) -> Samples:
-    """The samples of a file of --smpl-module=raw, as the run had them. ``partial``: those that are whole, if it is
-    damaged or was cut off. Raises PfmonError, which says what is wrong."""
+    """Return the samples in a file of --smpl-module=raw. ``partial``: accept a damaged or truncated file and return its
+    complete samples. Raises PfmonError."""
     name = os.fspath(path)
     try:
         data = Path(path).read_bytes()

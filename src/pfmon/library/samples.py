@@ -1,4 +1,4 @@
-"""The samples of a run, as objects, as an array and as a table."""
+"""The samples of a run as objects, array and table."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Samples(Sequence[Sample]):
         return hash(self._samples)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Sample.to_dict of each."""
+        """Return Sample.to_dict of each."""
         return [sample.to_dict() for sample in self._samples]
 
     def to_numpy(self) -> Any:
-        """A structured array of unsigned 64-bit numbers: iip, stamp, overflowed (bit n for PMD n), last_val, set, and
-        pmdN for each register (0 where a sample does not have it). PfmonError without NumPy."""
+        """Return a structured array of unsigned 64-bit numbers: iip, stamp, overflowed (bit n for PMD n), last_val,
+        set, and pmdN for each register (0 in samples without it). PfmonError without NumPy."""
         try:
             numpy = import_module("numpy")
         except ImportError:
@@ -58,11 +58,11 @@ class Samples(Sequence[Sample]):
         )
 
     def to_pandas(self) -> Any:
-        """A DataFrame with the same columns. PfmonError without pandas."""
+        """Return a DataFrame with the same columns. PfmonError without pandas."""
         return frame(self._columns())
 
     def _columns(self) -> dict[str, list[int]]:
-        """The fields of all samples, by name; 0 for a register that a sample does not have."""
+        """Return the fields of all samples by name; 0 for registers that a sample lacks."""
         numbers = dict.fromkeys(number for sample in self._samples for number, _ in sample.pmds)
         rows = [
             (

@@ -1,4 +1,4 @@
-"""Options of sampling: periods, one for each event, and what becomes of samples."""
+"""Conversion of sampling options: a period for each event, buffers, registers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _registers(option: str, text: str, model: PmuModel) -> tuple[int, ...]:
 
 
 def _split(option: str, text: str, count: int) -> list[str]:
-    """An item for each event; those that are left out are empty."""
+    """Return an item for each event, empty if left out."""
     items = text.split(",") if text else []
     if len(items) > count:
         raise BadValueError(f"--{option}={text}: {len(items)} values for {count} events; one for each, in their order")
@@ -109,19 +109,19 @@ def _split(option: str, text: str, count: int) -> list[str]:
 
 
 def _periods(option: str, text: str, count: int, limit: int) -> list[int]:
-    """The period of each event, 0 for none."""
+    """Return the period of each event, 0 for none."""
     return [whole_number(option, item, 1, limit) if item else 0 for item in _split(option, text, count)]
 
 
 def _randoms(text: str, count: int) -> list[tuple[int, int]]:
-    """Mask and seed for each event."""
+    """Return mask and seed for each event."""
     option = "smpl-periods-random"
     found = []
     for item in _split(option, text, count):
         mask, colon, seed = item.partition(":")
         if item and not colon:
             raise BadValueError(f"--{option}={item}: MASK:SEED is wanted for each event")
-        low = 1  # of a seed: 0 is followed by 0
+        low = 1  # lowest seed: the generator stays at 0
         found.append(
             (whole_number(option, mask, 0, (1 << 31) - 1), whole_number(option, seed, low, (1 << 31) - 2))
             if item
@@ -131,7 +131,7 @@ def _randoms(text: str, count: int) -> list[tuple[int, int]]:
 
 
 def _period(number: int, long: int, short: int, random: tuple[int, int], limit: int) -> Period | None:
-    """The period of event ``number``."""
+    """Return the period of event ``number``."""
     mask, seed = random
     if not long:
         if short or mask:

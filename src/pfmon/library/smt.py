@@ -1,4 +1,4 @@
-"""`pfmon.smt`: two programs on the two hardware threads of a core, as objects."""
+"""`pfmon.smt`: run two programs on the two hardware threads of a core."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def smt(
     on_samples: Sequence[OnSamples] = NEITHER,
     **options: Unpack[Keywords],
 ) -> CoreRun:
-    """Run two programs on the two hardware threads of a Montecito core, to the end of both; what each came to.
+    """Run two programs on the two hardware threads of a Montecito core to the end of both, and return their results.
 
-    ``commands``: of thread 0 and of thread 1, None for the thread that runs a recording, which ``replays`` names.
-    ``record``: record them in this file with .0 and .1 behind its name. The standard files are of both programs, other
-    arguments and ``options`` as `pfmon.run` has them, and in force on both threads; ``on_samples``: gets the samples of
-    each buffer, by thread. Raises PfmonError.
+    ``commands``: of threads 0 and 1, None for a thread that replays the recording named in ``replays``. ``record``:
+    record them in this file with .0 and .1 appended to its name. Both programs share the standard files; other
+    arguments and ``options`` are those of `pfmon.run` and apply to both threads; ``on_samples``: called with the
+    samples of each buffer, by thread. Raises PfmonError.
     """
     names = [os.fspath(path) if path else "" for path in replays]
     if len(names) != THREADS or len(commands) != THREADS or any(map(_both_or_none, commands, names)):
@@ -66,11 +66,11 @@ def smt_threads(
     on_samples: Sequence[OnSamples] = NEITHER,
     **options: Unpack[Keywords],
 ) -> CoreRun:
-    """Run the threads of one program on the two hardware threads of a Montecito core, thread n on n modulo 2; what each
-    hardware thread came to.
+    """Run the threads of one program on the two hardware threads of a Montecito core, thread n on n modulo 2, and
+    return the results of each hardware thread.
 
-    ``replay``: a recording instead of ``command``. Other arguments and ``options`` as `pfmon.run` has them;
-    ``on_samples``: gets the samples of each buffer, by hardware thread. Raises PfmonError.
+    ``replay``: a recording instead of ``command``. Other arguments and ``options`` are those of `pfmon.run`;
+    ``on_samples``: called with the samples of each buffer, by hardware thread. Raises PfmonError.
     """
     name = os.fspath(replay) if replay else ""
     if bool(command) == bool(name):

@@ -1,4 +1,4 @@
-"""Names in ranges: looked up in the program that is to run, and only if there are any."""
+"""Resolution of names in ranges, in the program and its shared objects, on first use."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 class SharedObjects:
-    """Those of a program that is to be run: where they will be. ``look`` finds out, when somebody asks."""
+    """The shared objects of a program before its run. ``look`` finds their addresses on first use."""
 
     def __init__(self, look: Callable[[], Sequence[Mapped]]) -> None:
         self._look = look
         self._found: Sequence[Mapped] | None = None
         self.relied: list[Mapped] = []
-        """Of which something was looked up."""
+        """The objects in which names were looked up."""
 
     def find(self) -> Sequence[Mapped]:
-        """Where they will be. PfmonError."""
+        """Return the objects with their expected addresses. Raises PfmonError."""
         if self._found is None:
             self._found = self._look()
         return self._found
 
     def rely_on(self, mapped: Sequence[Mapped]) -> None:
-        """A range of addresses is meant as what will be there."""
+        """Record that ranges depend on the addresses of these objects."""
         self.relied += mapped
 
     def check(self, mapped: Callable[[], Sequence[Mapped]]) -> None:
-        """LostError: what the program has mapped is elsewhere than it was expected to be."""
+        """Raise LostError if the program mapped such an object at another address."""
         if self.relied:
             from pfmon.library.linked import check_places  # few runs rely on any
 
@@ -44,7 +44,7 @@ class SharedObjects:
 
 
 def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Program]:
-    """What loads a program so that another file has its symbols and lines; "": it has them itself."""
+    """Return a loader of the program with symbols and lines from another file; "": from its own."""
     if not path:
         return load
 
@@ -59,8 +59,7 @@ def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Pro
 def symbols_of(
     load: Callable[[], Program] | None, objects: SharedObjects | None = None, debug: DebugDirectories = NO_DIRECTORIES
 ) -> Symbols:
-    """How names become addresses in the program that ``load`` gives, and in its shared objects, if it may have some;
-    None: there is no program."""
+    """Return resolvers of names in the program that ``load`` returns and in its shared objects; None: no program."""
     if load is None:
         return NO_SYMBOLS
     approximated: set[str] = set()
@@ -75,8 +74,8 @@ def _when_asked(
     kind: str,
     approximated: set[str],
 ) -> Resolve:
-    """A resolver that reads the program when it is called, and shared objects when they are needed: before the program
-    itself is run, the dynamic linker has to say where they will be."""
+    """Return a resolver that reads the program when called, and shared objects only if needed: finding their addresses
+    requires a run of the dynamic linker."""
 
     def resolve(text: str) -> tuple[int, int]:
         from pfmon.program.objects import Objects

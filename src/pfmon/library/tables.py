@@ -1,4 +1,4 @@
-"""The tables of a run: counts by function, by block, by instruction, by interval."""
+"""Tables of counts by function, by block, by instruction and by interval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class Table(Sequence[Row]):
-    """Parts of the program, the largest first, with a value for each of ``events``; ``table["main"]`` is a row."""
+    """Rows of parts of the program, the largest first, with a value for each of ``events``; ``table["main"]`` is a
+    row."""
 
     __slots__ = ("_rows", "events")
 
@@ -33,7 +34,7 @@ class Table(Sequence[Row]):
     @overload
     def __getitem__(self, key: slice) -> Sequence[Row]: ...
     def __getitem__(self, key: int | str | slice) -> Row | Sequence[Row]:
-        """By place, or by name; UnknownNameError when nothing of that name counted."""
+        """Return a row by position or by name; UnknownNameError: no row has that name."""
         if not isinstance(key, str):
             return self._rows[key]
         for row in self._rows:
@@ -45,20 +46,20 @@ class Table(Sequence[Row]):
         return len(self._rows)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """An object for each row, as Row.to_dict has it."""
+        """Return Row.to_dict of each row."""
         return [row.to_dict() for row in self._rows]
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each part, columns name, address, object and the events."""
+        """Return a DataFrame: a row for each part, columns name, address, object and the events."""
         values = {event: [row.values[place] for row in self._rows] for place, event in enumerate(self.events)}
         places = {field: [getattr(row, field) for row in self] for field in ("name", "address", "object")}
         return frame({**places, **values}, "name")
 
 
 class InstructionCounts(NamedTuple):
-    """An instruction: address of its bundle, slot, text, and a value for each event (None: it counted nothing).
-    ``file`` and ``line`` are those of the source ("" and 0: no DWARF says), ``inlined`` the functions that were inlined
-    there, the innermost first."""
+    """An instruction: address of its bundle, slot, text, and a value for each event (None: nothing counted). ``file``
+    and ``line``: source position ("" and 0 without DWARF); ``inlined``: functions inlined there, the innermost
+    first."""
 
     address: int
     slot: int
@@ -69,7 +70,7 @@ class InstructionCounts(NamedTuple):
     inlined: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """address, slot, text, counts (null where nothing counted), file and line (null where no DWARF says), inlined
+        """Return address, slot, text, counts (null if nothing counted), file and line (null without DWARF), inlined
         (names)."""
         return {
             "address": self.address,
@@ -83,8 +84,8 @@ class InstructionCounts(NamedTuple):
 
 
 class Annotated(Sequence[InstructionCounts]):
-    """The instructions of a function in order, with what each of them counted. ``folder`` is the directory of the file
-    that they are in: source files with relative paths may be there."""
+    """The instructions of a function in order, with their counts. ``folder``: the directory of the object file, where
+    source files with relative paths may be."""
 
     __slots__ = ("_rows", "events", "folder", "function")
 
@@ -114,11 +115,11 @@ class Annotated(Sequence[InstructionCounts]):
         return len(self._rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """function, and instructions in order."""
+        """Return function, and instructions in order."""
         return {"function": self.function, "instructions": [row.to_dict() for row in self._rows]}
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each instruction, columns address, slot, text and the events (0: nothing
+        """Return a DataFrame: a row for each instruction, columns address, slot, text and the events (0: nothing
         counted)."""
         values = {
             event: [row.counts[place] if row.counts else 0 for row in self._rows]
@@ -129,14 +130,14 @@ class Annotated(Sequence[InstructionCounts]):
 
 
 class IntervalCounts(NamedTuple):
-    """When an interval ended, in nanoseconds of the program's processor time, and its counts."""
+    """The end of an interval, in nanoseconds of the program's processor time, and its counts."""
 
     end: int
     counts: tuple[Value, ...]
 
 
 class Intervals(Sequence[IntervalCounts]):
-    """What was counted in each interval of a run, in order."""
+    """The counts of each interval of a run, in order."""
 
     __slots__ = ("_rows", "events")
 
@@ -158,10 +159,10 @@ class Intervals(Sequence[IntervalCounts]):
         return iter(self._rows)
 
     def to_dict(self) -> list[list[Any]]:
-        """[end, counts] of each."""
+        """Return [end, counts] of each."""
         return [[row.end, list(row.counts)] for row in self._rows]
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each interval, by its end in nanoseconds."""
+        """Return a DataFrame: a row for each interval, indexed by its end in nanoseconds."""
         values = {event: [row.counts[place] for row in self._rows] for place, event in enumerate(self.events)}
         return frame({"end": [row.end for row in self._rows], **values}, "end")

@@ -1,4 +1,4 @@
-"""By how much counts may grow: percentages, for all events and for single ones."""
+"""Tolerances: percentages by which counts may increase, for all events or single ones."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DEFAULT = Fraction(1, 100)
-"""Counts repeat exactly as long as nothing changes; another library or compiler alone changes them a little."""
+"""Default: counts repeat exactly for the same files; another library or compiler changes them slightly."""
 
 PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*%")
 
 
 class Tolerances(NamedTuple):
-    """The part by which counts may grow: of events with one of their own, by name in capitals, and of all others."""
+    """The fraction by which counts may increase: by event (name in capitals), and for all others."""
 
     general: Fraction
     by_event: Mapping[str, Fraction]
 
     def of(self, event: str) -> Fraction:
-        """That of an event."""
+        """Return the tolerance of an event."""
         return self.by_event.get(event.upper(), self.general)
 
 
 def tolerances(option: str, text: str, events: Iterable[str] | None) -> Tolerances:
-    """Tolerances from ``1%,LLC_MISSES=5%``; "": the default. ``option`` is what the user calls it, ``events`` are those
-    that are counted, None: others do not matter. BadValueError: not in this form, twice for one event, or for an event
-    that is not counted."""
+    """Parse tolerances such as ``1%,LLC_MISSES=5%``; "": the default. ``option``: its name in errors; ``events``: the
+    counted events, None: any event is accepted. BadValueError: malformed, twice for one event, or for an event that is
+    not counted."""
     counted = None if events is None else {name.upper() for name in events}
     found: dict[str, Fraction] = {}
     for item in text.split(",") if text else ():
@@ -51,6 +51,6 @@ def tolerances(option: str, text: str, events: Iterable[str] | None) -> Toleranc
 
 
 def _part(percentage: str) -> Fraction | None:
-    """A percentage as a part of the whole; None: it is none."""
+    """Return a percentage as a fraction; None: it is malformed."""
     match = PERCENTAGE.fullmatch(percentage.strip())
     return Fraction(match[1]) / 100 if match and len(match[1]) < 100 else None

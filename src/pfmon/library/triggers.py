@@ -1,4 +1,4 @@
-"""Addresses that start and stop counting: while it is on, everything counts, callees included."""
+"""Triggers: addresses and events that start and stop counting, callees included."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAIRS = 4
 
 
 def check_triggers(options: Options, asks: bool) -> None:
-    """Check what the options say of triggers. ``asks``: nothing is to be run."""
+    """Check the options of triggers. ``asks``: no program is run."""
     if {"trigger-data-ro", "trigger-data-wo"} <= options.trigger_flags:
         raise PfmonError("--trigger-data-ro and --trigger-data-wo exclude each other; without them both kinds trigger")
     for kind in ("code", "data"):

@@ -1,7 +1,7 @@
-"""What is counted when nobody says what: cycles and instructions, of the processor that the program is for.
+"""Default events: cycles and instructions of the program's processor.
 
-Cycles take the model of the machine, which takes several times as long as counting instructions alone; the command says
-so when it counts them unasked.
+Counting cycles needs the machine model and takes several times as long as counting instructions alone; the command says
+so when it counts the default events.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USUAL = {
     "ppc604e": ("PROCESSOR_CYCLES", "INSTRUCTIONS_COMPLETED"),
     "ibm1994": ("PROCESSOR_CYCLES", "INSTRUCTIONS_COMPLETED"),
 }
-"""Cycles and instructions, by PMU. The PMU is that of --pmu, of the machine, or of the program."""
+"""The default events by PMU. The PMU is that of --pmu, of the machine, or of the program."""
 
 OF_SETS = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "irange", "drange", "checkpoint_func"),
@@ -29,7 +29,7 @@ OF_EVENTS = (
     *("levels", "system_wide", "all_threads", "controls", "preload"),
     *("insecure", "dont_start", "report", "survey", "record", "guest_pmu"),
 )
-"""Options that say how events count, or that want others or none: with them nothing is counted unasked."""
+"""Options that qualify events, or that imply other events or none: they disable the default events."""
 
 
 def counts_the_usual(options: Options) -> bool:
@@ -40,7 +40,7 @@ def counts_the_usual(options: Options) -> bool:
 
 
 def take_the_usual(options: Options) -> None:
-    """Make them what is asked for. With --slow, which the machine cannot time, instructions alone."""
+    """Set the events to the default ones; with --slow, which has no machine, to instructions alone."""
     cycles, instructions = USUAL[options.pmu]
     options.sets[0].events = [instructions] if options.slow else [cycles, instructions]
     options.usual_events = True

@@ -1,4 +1,4 @@
-"""Values of options: numbers, sizes, durations."""
+"""Parsers of option values: numbers, sizes, durations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def directory(option: str, text: str) -> str:
-    """A directory of the host."""
+    """Return a directory of the host, checked."""
     from pathlib import Path  # takes long to load, and is wanted for files only
 
     if not Path(text).is_dir():
@@ -17,14 +17,14 @@ def directory(option: str, text: str) -> str:
 
 
 def variable(option: str, text: str) -> str:
-    """A variable of the environment."""
+    """Return an environment variable, checked."""
     if not text or text.startswith("="):
         raise BadValueError(f"--{option}={text}: NAME=VALUE or NAME is wanted")
     return text
 
 
 def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1) -> int:
-    """A number in decimal, or in hexadecimal with 0x."""
+    """Parse a decimal number, or a hexadecimal one with 0x."""
     try:
         value = int(text, 0)
     except ValueError:
@@ -35,7 +35,7 @@ def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1
 
 
 def size(option: str, text: str) -> int:
-    """A number of bytes, with k, M, G or T for powers of 1024."""
+    """Parse a number of bytes, with k, M, G or T for powers of 1024."""
     digits = text.rstrip("kKmMgGtT")
     unit = text[len(digits) :].lower()
     if not digits.isdecimal() or unit not in UNITS or int(digits) == 0:
@@ -44,7 +44,7 @@ def size(option: str, text: str) -> int:
 
 
 def milliseconds(option: str, text: str) -> int:
-    """A positive number of milliseconds, fractions allowed, as nanoseconds."""
+    """Parse a positive number of milliseconds, possibly fractional, and return nanoseconds."""
     try:
         value = float(text)
     except ValueError:
@@ -55,7 +55,7 @@ def milliseconds(option: str, text: str) -> int:
 
 
 def seconds(option: str, text: str) -> float:
-    """A positive number of seconds, fractions allowed."""
+    """Parse a positive number of seconds, possibly fractional."""
     try:
         value = float(text)
     except ValueError:
@@ -66,7 +66,7 @@ def seconds(option: str, text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    """The items of a list with commas between them: those in brackets belong to names of C++, ``add(int, int)``."""
+    """Split a comma-separated list, except at commas in brackets, which belong to C++ names: ``add(int, int)``."""
     from pfmon.program.demangle import brackets  # few options take such names
 
     commas = [place for place, (sign, depth) in enumerate(brackets(text)) if sign == "," and depth <= 0]

@@ -1,6 +1,6 @@
-"""A run that is watched while it runs: what has been counted so far, and where. It changes nothing of the run.
+"""Progress of a run: counts so far, and by function. Watching does not affect the run.
 
-The engine is asked between two buffers of the stream (stream/glance.pyx), by whoever wants to know, from any thread.
+Any thread may request counts; the engine's thread reads them between two buffers of the stream (stream/glance.pyx).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Watched:
-    """An engine in front of whose reader a glance stands; otherwise as it is."""
+    """Wraps an engine to insert a Glance in front of its stream's reader."""
 
     def __init__(self, engine: Engine, watch: Watch) -> None:
         self._engine, self._watch = engine, watch
@@ -35,7 +35,7 @@ class Watched:
         return getattr(self._engine, name)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """As the engine's."""
+        """Run the engine with the Glance inserted."""
         try:
             return self._engine.run(self._watch.began(consumer, performance_data), performance_data)
         finally:
@@ -43,7 +43,7 @@ class Watched:
 
 
 class Watch:
-    """Watches a session from before its run. ``functions``: where the counts come from, too."""
+    """Watches a session from before its run. ``functions``: count by function, too."""
 
     def __init__(self, session: Session, functions: bool = False) -> None:
         self._session = session
@@ -56,29 +56,29 @@ class Watch:
         session.engine = Watched(session.engine, self)
 
     def began(self, consumer: Consumer, data: PerformanceData | None) -> Consumer:
-        """The run begins: what the engine is to write to."""
+        """Begin the run; return the consumer that the engine writes to."""
         self._began = time.monotonic()
         self._monitoring = data if isinstance(data, Monitoring) and len(self._session.groups) == 1 else None
         self._glance = Glance(consumer, self._look)
         return self._glance
 
     def ended(self) -> None:
-        """The run is over: let go of what refers back to this."""
+        """End the run; drop references that would form cycles."""
         self._glance = self._monitoring = None
 
     def ask(self) -> None:
-        """Have the counts looked at soon: the engine does it between two buffers, some ten milliseconds apart."""
+        """Request the counts; the engine's thread reads them between two buffers, some ten milliseconds apart."""
         if glance := self._glance:
             glance.ask()
 
     @property
     def so_far(self) -> SoFar:
-        """This moment; what was counted is of the moment when it was looked at last."""
+        """The current progress; the counts are those of the last read."""
         seconds = time.monotonic() - self._began
         return SoFar(seconds, self._engine.retired, _memory(), *self._counted)
 
     def _look(self) -> None:
-        """In the engine's thread, between two buffers."""
+        """Read the counts, in the engine's thread between two buffers."""
         monitoring = self._monitoring
         if monitoring is None:
             return
@@ -105,7 +105,7 @@ def _machine_run() -> type[Any]:
 
 
 def _memory() -> int:
-    """Bytes of the host's memory that this process has (proc(5), statm)."""
+    """Return the resident memory of this process in bytes (proc(5), statm)."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read often
             return int(file.read().split()[1]) * PAGE

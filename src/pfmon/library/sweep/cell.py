@@ -1,5 +1,5 @@
-"""What a worker does: it records a program, or counts a recording on a machine. Orders and answers are plain data, so
-that they pass through pipes and clusters."""
+"""The work of a sweep's worker: record a program, or count a recording on a machine. Orders and answers are plain data,
+which pass through pipes and clusters."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Answer = dict[str, Any]
 
 
 def obey(order: Mapping[str, Any], recording: bytes | None = None, beside: bytes | None = None) -> Answer:
-    """Do it. The answer has ``error`` (null, or why it cannot be done), ``seconds`` of this thread's processor time,
-    and what came of it. ``recording``, ``beside``: what is in the files, where they cannot be seen."""
+    """Execute an order. The answer has ``error`` (null, or the reason of failure), ``seconds`` of this thread's
+    processor time, and the results. ``recording``, ``beside``: contents of files that this worker cannot read."""
     before = _seconds()
     try:
         if order["pfmon"] != VERSION:
@@ -46,14 +46,14 @@ def _seconds() -> float:
 
 
 def _record(order: Mapping[str, Any]) -> Answer:
-    """Run a program; what it prints is nobody's."""
+    """Record a program, discarding its output."""
     source = Path(order["input"]).read_bytes() if order["input"] else b""
     run = record(order["path"], order["command"], input=source, stdout=DEVNULL, stderr=DEVNULL, **order["options"])
     return {"status": run.status, "instructions": run.retired}
 
 
 def _count(order: Mapping[str, Any], recording: bytes | None, beside: bytes | None) -> Answer:
-    """What a program came to; of two on a core: ``threads``, one after the other."""
+    """Return a program's results; for two on a core ``threads``, the results of each."""
     paths = [order["path"] if recording is None else _kept(order["digest"], recording)]
     if order["beside"]:
         paths.append(order["beside"] if beside is None else _kept(order["beside_digest"], beside))
@@ -75,7 +75,7 @@ def _answer(run: Run, broken_down: Run | None) -> Answer:
 
 
 def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
-    """A replay in one thread: there are as many workers as processors. Or two, on one core."""
+    """Replay one recording, or two on one core, in one thread: there are as many workers as processors."""
     options = options_of(words, replay=paths[0])
     if len(paths) > 1:
         from pfmon.library.core import PreparedCore  # few sweeps are of pairs
@@ -86,7 +86,7 @@ def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
 
 
 def _kept(digest: str, recording: bytes) -> str:
-    """A file of this machine with what was sent."""
+    """Return a local file with the contents that were sent."""
     folder = Path(tempfile.gettempdir()) / f"pfmon-sweep-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / digest
@@ -98,6 +98,6 @@ def _kept(digest: str, recording: bytes) -> str:
 
 
 def digest_of(path: str) -> str:
-    """What a file holds."""
+    """Return the digest of a file's contents."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster. Dask gives what a worker that died was doing to another one."""
+"""Workers of a Dask cluster. Dask reassigns the tasks of a worker that died."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pfmon.library.sweep.pool import Task
 
 PATIENCE = 10
-"""Seconds until there must be an answer from the scheduler."""
+"""Timeout in seconds for the scheduler's answer."""
 
 
 class DaskPool:
-    """The workers behind a scheduler. PfmonError: there is no Dask, or no scheduler."""
+    """The workers of a scheduler. PfmonError: Dask is not installed, or the scheduler does not answer."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -40,7 +40,7 @@ class DaskPool:
     def run(
         self, tasks: Iterable[Task], on_answer: Callable[[str, Answer], None], on_tick: Callable[[int], None]
     ) -> None:
-        """As Pool.run; what cannot be seen from the workers is sent to them, once each."""
+        """Run tasks as Pool.run does; files that workers cannot read are sent to them once."""
         given = list(tasks)
         sent = self._sent({path for task in given for path in _paths(task) if path})
         futures = {
@@ -55,14 +55,14 @@ class DaskPool:
             on_tick(left)
 
     def _sent(self, paths: set[str]) -> dict[str, Any]:
-        """The contents of files that some worker cannot see, by path, on the cluster."""
+        """Scatter the contents of files that some worker cannot read; return them by path."""
         sizes = {path: Path(path).stat().st_size for path in paths}
         seen = self._client.run(_sizes, sorted(paths))
         hidden = [path for path in paths if any(there[path] != sizes[path] for there in seen.values())]
         return {path: self._client.scatter(Path(path).read_bytes(), broadcast=True, hash=False) for path in hidden}
 
     def _answer(self, future: Any) -> Answer:
-        """What came of an order; why nothing did, if too many workers died of it or the scheduler went away."""
+        """Return the answer to an order, or an error if too many workers died of it or the scheduler disappeared."""
         if future.cancelled():
             return {"error": "the scheduler has dropped it", "seconds": 0.0}
         error = future.exception()
@@ -79,12 +79,12 @@ class DaskPool:
 
 
 def _paths(task: Task) -> tuple[str, str]:
-    """The recordings that it takes."""
+    """Return the recordings that a task reads."""
     return str(task.order["path"]), str(task.order.get("beside", ""))
 
 
 def _sizes(paths: list[str]) -> dict[str, int]:
-    """How long files are, as a worker sees them; -1: it does not."""
+    """Return the sizes of files on a worker; -1: not readable there."""
     found = {}
     for path in paths:
         try:

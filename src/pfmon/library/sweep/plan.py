@@ -1,4 +1,4 @@
-"""What a sweep is: a TOML file of programs, machines, figures and events, and the cells that these make."""
+"""Sweep files: TOML tables of programs, machines, figures and events, and the cells that they define."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ KEYS = {
     "program": {"name", "command", "input", "recording", *OF_RUNS},
     "machine": {"name", "label", "set", "events", "figures"},
 }
-"""What may stand in the file, in its tables."""
+"""The permitted keys of each table."""
 
 
 class Program(NamedTuple):
-    """A program that is run and recorded once, or a recording that is here. ``options``: of the run."""
+    """A program to run and record once, or an existing recording. ``options``: of the run."""
 
     name: str
     command: Sequence[str]
@@ -44,9 +44,9 @@ class Program(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One program on one machine. ``machine``: its label; ``base`` and ``settings``: what it is made of; ``figures``:
-    those which the sweep changes, as they are then; ``cpi``: break the cycles down, too; ``beside``: the program on the
-    second hardware thread of the core ("": none)."""
+    """One program on one machine. ``machine``: its label; ``base`` and ``settings``: the machine and its changes;
+    ``figures``: values of the figures that the sweep varies; ``cpi``: break the cycles down, too; ``beside``: the
+    program on the core's second hardware thread ("": none)."""
 
     program: str
     machine: str
@@ -66,7 +66,7 @@ class Cell(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """All of it: programs by name, and the cells, of a program one after the other."""
+    """A sweep: programs by name, and the cells, grouped by program."""
 
     path: str
     programs: Mapping[str, Program]
@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
 
 
 def read(path: str) -> Sweep:
-    """The sweep in a file. PfmonError: what is wrong, before anything runs."""
+    """Read a sweep file. Raises PfmonError for all mistakes, before anything runs."""
     tree = _tree(path)
     try:
         _check_keys("", tree)
@@ -95,7 +95,7 @@ def read(path: str) -> Sweep:
 
 
 def _pairs(wanted: object, programs: Sequence[str], machines: Sequence[Cell]) -> list[tuple[str, str]]:
-    """Programs that run beside each other on a core: all, each also beside itself, or those that are named."""
+    """Return the pairs of programs that share a core: all, including each with itself, or those listed."""
     if wanted is False:
         return []
     for machine in machines:
@@ -164,7 +164,7 @@ def _text(table: Mapping[str, Any], where: str, key: str) -> str:
 
 
 def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cell]:
-    """A machine with each combination of the values of its figures; a program comes later."""
+    """Yield cells, still without a program, for each combination of a machine's figure values."""
     base, events = _text(table, "machine", "name"), table.get("events", tree.get("events", []))
     if not base:
         raise PfmonError('a machine has a name = "..."')
@@ -185,7 +185,7 @@ def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cel
 
 
 def _loaded(base: str, settings: Sequence[str]) -> MachineFigures:
-    """A machine. PfmonError: there is none of the name, or it cannot have these figures."""
+    """Return a machine's figures. PfmonError: unknown machine, or invalid figures."""
     try:
         return load(base, settings)
     except PfmonError as error:
@@ -193,7 +193,7 @@ def _loaded(base: str, settings: Sequence[str]) -> MachineFigures:
 
 
 def _settings(found: object) -> tuple[str, ...]:
-    """FIGURE=VALUE texts, from a list of such or a table."""
+    """Return FIGURE=VALUE strings, from a list of these or a table."""
     if isinstance(found, dict):
         return tuple(f"{name}={value}" for name, value in _flat(found))
     if isinstance(found, list) and all(isinstance(text, str) for text in found):
@@ -202,7 +202,7 @@ def _settings(found: object) -> tuple[str, ...]:
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Figures with their values: l3.size as a key, or size in a table l3."""
+    """Yield figures with their values: l3.size as a key, or size in a table l3."""
     for key, value in table.items():
         name = f"{before}.{key}" if before else key
         if isinstance(value, dict):
@@ -212,7 +212,7 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 def _figures(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of figures that are to be tried, by name."""
+    """Return the values to try, by figure."""
     figures = table.get("figures", {})
     if not isinstance(figures, dict):
         raise PfmonError("figures is a table: FIGURE = [VALUE, ...]")
@@ -220,7 +220,7 @@ def _figures(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choices(figures: Mapping[str, Any]) -> Iterator[list[tuple[tuple[str, Any], ...]]]:
-    """For each figure its values; for "a,b" the values that a and b have together."""
+    """Yield the choices of each figure; for "a,b" the pairs of values of a and b."""
     for key, values in figures.items():
         names = [name.strip() for name in key.split(",")]
         if not isinstance(values, list) or not values:
@@ -235,12 +235,12 @@ def _choices(figures: Mapping[str, Any]) -> Iterator[list[tuple[tuple[str, Any],
 
 
 def _figure(value: object) -> str:
-    """As --set has it."""
+    """Return a value in the syntax of --set."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _check_events(pmu: str, events: Sequence[str]) -> None:
-    """PfmonError for an event that cannot be counted."""
+    """Raise PfmonError for an event that cannot be counted."""
     from pfmon.counting.countable import check_countable
     from pfmon.pmu.derived import plan
 
@@ -250,7 +250,7 @@ def _check_events(pmu: str, events: Sequence[str]) -> None:
 
 
 def _check_runs(path: str, program: Program, machine: Cell) -> None:
-    """PfmonError for a machine that does not run the program."""
+    """Raise PfmonError for a machine that cannot run the program."""
     if not program.command:
         return
     instructions = instruction_set_of(find_program(program.command[0]))

@@ -1,4 +1,4 @@
-"""Workers on this machine: processes. One that dies loses what it was doing, which another one does again."""
+"""Local worker processes. The task of a worker that dies is given to another."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pfmon.library.sweep.cell import Answer, Order
 
 TRIES = 3
-"""So many workers may die of one order."""
+"""Maximum number of workers that may die of one order."""
 
 
 class Task(NamedTuple):
-    """An order, and the name that its answer is known by."""
+    """An order and the key of its answer."""
 
     key: str
     order: Order
 
 
 class _Worker:
-    """One process, and what it does."""
+    """A worker process and its current task."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -43,14 +43,14 @@ class _Worker:
         self._read = b""
 
     def give(self, task: Task) -> None:
-        """BrokenPipeError: it is dead."""
+        """Send a task. BrokenPipeError: the worker is dead."""
         self.task = task
         assert self.process.stdin
         self.process.stdin.write(json.dumps(task.order).encode() + b"\n")
         self.process.stdin.flush()
 
     def answer(self) -> Answer | None:
-        """What it has answered; None: it is dead, or has not answered all of it yet (`task` is None then)."""
+        """Return its answer; None: it is dead, or the answer is incomplete (`task` is None then)."""
         assert self.process.stdout
         piece = os.read(self.process.stdout.fileno(), 1 << 16)
         self._read += piece
@@ -62,11 +62,11 @@ class _Worker:
 
     @property
     def dead(self) -> bool:
-        """Whether it has ended."""
+        """Whether the process has ended."""
         return self.process.poll() is not None
 
     def end(self) -> None:
-        """Let it go."""
+        """End the worker."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -78,7 +78,7 @@ class _Worker:
 
 
 class Pool:
-    """So many workers."""
+    """A fixed number of workers."""
 
     def __init__(self, workers: int) -> None:
         self._count = workers
@@ -88,8 +88,8 @@ class Pool:
     def run(
         self, tasks: Iterable[Task], on_answer: Callable[[str, Answer], None], on_tick: Callable[[int], None]
     ) -> None:
-        """Do all tasks; ``on_answer`` gets each answer with the task's key, in any order, ``on_tick`` now and then how
-        many are under way."""
+        """Run all tasks; call ``on_answer`` with each task's key and answer, in any order, and ``on_tick`` at intervals
+        with the number of running tasks."""
         waiting = deque(tasks)
         deaths: dict[str, int] = {}
         while len(self._workers) < min(self._count, len(waiting)):
@@ -153,7 +153,7 @@ class Pool:
 
 
 def _has_ended(worker: _Worker) -> bool:
-    """Whether its pipe has: it was read without an answer."""
+    """Return whether the worker's pipe has ended: reading returned no answer."""
     try:
         worker.process.wait(0.2)
     except subprocess.TimeoutExpired:

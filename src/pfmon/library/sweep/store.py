@@ -1,4 +1,4 @@
-"""The directory of a sweep: recordings and answers, known by what they are of, so that nothing is done twice."""
+"""The directory of a sweep: recordings and answers, keyed by their inputs, so that no work is repeated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One sweep at a time has it: PfmonError while another one does, or when it cannot be written."""
+    """The directory, locked by one sweep. PfmonError: another sweep has locked it, or it cannot be written."""
 
     def __init__(self, folder: str) -> None:
         self.folder = Path(folder)
@@ -42,7 +42,7 @@ class Store:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove what was not whole when somebody was killed."""
+        """Remove incomplete files of killed processes."""
         for name in ("recordings", "cells"):
             for path in (self.folder / name).glob(".*"):
                 path.unlink(missing_ok=True)
@@ -56,7 +56,7 @@ class Store:
     # --- recordings
 
     def recording_order(self, program: Program) -> Order:
-        """What makes a program's recording."""
+        """Return the order that records a program."""
         command = [find_program(program.command[0]), *program.command[1:]]
         of = [VERSION, command, self._digest(command[0]), dict(program.options)]
         of.append(self._digest(program.input) if program.input else "")
@@ -71,7 +71,7 @@ class Store:
         }
 
     def recording(self, program: Program) -> str:
-        """Where its recording is, or will be."""
+        """Return the path of a program's recording, existing or not."""
         return program.recording or str(self.recording_order(program)["path"])
 
     def _digest(self, path: str) -> str:
@@ -82,7 +82,7 @@ class Store:
     # --- cells
 
     def cell_order(self, cell: Cell, recording: str, beside: str = "") -> Order:
-        """What counts a cell; ``beside``: the recording that the second hardware thread runs."""
+        """Return the order that counts a cell; ``beside``: the recording of the second hardware thread."""
         return {
             "do": "count",
             "pfmon": VERSION,
@@ -98,12 +98,12 @@ class Store:
         }
 
     def cell_key(self, cell: Cell, recording: str, beside: str = "") -> str:
-        """What its answer is known by: the recordings, all figures of the machine, the events."""
+        """Return the key of a cell's answer, from the recordings, all figures of the machine and the events."""
         of = [VERSION, self._digest(recording), cell.content, cell.pmu, cell.events, cell.cpi]
         return _key([*of, self._digest(beside)] if beside else of)
 
     def answer(self, key: str) -> Answer | None:
-        """The answer that is there; a damaged one is as good as none."""
+        """Return the stored answer, None if there is none or it is damaged."""
         try:
             found: Answer = json.loads((self.folder / "cells" / f"{key}.json").read_text())
         except (OSError, ValueError):
@@ -111,7 +111,7 @@ class Store:
         return found
 
     def keep(self, key: str, answer: Answer) -> None:
-        """Keep an answer. PfmonError: it cannot be written."""
+        """Store an answer. PfmonError: it cannot be written."""
         path = self.folder / "cells" / f"{key}.json"
         try:
             write_whole(str(path), json.dumps(answer) + "\n")

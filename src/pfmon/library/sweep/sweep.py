@@ -1,4 +1,4 @@
-"""A sweep from its beginning to its end: programs are recorded, cells counted, each once, whatever was there before."""
+"""Run a sweep: record programs and count cells, skipping those already done."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 class Progress(NamedTuple):
-    """How far it is: cells that are there, all of them, how many of those were there before, how many are under way;
-    what is done, in a word."""
+    """Progress of a sweep: cells done, all cells, cells done before it began, tasks running; the current activity."""
 
     doing: str
     done: int
@@ -30,7 +29,7 @@ class Progress(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """A cell and what it came to (its answer, library/sweep/cell.py)."""
+    """A cell and its answer (library/sweep/cell.py)."""
 
     cell: Cell
     answer: Answer
@@ -39,8 +38,8 @@ class Swept(NamedTuple):
 def sweep(
     wanted: Sweep, store: Store, workers: int, cluster: DaskPool | None, on_progress: Callable[[Progress], None]
 ) -> list[Swept]:
-    """All cells, in their order. Programs are recorded by workers of this machine, cells counted by these or by the
-    cluster's. PfmonError: a program cannot be recorded, or an answer cannot be kept."""
+    """Return all cells in order. Local workers record programs; they or the cluster's count cells. PfmonError: a
+    program cannot be recorded, or an answer cannot be stored."""
     with Pool(workers) as pool:
         _record(wanted, store, pool, on_progress)
         recordings = {name: store.recording(program) for name, program in wanted.programs.items()}
@@ -59,7 +58,7 @@ def sweep(
 
         def take(key: str, answer: Answer) -> None:
             answers[key] = answer
-            if answer["error"] is None:  # what failed is tried again the next time
+            if answer["error"] is None:  # failed cells are retried by the next sweep
                 store.keep(key, answer)
 
         (cluster or pool).run(tasks.values(), take, tell)
@@ -68,12 +67,12 @@ def sweep(
 
 
 def _recordings(cell: Cell, recordings: Mapping[str, str]) -> tuple[str, str]:
-    """Of the program, and of the one beside it ("": there is none)."""
+    """Return the recordings of the program and of the one beside it ("": none)."""
     return recordings[cell.program], recordings[cell.beside] if cell.beside else ""
 
 
 def _swept(cell: Cell, answer: Answer) -> list[Swept]:
-    """A cell with its answer; of a pair what each thread's program came to, beside the other one."""
+    """Return a cell with its answer; for a pair, one for each thread's program, naming the other beside it."""
     if not cell.beside:
         return [Swept(cell, answer)]
     found = []
@@ -88,7 +87,7 @@ def _swept(cell: Cell, answer: Answer) -> list[Swept]:
 
 
 def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Progress], None]) -> None:
-    """Record the programs of which there is no recording yet."""
+    """Record the programs without a recording."""
     orders = {name: store.recording_order(one) for name, one in wanted.programs.items() if one.command}
     missing = [Task(name, order) for name, order in orders.items() if not Path(order["path"]).exists()]
     failed: list[str] = []
@@ -103,10 +102,10 @@ def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Prog
 
 
 def rows(swept: Sequence[Swept]) -> tuple[list[str], list[list[object]]]:
-    """The table: its columns, and a row for each cell, of a pair for each of the two: program, machine, PMU, the
-    figures that the sweep changes (of pairs: the program beside it, and its hardware thread), what is wrong ("":
-    nothing), exit status, instructions, seconds of processor time (a pair's in its first row), the events, with cpi the
-    cycles by part. What a cell does not have is None."""
+    """Return the table's columns, and a row for each cell, for a pair one for each program: program, machine, PMU, the
+    varied figures (of pairs: the program beside it, and its hardware thread), error ("": none), exit status,
+    instructions, seconds of processor time (a pair's in its first row), the events, with cpi the cycles by part.
+    Missing values are None."""
     figures = list(dict.fromkeys(name for one in swept for name, _ in one.cell.figures))
     events = list(dict.fromkeys(name for one in swept for name in one.answer.get("counts") or ()))
     parts = list(dict.fromkeys(name for one in swept for name in one.answer.get("cpi") or ()))
@@ -128,4 +127,4 @@ def rows(swept: Sequence[Swept]) -> tuple[list[str], list[list[object]]]:
 
 FIRST = ("program", "machine", "pmu")
 LAST = ("error", "status", "instructions", "seconds")
-"""Columns before the figures, and between these and the events."""
+"""Columns before the figures, and between the figures and the events."""

@@ -1,4 +1,4 @@
-"""A worker of a sweep on this machine, a process of its own: a line is an order (JSON), and so is each answer."""
+"""A local worker process of a sweep: reads an order (JSON) per line, and writes an answer per line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 
 
 def main() -> None:
-    """Until there are no more orders. What programs and libraries print does not come between answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who gives the orders, and ends this by its end
+    """Execute orders until there are no more. Output of programs and libraries is kept out of the answers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C, and its exit ends this process
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from pfmon.library.sweep.cell import obey
@@ -20,7 +20,7 @@ def main() -> None:
             answers.write(json.dumps(obey(json.loads(line))) + "\n")
             answers.flush()
     except BrokenPipeError:
-        os._exit(0)  # nobody listens any more
+        os._exit(0)  # the parent has exited
 
 
 if __name__ == "__main__":
