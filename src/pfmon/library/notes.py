@@ -74,7 +74,7 @@ def privilege_notes(options: Options) -> list[str]:
         return []
     names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
     return [
-        f"privilege levels ({names}): programs run at level 3, and only their events are counted, except for"
+        f"privilege levels ({names}): programs run at level 3 alone, and only their events are counted, except for"
         " the operating system's time in cycles of an Itanium (level 0)"
     ]
 

@@ -1,4 +1,4 @@
-"""Counts beside those of an earlier run: what grew, what shrank, as a table."""
+"""Comparison of counts with those of an earlier run, as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAP = "  "
 
 
 class Change(NamedTuple):
-    """An event's counts, before and now, and the part of the former by which it may change."""
+    """An event's counts, before and now, and its tolerance as a fraction of the former."""
 
     name: str
     before: Value
@@ -27,20 +27,20 @@ class Change(NamedTuple):
 
     @property
     def rose(self) -> bool:
-        """Whether it is more than before, by however little. What is undefined on one side alone (a formula that
-        divides by zero) cannot be said to have stayed."""
+        """Whether the count is larger than before, by any amount, or undefined (a formula dividing by zero) on one side
+        alone."""
         if self.before is None or self.now is None:
             return self.before is not self.now
         return self.now > self.before
 
     @property
     def grew(self) -> bool:
-        """Whether it is more than the tolerance allows."""
+        """Whether the count increased by more than the tolerance."""
         return self.rose and not self._is_within
 
     @property
     def shrank(self) -> bool:
-        """Whether it is less, by more than the tolerance."""
+        """Whether the count decreased by more than the tolerance."""
         return not self.rose and not self._is_within
 
     @property
@@ -51,7 +51,7 @@ class Change(NamedTuple):
         return abs(now - before) <= abs(before) * self.tolerance
 
     def text(self) -> str:
-        """The change in percent of what was before."""
+        """The change in percent of the earlier count."""
         if self.before is None or self.now is None or (self.before == 0 != self.now):
             return UNDEFINED
         part = (Fraction(self.now) - Fraction(self.before)) / abs(Fraction(self.before)) if self.before else 0
@@ -61,12 +61,12 @@ class Change(NamedTuple):
 def compare(
     before: Mapping[str, Value], now: Mapping[str, Value], tolerance: Callable[[str], Fraction]
 ) -> list[Change]:
-    """A change for each event that was counted now, in order; ``before`` has all of them."""
+    """Return a change for each event counted now, in order; ``before`` has all of them."""
     return [Change(name, before[name], value, tolerance(name)) for name, value in now.items()]
 
 
 def table(changes: Sequence[Change], style: str = "plain") -> str:
-    """A heading, and a line for each change: name, before, now, change, tolerance."""
+    """Return a heading, and a line for each change: name, before, now, change, tolerance."""
     rows = [COLUMNS, *(_row(change, style) for change in changes)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     return "".join(_line(row, widths) for row in rows)
@@ -78,6 +78,6 @@ def _row(change: Change, style: str) -> tuple[str, ...]:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """The name to the left, numbers to the right."""
+    """Return a row with the name left-aligned and the numbers right-aligned."""
     name, *numbers = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
     return GAP.join([name.strip().ljust(widths[0]), *numbers]) + "\n"

@@ -1,4 +1,4 @@
-"""What two programs had of a core: cycles, switches, and what each lost by the other, side by side."""
+"""Tables of two programs on a core: cycles and switches of each, and its losses due to the other."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CAUSES = {
     "hint": "hint@pause",
     "low_power": "low power: nothing to do",
 }
-"""Why a thread lost the core -> how the table says it."""
+"""Cause of a thread switch -> its label in the table."""
 WIDTH = 20
 
 
 def thread_line(number: int, command: Sequence[str], status: int, signal: int | None, unit: str = "thread") -> str:
-    """Which thread, or core, ran what, and how that ended."""
+    """Return a line with the thread, or core, its command, and how that ended."""
     return f"# {unit} {number} {shown_command(command)}{end_text(status, signal)}\n"
 
 
 def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
-    """The core's cycles, by thread."""
+    """Return the table of the core's cycles, by thread."""
     whole = all_cycles(cycles)
     if not share_one_core(cycles):
         return two_cores_text(cycles, style)
@@ -53,7 +53,7 @@ def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
 
 
 def two_cores_text(cycles: Sequence[ThreadCycles], style: str) -> str:
-    """The cycles of two cores, until both programs have ended."""
+    """Return the table of two cores' cycles, until both programs have ended."""
     whole = all_cycles(cycles)
     rows = [
         ("cycles until its program had ended", _values((one.active for one in cycles), style)),
@@ -63,7 +63,7 @@ def two_cores_text(cycles: Sequence[ThreadCycles], style: str) -> str:
 
 
 def _evicted(cycles: Sequence[ThreadCycles]) -> dict[str, list[int]]:
-    """By structure in which there were such misses: those of each thread."""
+    """Return each thread's misses of lines evicted by the other, by structure with such misses."""
     structures = dict.fromkeys(structure for one in cycles for structure in one.evicted)
     found = {structure: [one.evicted.get(structure, 0) for one in cycles] for structure in structures}
     return {structure: misses for structure, misses in found.items() if any(misses)}
@@ -81,8 +81,8 @@ def _table(rows: Sequence[tuple[str, Sequence[str]]], unit: str = "thread") -> s
 
 
 def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[Cpi], lines: Sequence[str], style: str) -> str:
-    """--report=cpi of two programs: where the cycles of each went, in one table, what each had of the core, and the
-    functions of each, below its line (`thread_line`)."""
+    """Return --report=cpi of two programs: one table of the cycles of each by cause, each one's share of the core, and
+    the functions of each below its `thread_line`."""
     instructions = sum(one.instructions for one in reports)
     head = "".join(f"{'cycles':>20} {'CPI':>8} {'share':>7}   " for _ in reports)
     unit = "thread" if share_one_core(cycles) else "core"

@@ -16,7 +16,7 @@ NUMBERS: dict[str, Callable[[int], str]] = {
     "eu": lambda value: f"{value:,}".replace(",", "."),
     "hex": lambda value: f"{value:#018x}",
 }
-"""How a count is written: 1234567, 1,234,567, 1.234.567, 0x000000000012d687."""
+"""Formats of a count: 1234567, 1,234,567, 1.234.567, 0x000000000012d687."""
 
 
 UNDEFINED = "n/a"
@@ -24,18 +24,18 @@ UNDEFINED = "n/a"
 
 
 def count_lines(counts: Sequence[Count], style: str = "plain") -> str:
-    """A line for each event, in the order of the request."""
+    """Return a line for each event, in the order of the request."""
     return "".join(f"{value_text(count.value, style):>{WIDTH}} {count.name}\n" for count in counts)
 
 
 def cpi_line(cycles: int | float | None, instructions: int | float | None, style: str = "plain") -> str:
-    """Cycles per instruction, below the two counts."""
+    """Return the line of cycles per instruction, printed below the two counts."""
     ratio = cycles / instructions if cycles is not None and instructions else None
     return f"{value_text(ratio, style):>{WIDTH}} CPI (cycles per instruction)\n"
 
 
 def value_text(value: int | float | None, style: str) -> str:
-    """A count in the style's way; the value of a formula with six significant digits."""
+    """Format a count in a style; the value of a formula with six significant digits."""
     if value is None:
         return UNDEFINED
     if isinstance(value, int):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from pfmon.session.cpi import Cpi
 
 BAR = 40
-"""Characters of a bar that stands for all cycles."""
+"""Characters of a bar of 100%."""
 FUNCTIONS = 20
-"""So many functions are listed; what is left is one line."""
+"""Maximum number of functions listed; the rest are summed in one line."""
 SHORT = {
     "inherent execution": "inherent",
     "data access": "data",
@@ -25,27 +25,27 @@ SHORT = {
 
 
 def cpi_text(cpi: Cpi, style: str = "plain") -> str:
-    """The tables for people: the run, the ratios, the functions."""
+    """Return the tables as text: the run, the ratios, the functions."""
     return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
 
 
 def ratio(above: int, below: int) -> float | None:
-    """None: of nothing."""
+    """Return ``above / below``; None if ``below`` is 0."""
     return above / below if below else None
 
 
 def share_text(part: int, whole: int) -> str:
-    """A share of all, in per cent."""
+    """Return a share of the whole, in per cent."""
     return f"{ratio(part, whole) or 0.0:.1%}"
 
 
 def number_text(value: float | None, form: str) -> str:
-    """A ratio as text."""
+    """Return a ratio as text."""
     return UNDEFINED if value is None else format(value, form)
 
 
 def _run_table(cpi: Cpi, style: str) -> str:
-    """A line for each part, and for what it consists of where that is more than one thing."""
+    """Return a line for each part, and for each of its components if there are several."""
     lines = [f"{cpi.machine}\n", f"{'cycles':>20} {'CPI':>8} {'share':>7}\n"]
     lines.append(_line("all cycles", cpi.cycles, cpi, style, bar=False))
     for part, inner in cpi.parts.items():
@@ -75,7 +75,7 @@ def _ratio_table(cpi: Cpi, style: str) -> str:
 
 
 def function_table(cpi: Cpi, style: str) -> str:
-    """A line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
+    """Return a line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
     head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
     lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
     shown, left = cpi.functions[:FUNCTIONS], cpi.functions[FUNCTIONS:]

@@ -1,4 +1,4 @@
-"""The manual's derived events of a run, by its tables, with what each of them needs (--report derived)."""
+"""The manual's derived events of a run, by the manual's tables, with their hardware needs (--report derived)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TITLES = {
     "table 4-40": "Register stack engine",
     "section 4.11.2": "Memory latency",
 }
-"""By where the Montecito manual has the formulas."""
+"""Titles of the Montecito manual's tables of formulas."""
 OTHERS = "Others"
 
 
 class Needs(NamedTuple):
-    """What a formula takes on the hardware: so many events, in so many runs since its PMU does not count them all at
-    once, and both opcode matchers for itself; whether all events are exact."""
+    """The hardware needs of a formula: number of events, number of runs (if its PMU cannot count them all at once),
+    both opcode matchers; whether all events are exact."""
 
     events: int
     runs: int
@@ -46,8 +46,7 @@ class Needs(NamedTuple):
 
 
 class DerivedValue(NamedTuple):
-    """A derived event of a run; its value is None where the formula divides by zero. ``note`` says what else is to be
-    known of it."""
+    """A derived event of a run; its value is None if the formula divides by zero. ``note``: a remark on the value."""
 
     name: str
     value: Value
@@ -58,12 +57,13 @@ class DerivedValue(NamedTuple):
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """name, value, formula, description, source, needs (events, runs, matchers, exact), note (null: none)."""
+        """Return name, value, formula, description, source, needs (events, runs, matchers, exact), note (null:
+        none)."""
         return {**self._asdict(), "needs": self.needs._asdict(), "note": self.note or None}
 
 
 class DerivedReport(NamedTuple):
-    """The derived events of a run; ``left_out``: those that are not modelled, and why."""
+    """The derived events of a run; ``left_out``: those that are not modelled, with the reason."""
 
     machine: str
     values: Sequence[DerivedValue]
@@ -90,7 +90,7 @@ class DerivedReport(NamedTuple):
 
 
 def derived_text(report: DerivedReport, style: str = "plain") -> str:
-    """The report for people: value, name and meaning; below, the formula and what it needs."""
+    """Return the report as text: value, name and description; below, the formula and its needs."""
     lines = [report.machine]
     for title, rows in report.tables().items():
         sources = ", ".join(dict.fromkeys(row.source for row in rows))

@@ -1,4 +1,4 @@
-"""Two results side by side: what differs in their counts, in where their cycles went, and in their functions."""
+"""Differences of two results: counts, cycles by cause, and functions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class Cycles(NamedTuple):
-    """Where the cycles of a result went: by part and by what that consists of, and by function (its name with its
-    shared object): cycles by part, then instructions."""
+    """The cycle breakdown of a result: by part and component, and by function (its name with its shared object): cycles
+    by part, then instructions."""
 
     cycles: int
     instructions: int
@@ -24,7 +24,7 @@ class Cycles(NamedTuple):
 
 class Result(NamedTuple):
     """One side. ``kind``: results (--json), recording, or baseline; ``counts`` by event; ``by_function``: by event,
-    then by function; what a file does not say is empty, or None."""
+    then by function. Data that a file lacks is empty, or None."""
 
     path: str
     kind: str
@@ -36,12 +36,12 @@ class Result(NamedTuple):
     by_function: Mapping[str, Mapping[str, Value]] = {}
 
     def to_dict(self) -> dict[str, Any]:
-        """path, kind, command, pmu, machine."""
+        """Return path, kind, command, pmu, machine."""
         return {name: getattr(self, name) for name in ("path", "kind", "command", "pmu", "machine")}
 
 
 class Pair(NamedTuple):
-    """Something on both sides; None: one side does not have it."""
+    """A value on both sides; None on a side without it."""
 
     name: str
     a: Value
@@ -49,22 +49,21 @@ class Pair(NamedTuple):
 
     @property
     def difference(self) -> Value:
-        """B less A."""
+        """B minus A."""
         return None if self.a is None or self.b is None else self.b - self.a
 
     @property
     def change(self) -> float | None:
-        """The difference as a part of A; None where that makes no sense."""
+        """The difference as a fraction of A; None if undefined."""
         return None if self.difference is None or not self.a else self.difference / self.a
 
     def to_dict(self) -> dict[str, Any]:
-        """name, a, b, difference, change (null where there is none)."""
+        """Return name, a, b, difference, change (null if undefined)."""
         return {"name": self.name, "a": self.a, "b": self.b, "difference": self.difference, "change": self.change}
 
 
 class Cause(NamedTuple):
-    """The cycles of one cause, which is part of ``part`` ("": it is one of the parts itself), and those of an
-    instruction."""
+    """The cycles of one cause, a component of ``part`` ("": a part itself), and its cycles per instruction."""
 
     name: str
     part: str
@@ -72,14 +71,14 @@ class Cause(NamedTuple):
     cpi: Pair
 
     def to_dict(self) -> dict[str, Any]:
-        """name, part (null: it is a part itself), cycles and cpi (Pair.to_dict)."""
+        """Return name, part (null: it is a part itself), cycles and cpi (Pair.to_dict)."""
         pairs = {"cycles": self.cycles.to_dict(), "cpi": self.cpi.to_dict()}
         return {"name": self.name, "part": self.part or None, **pairs}
 
 
 class Changed(NamedTuple):
-    """A function that is not the same on both sides: its cycles, its instructions, and its cycles by part (None: there
-    is no such function)."""
+    """A function that differs between the sides: its cycles, its instructions, and its cycles by part (None: the side
+    has no such function)."""
 
     name: str
     cycles: Pair
@@ -88,15 +87,15 @@ class Changed(NamedTuple):
     parts_b: Sequence[int] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """name, cycles and instructions (Pair.to_dict), parts_a, parts_b."""
+        """Return name, cycles and instructions (Pair.to_dict), parts_a, parts_b."""
         pairs = {"cycles": self.cycles.to_dict(), "instructions": self.instructions.to_dict()}
         return {"name": self.name, **pairs, "parts_a": self.parts_a, "parts_b": self.parts_b}
 
 
 class Difference(NamedTuple):
-    """``counts`` in the order of A, then what B alone has; ``causes`` and ``functions`` are empty unless both sides
-    know their cycles; ``by_event``: by event that both sides split, the functions whose counts differ. Functions that
-    differ most come first."""
+    """``counts`` in the order of A, then those of B alone; ``causes`` and ``functions`` are empty unless both sides
+    have cycles; ``by_event``: for each event that both sides split, the functions whose counts differ. Functions with
+    the largest difference come first."""
 
     a: Result
     b: Result
@@ -111,7 +110,8 @@ class Difference(NamedTuple):
         return [cause.name for cause in self.causes if not cause.part and cause.name != ALL]
 
     def to_dict(self) -> dict[str, Any]:
-        """What --json prints: a and b (Result.to_dict), counts, causes, functions, by_event (their to_dict)."""
+        """Return the object that --json prints: a and b (Result.to_dict), counts, causes, functions, by_event (their
+        to_dict)."""
         return {
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
@@ -126,7 +126,7 @@ ALL = "all cycles"
 
 
 def difference(a: Result, b: Result) -> Difference:
-    """What differs from A to B."""
+    """Return the differences from A to B."""
     both = a.cycles is not None and b.cycles is not None
     events = [event for event in a.by_function if event in b.by_function]
     return Difference(
@@ -176,5 +176,5 @@ def _changed(a: Mapping[str, Value], b: Mapping[str, Value]) -> list[Pair]:
 
 
 def _size(pair: Pair) -> float:
-    """How large a difference is; what one side lacks is nothing there."""
+    """Return the size of a difference; a missing value counts as 0."""
     return abs((pair.b or 0) - (pair.a or 0))

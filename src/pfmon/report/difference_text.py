@@ -1,4 +1,4 @@
-"""Two results side by side as text."""
+"""The differences of two results as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADINGS = ("A", "B", "B - A", "change")
 
 
 def difference_text(found: Difference, most: int, style: str = "plain") -> str:
-    """The tables for people; ``most`` rows of functions."""
+    """Return the tables as text, with at most ``most`` rows of functions."""
     parts = ["".join(_side(name, side) for name, side in (("A", found.a), ("B", found.b)))]
     if found.counts:
         parts.append(_table("event", (_cells(pair, style) for pair in found.counts)))
@@ -34,7 +34,7 @@ def _side(name: str, side: Result) -> str:
 
 
 def _causes(found: Difference) -> str:
-    """Cycles of an instruction, by cause."""
+    """Return the table of cycles per instruction, by cause."""
     rows = []
     for cause in found.causes:
         pair, name = cause.cpi, f"{'  ' if cause.part else ''}{cause.name}"
@@ -67,7 +67,7 @@ def _limited(what: str, rows: Sequence[list[str]], most: int) -> str:
 
 
 def _table(what: str, rows: Iterable[list[str]]) -> str:
-    """Numbers to the right, the name behind them."""
+    """Return rows of right-aligned numbers followed by the name."""
     lines = [[*HEADINGS, what], *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
     return "".join(

@@ -1,4 +1,4 @@
-"""Estimates of event sets that took turns, beside what counting all the time gives."""
+"""Estimates of multiplexed event sets beside the true counts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count, Value
 
 ERROR = 10
-"""Columns of the error."""
+"""Width of the error column."""
 
 
 def estimate_lines(counts: Sequence[Count], style: str = "plain") -> str:
-    """A heading, and a line for each event: estimate, true value, error, share of the time, name."""
+    """Return a heading, and a line for each event: estimate, true value, error, share of the time, name."""
     lines = [f"{'estimate':>{WIDTH}} {'true':>{WIDTH}} {'error':>{ERROR}} {'time':>{ERROR}}\n"]
     for count in counts:
         if count.estimate is None:
@@ -29,7 +29,7 @@ def estimate_lines(counts: Sequence[Count], style: str = "plain") -> str:
 
 
 def error(value: Value, true: Value) -> float | None:
-    """How far an estimate is off, as a part of the true value; None where this makes no sense."""
+    """Return the error of an estimate as a fraction of the true value; None if undefined."""
     if value is None or true is None or (not true and value):
         return None
     return value / true - 1 if true else 0.0

@@ -1,4 +1,4 @@
-"""The comment lines that --with-header puts before the counts."""
+"""The comment lines of --with-header before the counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def occasion() -> dict[str, str]:
-    """When and where a run was: date, hostname, system."""
+    """Return date, hostname and system of a run."""
     return {
         "date": f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
         "hostname": platform.node(),
@@ -26,19 +26,19 @@ def occasion() -> dict[str, str]:
 
 
 def header(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
-    """What was run when, where and on which machine, which counter counts what, and the registers that make it so;
-    ``notes`` say what of the options is not, or not exactly, in force."""
+    """Return the lines with time, host, command and machine, the event of each counter, and the registers' values;
+    ``notes``: options without, or with approximate, effect."""
     return occasion_lines() + run_lines(pmu, command, record, notes)
 
 
 def occasion_lines() -> str:
-    """When and where it was, and by which pfmon."""
+    """Return the lines with time, host and pfmon's version."""
     lines = [*(f"{name}: {text}" for name, text in occasion().items()), f"pfmon version: {VERSION}"]
     return _lines(lines)
 
 
 def run_lines(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
-    """What was run, and what counted it."""
+    """Return the lines with the command and the programming."""
     command_line = f"command: {shlex.join(command)}"
     return _lines([f"pmu: {pmu}", command_line, *programming_lines(record), *(f"note: {note}" for note in notes)])
 

@@ -1,4 +1,4 @@
-"""What was counted in each interval of a run, as a table that grows."""
+"""The counts of each interval of a run, as a table printed line by line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 TIME = 16
 LEAST = 12
-"""Columns of the time, and of a count at least."""
+"""Width of the time column, and the minimum width of a count's."""
 
 
 class IntervalTable:
-    """Lines of intervals: when it ended, in milliseconds of the program's processor time, and a column an event."""
+    """Lines of intervals: the end, in milliseconds of the program's processor time, and a column for each event."""
 
     def __init__(self, names: Sequence[str], style: str = "plain") -> None:
         self._names = [name.upper() for name in names]
@@ -24,7 +24,7 @@ class IntervalTable:
         self._begun = False
 
     def lines(self, interval: Interval) -> str:
-        """The next interval's line, with a heading before the first."""
+        """Return the next interval's line, preceded by a heading for the first."""
         time, values = interval
         texts = [value_text(value, self._style) for value in values]
         line = self._line(f"{time / 1e6:.6f}", texts)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def machine_text(machine: MachineFigures) -> str:
-    """A line a figure: name, value, what it means, where it is from."""
+    """Return a line for each figure: name, value, description, source."""
     known = figures(machine.core)
     tables = list(dict.fromkeys(name.partition(".")[0] for name in known))
     order = sorted((name for name in known if name in machine), key=lambda name: tables.index(name.partition(".")[0]))

@@ -1,4 +1,4 @@
-"""Profiles as tables: a column for each event, then what the row is about."""
+"""Profiles as tables: a column for each event, then the function, block or instruction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_LINE = "[no source line]"
 
 
 class Line(NamedTuple):
-    """An instruction of a function: address | slot, text, what it counted, and where it comes from, as text."""
+    """An instruction of a function: address | slot, text, counts, and source position as text."""
 
     address: int
     text: str
@@ -26,18 +26,18 @@ class Line(NamedTuple):
 
 
 def function_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain") -> str:
-    """The counts by function, the largest first."""
+    """Return the counts by function, the largest first."""
     return _table(events, "function", rows, style)
 
 
 def block_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain") -> str:
-    """The counts by basic block, the largest first."""
+    """Return the counts by basic block, the largest first."""
     return _table(events, "block", rows, style)
 
 
 def annotated(events: Sequence[str], name: str, lines: Iterable[Line], style: str = "plain") -> str:
-    """A function's instructions in order, address | slot and text, with what each counted (None: nothing), and before
-    those of a source line that, with the functions that were inlined there."""
+    """Return a function's instructions in order, address | slot and text, with their counts (None: nothing);
+    instructions of a source line follow that line, which names the functions inlined there."""
     rows: list[tuple[list[str], str]] = []
     before = ""
     for line in lines:
@@ -49,7 +49,7 @@ def annotated(events: Sequence[str], name: str, lines: Iterable[Line], style: st
 
 
 def origin_text(path: str, line: int, inlined: Sequence[str], text: str) -> str:
-    """``primes.c:12 (bit, inlined) return bits[n];``: what stands before the instructions of a source line; "" without
+    """Return the heading of a source line's instructions, ``primes.c:12 (bit, inlined) return bits[n];``; "" without
     one."""
     if not path:
         return ""
@@ -64,14 +64,14 @@ def _table(events: Sequence[str], what: str, rows: Iterable[Row], style: str) ->
 
 
 def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:
-    """Texts of the values; none where nothing was counted."""
+    """Return the values as text, empty if nothing was counted."""
     if values is None:
         return [""] * len(events)
     return [value_text(value, style) for value in values]
 
 
 def _aligned(events: Sequence[str], what: str, rows: Sequence[tuple[list[str], str]]) -> str:
-    """Columns as wide as what is in them, numbers to the right."""
+    """Return rows with columns as wide as their contents, numbers right-aligned."""
     table = [(list(events), what), *rows]
     widths = [max(len(cells[column]) for cells, _ in table) for column in range(len(events))]
     lines = []

@@ -1,4 +1,4 @@
-"""What --verbose says: ranges as asked for, formulas, registers, ranges as programmed."""
+"""The text of --verbose: requested ranges, formulas, registers, programmed ranges."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
-    """``said`` are lines about the request; then derived events, registers and breakpoint pairs."""
+    """Return the lines of the request in ``said``, then derived events, registers and breakpoint pairs."""
     lines = [*said, *_formulas(plan, programming), programming_text(programming)]
     return "".join(f"{line.rstrip(chr(10))}\n" for line in lines if line)
 
 
 def monitors_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
-    """In short: ``said``, derived events, and which counter counts what."""
+    """Return the short form: ``said``, derived events, and each counter's event."""
     model = get(programming.pmu)
     lines = [*said, *_formulas(plan, programming)]
     lines += [f"{model.data_name(monitor.pmd)} {monitor.event.name}" for monitor in programming.monitors]
@@ -38,7 +38,7 @@ def _formulas(plan: Plan, programming: Programming) -> list[str]:
 
 
 def trigger_text(triggers: Sequence[Trigger]) -> str:
-    """A line for each trigger: what it does, when, where."""
+    """Return a line for each trigger: its effect, kind and address."""
     accesses = {(True, True): "read-write", (True, False): "read-only", (False, True): "write-only"}
     return "".join(
         f"{'start' if one.starts else 'stop'} {'data ' + accesses[one.reads, one.writes] if one.data else 'code'} "

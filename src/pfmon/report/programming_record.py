@@ -1,4 +1,4 @@
-"""What was programmed, as a record: for --json as it is, for --with-header as lines."""
+"""The programming of a run as a record, printed by --json and --with-header."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETS = ("both", "ia32", "ia64", "none")
 
 
 class Machine(NamedTuple):
-    """The machine of a run: its name or file, and what --set changed of it, FIGURE=VALUE."""
+    """The machine of a run: its name or file, and the changes of --set, FIGURE=VALUE."""
 
     name: str
     changes: Sequence[str]
@@ -37,11 +37,11 @@ class Record(NamedTuple):
     machine: Machine
 
     def to_dict(self) -> dict[str, Any]:
-        """machine (machine_json) and programming (programming_json)."""
+        """Return machine (machine_json) and programming (programming_json)."""
         return {"machine": machine_json(self.machine), "programming": programming_json(self)}
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
+        """Return a DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
         from pfmon.session.frames import frame  # a run of the command makes none
 
         rows = [
@@ -54,14 +54,15 @@ class Record(NamedTuple):
 
 
 def levels(plm: int) -> str:
-    """The letters of a privilege mask."""
+    """Return the letters of a privilege mask."""
     return "".join(letter for level, letter in enumerate(LEVELS) if plm >> level & 1)
 
 
 def programming_json(record: Record) -> list[dict[str, Any]]:
-    """An object for each event set: set (its number) and pmus, an object for each PMU that counted in it: registers
+    """Return an object for each event set: set (its number) and pmus, an object for each PMU that counted in it:
+    registers
     (name and value in hexadecimal, in the order of writing), monitors, code_range and data_range (null without one),
-    opcode_matchers (null for one that is not used)."""
+    opcode_matchers (null for an unused one)."""
     return [
         {"set": number, "pmus": [_pmu(record, record.requests[number], made) for made in programmings]}
         for number, programmings in enumerate(record.sets)
@@ -69,7 +70,7 @@ def programming_json(record: Record) -> list[dict[str, Any]]:
 
 
 def machine_json(machine: Machine) -> dict[str, Any]:
-    """name, and changes: what --set changed, FIGURE=VALUE."""
+    """Return name, and changes: those of --set, FIGURE=VALUE."""
     return {"name": machine.name, "changes": list(machine.changes)}
 
 
@@ -114,7 +115,7 @@ def _range(programmed: RangeProgramming | None) -> dict[str, Any] | None:
 
 
 def _matcher(number: int, matcher: OpcodeMatch | None) -> dict[str, Any] | None:
-    """register, slots, and match and mask as asked for, in hexadecimal."""
+    """Return register, slots, and the requested match and mask in hexadecimal."""
     if matcher is None:
         return None
     return {
@@ -126,7 +127,7 @@ def _matcher(number: int, matcher: OpcodeMatch | None) -> dict[str, Any] | None:
 
 
 def programming_lines(record: Record) -> list[str]:
-    """The same in lines."""
+    """Return the record as lines of text."""
     lines = [f"machine: {record.machine.name}"]
     lines += [f"machine change: {change}" for change in record.machine.changes]
     for number, pmus in enumerate(programming_json(record)):
@@ -154,7 +155,7 @@ def _pmu_lines(one: Mapping[str, Any]) -> list[str]:
 
 
 def _monitor_line(monitor: Mapping[str, Any]) -> str:
-    """A counter: its event, its levels, and what is special to it."""
+    """Return a counter's line: its event, its levels, and its other settings."""
     line = f"{monitor['register']}: {monitor['event']}, plm={monitor['plm']}"
     if monitor["instruction_set"] != "both":
         line += f", {monitor['instruction_set']}"

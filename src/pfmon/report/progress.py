@@ -1,4 +1,4 @@
-"""A moment of a run, as a line and as tables: by rich for terminals, as plain text elsewhere."""
+"""Progress of a run, as a line and as tables: by rich on terminals, as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTS_IN_LINE = 4
 
 
 def short(value: Value) -> str:
-    """A number with four digits at the most, and the prefix of its size."""
+    """Format a number with at most four digits and an SI prefix."""
     if value is None:
         return "n/a"
     for size, prefix in PREFIXES:
@@ -27,14 +27,14 @@ def short(value: Value) -> str:
 
 
 def speed(now: SoFar, before: SoFar | None) -> float:
-    """Instructions a second since the moment before, or since the beginning."""
+    """Return instructions per second since the previous moment, or since the beginning."""
     first = (before.seconds, before.instructions) if before else (0.0, 0)
     took = now.seconds - first[0]
     return (now.instructions - first[1]) / took if took > 0 else 0.0
 
 
 def progress_line(now: SoFar, before: SoFar | None = None) -> Text:
-    """How long it runs, instructions, speed, the first counts, memory. Instructions that are only known at the end are
+    """Return the line of time, instructions, speed, the first counts, memory. Instructions known only at the end are
     left out."""
     parts = [(f"{now.seconds:.0f} s", "bold")]
     if now.instructions:
@@ -49,7 +49,7 @@ def progress_line(now: SoFar, before: SoFar | None = None) -> Text:
 
 
 def count_table(now: SoFar, style: str = "plain") -> Table:
-    """What was counted so far."""
+    """Return the table of counts so far."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("count", justify="right", min_width=20)
     table.add_column("event")
@@ -59,7 +59,7 @@ def count_table(now: SoFar, style: str = "plain") -> Table:
 
 
 def function_table(now: SoFar, most: int, style: str = "plain") -> Table:
-    """The functions that most of the first event comes from, with all counts."""
+    """Return the table of the functions with most of the first event, with all counts."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     first = now.counts[0][1] if now.counts else 0
     table.add_column("share", justify="right", style="cyan")

@@ -1,4 +1,4 @@
-"""A moment of a run that goes on."""
+"""The progress of a run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class SoFar(NamedTuple):
-    """A moment of a run: seconds since it began, instructions retired, bytes of memory that pfmon has; what was counted
-    a moment before, by event, and by function, most first (none: not asked for, or of several event sets)."""
+    """The progress of a run: seconds since it began, instructions retired, bytes of pfmon's memory; counts as last
+    read, by event, and by function, largest first (none: not requested, or several event sets)."""
 
     seconds: float
     instructions: int

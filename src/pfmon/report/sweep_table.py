@@ -16,7 +16,7 @@ MISSING = "a sweep's table needs pyarrow, which is not installed: pip install 'p
 
 
 def arrow() -> Any:
-    """The library. PfmonError without it."""
+    """Return pyarrow. PfmonError without it."""
     try:
         return import_module("pyarrow")
     except ImportError:
@@ -24,8 +24,8 @@ def arrow() -> Any:
 
 
 def write_table(path: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Put a table into a file: whole numbers as int64, all other numbers as double. OSError: it cannot be written; then
-    what was there stays."""
+    """Write a table atomically: integers as int64, other numbers as double. OSError: it cannot be written; an existing
+    file stays."""
     library, parquet = arrow(), import_module("pyarrow.parquet")
     made = {name: _array(library, [row[place] for row in rows]) for place, name in enumerate(columns)}
     whole = WholeFile(path)

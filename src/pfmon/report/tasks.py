@@ -1,4 +1,4 @@
-"""The counts of each program in each process that was followed, and of all together."""
+"""The counts of each program in each followed process, and their sums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pfmon.session.thread_counts import ThreadCounts
 
 MOST_COMMAND = 100
-"""Characters of a command that are shown; JSON has it whole."""
+"""Maximum characters of a printed command; JSON has the whole command."""
 
 
 def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
@@ -43,19 +43,19 @@ def counted(task: TaskCounts, style: str) -> str:
 
 
 def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:
-    """A line on each thread, with its counts below, and one on what comes then: all of them."""
+    """Return a line for each thread with its counts below, then a line that introduces the sums."""
     parts = [f"# thread {thread.place}\n{count_lines(thread.counts, style)}" for thread in threads]
     return "".join([*parts, f"# all {len(threads)} threads\n"])
 
 
 def shown_command(command: Sequence[str]) -> str:
-    """A program with its arguments, on one line."""
+    """Return a program with its arguments on one line."""
     text = os.fsencode(shlex.join(command)).decode(errors="replace").replace("\n", " ")
     return text if len(text) <= MOST_COMMAND else f"{text[:MOST_COMMAND]}..."
 
 
 def end_text(status: int | None, signal: int | None) -> str:
-    """How a program ended, if that needs a word."""
+    """Return how a program ended; "" for success."""
     if signal:
         return f" (killed by signal {signal})"
     return f" (exit status {status})" if status else ""

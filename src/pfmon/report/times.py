@@ -1,4 +1,4 @@
-"""How long a run took, as pfmon's --show-time prints it."""
+"""The duration of a run, as --show-time prints it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def times_line(times: Times) -> str:
-    """``real 0h00m00.252s user 0h00m00.248s sys 0h00m00.004s``: the host's time, not the program's."""
+    """Return ``real 0h00m00.252s user 0h00m00.248s sys 0h00m00.004s``: the host's time, not the program's."""
     return f"real {_clock(times.real)} user {_clock(times.user)} sys {_clock(times.system)}\n"
 
 

@@ -25,4 +25,4 @@ EXPORTS: dict[str, type[Export]] = {
     "csv": CsvTable,
     "parquet": Parquet,
 }
-"""By the name that --export takes."""
+"""By the name in --export."""

@@ -1,5 +1,5 @@
-"""callgrind: what callgrind_annotate and KCachegrind read (Callgrind Format Specification, version 1). Costs are the
-events of the samples' periods: at each instruction, and inclusive of what it called, at each call."""
+"""callgrind: the format of callgrind_annotate and KCachegrind (Callgrind Format Specification, version 1). Costs are
+the events of the samples' periods: self costs at each instruction, inclusive costs at each call."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 UNKNOWN, NO_LINE = "???", 0
 Cost = Counter[str]
-"""How much of each event."""
+"""The cost in each event."""
 
 
 class Callgrind(Export):
-    """How often a call was made is not known from samples: it is given as the number of samples that it is in."""
+    """Samples do not show how often a call was made; its call count is the number of samples that contain it."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -59,13 +59,13 @@ class Callgrind(Export):
         return utf8("\n".join(lines))
 
     def _function(self, function: Function, addresses: Sequence[int]) -> list[str]:
-        """What an object file, a source file and a function begin, and the costs of its instructions."""
+        """Return the lines of the object file, source file and function, and the costs of its instructions."""
         file, _ = self._line(function.address)
         lines = [f"ob={self._object(function)}", f"fl={file}", f"fn={function.name}"]
         here = file
         for address in addresses:
             source, line = self._line(address)
-            if source != here:  # inlined from another file, or back from there
+            if source != here:  # begin or end of code inlined from another file
                 lines.append(f"{'fe' if source == file else 'fi'}={source}")
                 here = source
             if address in self._own:
@@ -81,7 +81,7 @@ class Callgrind(Export):
         return [*names, f"calls={count} {callee.address:#x} {line}"]
 
     def _costs(self, cost: Cost) -> str:
-        """In the order of the events."""
+        """Return the costs in the order of the events."""
         return " ".join(str(cost[event]) for event in self._total) or "0"
 
     def _line(self, address: int) -> tuple[str, int]:

@@ -1,5 +1,5 @@
-"""Collapsed stacks: a line for each stack, its functions joined by semicolons, and how many samples have it. Scripts
-for flame graphs, speedscope and others read them."""
+"""Collapsed stacks: a line for each stack, its functions joined by semicolons, and its number of samples. Scripts for
+flame graphs, speedscope and others read them."""
 
 from __future__ import annotations
 

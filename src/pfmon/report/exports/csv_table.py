@@ -38,7 +38,7 @@ class CsvTable(Rows):
         return self._written()
 
     def _written(self) -> bytes:
-        """What was written since it was last called."""
+        """Return the output since the last call."""
         text = self._out.getvalue()
         self._out.seek(0)
         self._out.truncate()

@@ -1,4 +1,4 @@
-"""What all exports have."""
+"""The base class of exports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 COMM = 15
-"""Characters of a command's name that Linux keeps (TASK_COMM_LEN)."""
+"""Length of a command's name in Linux (TASK_COMM_LEN)."""
 
 
 class Subject(NamedTuple):
@@ -35,11 +35,11 @@ class Subject(NamedTuple):
 
     @property
     def comm(self) -> str:
-        """The command's name as Linux has it."""
+        """The command's name, truncated as by Linux."""
         return self.command[0].rpartition("/")[2][:COMM] if self.command else ""
 
     def event(self, sample: Sample) -> str:
-        """The event whose period ended with a sample; of several the first one, which the period is of."""
+        """Return the event whose period ended with a sample; if several did, the first, to which the period belongs."""
         pmd = sample.overflowed[0] if sample.overflowed else 0
         return self.events.get((sample.set, pmd), f"PMD{pmd}")
 
@@ -49,34 +49,34 @@ class Subject(NamedTuple):
 
 
 class Export(ABC):
-    """Makes a file of samples, buffer by buffer."""
+    """Encodes samples as a file, buffer by buffer."""
 
     joins = False
     """Whether the files of several programs are one, behind each other."""
 
     def __init__(self, subject: Subject) -> None:
-        """PfmonError when it cannot be made here."""
+        """PfmonError: the format is not available, as a library is missing."""
         self.subject = subject
         self.names = subject.names
 
     def stack(self, sample: Sample) -> list[str]:
-        """The functions that the program is in, the outermost first."""
+        """Return the functions of a sample's call stack, the outermost first."""
         return [str(self.names.function(address)) for address in reversed(frames(sample))]
 
     @abstractmethod
     def take(self, samples: Sequence[Sample]) -> bytes:
-        """The samples of a buffer; what can be written of the file now."""
+        """Add a buffer of samples; return the bytes that can be written."""
 
     @abstractmethod
     def finish(self) -> bytes:
-        """All samples have come: the rest of the file."""
+        """Return the rest of the file after the last sample."""
 
 
 def frames(sample: Sample) -> tuple[int, ...]:
-    """The instruction of a sample, and those that called, the latest first."""
+    """Return the addresses of a sample's instruction and of its callers, the innermost first."""
     return (sample.iip, *sample.calls)
 
 
 def utf8(text: str) -> bytes:
-    """Text as it is written; what is no character (paths may have such bytes) stays the byte that it was."""
+    """Encode text; bytes of paths that are not UTF-8 stay unchanged."""
     return text.encode("utf-8", "surrogateescape")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GECKO_VERSION, PROCESSED_VERSION = 34, 61
 MILLISECOND = 1_000_000
-"""In nanoseconds."""
+"""Nanoseconds per millisecond."""
 CATEGORIES = [
     {"name": "Other", "color": "grey", "subcategories": ["Other"]},
     {"name": "User", "color": "yellow", "subcategories": ["Other"]},
@@ -29,7 +29,7 @@ MARKERS = ("data", "name", "startTime", "endTime", "phase", "category")
 
 
 class _Samples(NamedTuple):
-    """Those of one event: stacks, milliseconds, periods."""
+    """The samples of one event: stacks, milliseconds, periods."""
 
     stacks: list[int]
     times: list[float]
@@ -37,7 +37,7 @@ class _Samples(NamedTuple):
 
 
 class Firefox(Export):
-    """A thread for each event that is sampled; samples weigh the events that their periods had."""
+    """A thread for each sampled event; samples are weighted by their periods."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -53,7 +53,7 @@ class Firefox(Export):
         return b""
 
     def finish(self) -> bytes:
-        of_none = {} if self._threads else {"samples": _Samples([], [], [])}  # a profile has a thread
+        of_none = {} if self._threads else {"samples": _Samples([], [], [])}  # a profile needs a thread
         threads = [
             self._thread(number, event, samples)
             for number, (event, samples) in enumerate({**self._threads, **of_none}.items())

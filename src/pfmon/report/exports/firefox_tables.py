@@ -1,5 +1,5 @@
-"""The tables of a processed profile of the Firefox Profiler: what its stacks consist of. A table is a list for each
-column; rows are named by their numbers."""
+"""The stack tables of a processed profile of the Firefox Profiler. A table is a list for each column; rows are referred
+to by their numbers."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from pfmon.session.profile import FunctionNames, Source
 
 NONE = -1
-"""No library, no address."""
+"""Stands for no library or address."""
 USER = 1
 """The number of the frames' category."""
 LIBRARY = 1
-"""The type of a resource."""
+"""The type of a library's resource."""
 ARCHITECTURE = "ia64"
 
 
 class _Table:
-    """Rows, each known by a key."""
+    """Rows with unique keys."""
 
     def __init__(self, *columns: str) -> None:
         self.columns: dict[str, list[Any]] = {column: [] for column in columns}
         self._numbers: dict[Hashable, int] = {}
 
     def find(self, key: Hashable) -> int | None:
-        """The number of the row that was entered under a key."""
+        """Return the number of a key's row, None without one."""
         return self._numbers.get(key)
 
     def enter(self, key: Hashable, *cells: Any) -> int:
-        """A new row."""
+        """Append a row and return its number."""
         for column, cell in zip(self.columns.values(), cells, strict=True):
             column.append(cell)
         return self._numbers.setdefault(key, len(self._numbers))
@@ -41,7 +41,7 @@ class _Table:
 
 
 class Tables:
-    """Enters what is asked for; `shared` are all tables."""
+    """Builds the tables as stacks are requested; `shared` returns them."""
 
     def __init__(self, names: FunctionNames) -> None:
         self._names = names
@@ -61,7 +61,7 @@ class Tables:
         self.libraries: list[dict[str, Any]] = []
 
     def shared(self) -> dict[str, Any]:
-        """All but the libraries."""
+        """All tables but the libraries."""
         return {
             "stackTable": self._stacks.as_data(),
             "frameTable": self._frames.as_data(),
@@ -73,7 +73,7 @@ class Tables:
         }
 
     def stack(self, frames: Sequence[int]) -> int:
-        """The number of a stack: addresses of instructions, the innermost first."""
+        """Return the number of a stack, given as addresses of instructions, the innermost first."""
         if frames not in self._known:
             prefix: int | None = None
             for address in reversed(frames):
@@ -95,7 +95,7 @@ class Tables:
         return self._frames.enter(address, offset, 0, USER, 0, function, symbol, 0, self._line(address), None)
 
     def _line(self, address: int) -> int | None:
-        """A frame's line, which is one of the file that its function is in: None for what was inlined from another."""
+        """Return a frame's line in its function's file; None for code inlined from another file."""
         source, begin = self._names.source(address), self._names.source(self._names.function(address).address)
         return source.line if source and begin and source.file == begin.file else None
 
@@ -127,7 +127,7 @@ class Tables:
         return self._resources.enter(library, library, name, None, LIBRARY) if found is None else found
 
     def _library(self, address: int) -> tuple[int, int]:
-        """The number of the file that an address is in, and where in it, from where its first segment lies on."""
+        """Return the number of an address's file, and the offset from its first segment."""
         image = self._names.image(address)
         if image is None:
             return NONE, NONE

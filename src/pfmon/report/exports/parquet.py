@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 GROUP = 1 << 16
-"""Rows that are written together."""
+"""Rows written at a time."""
 TEXTS = frozenset({"overflowed", "place", "file", "stack"})
 
 
 class Parquet(Rows):
-    """Numbers are unsigned 64-bit ones."""
+    """Numbers are unsigned 64-bit integers."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -54,7 +54,7 @@ class Parquet(Rows):
 
 
 class _Written:
-    """A file as pyarrow wants one, whose bytes are taken from it again and again."""
+    """A file object for pyarrow whose bytes are drained repeatedly."""
 
     closed = False
 
@@ -77,6 +77,6 @@ class _Written:
         self.closed = True
 
     def drain(self) -> bytes:
-        """What was written since it was last called."""
+        """Return the bytes written since the last call."""
         new, self._new = self._new, []
         return b"".join(new)

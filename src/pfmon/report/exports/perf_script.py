@@ -1,4 +1,4 @@
-"""perf-script: the text that `perf script` prints of samples with call chains (Linux, tools/perf, perf-script(1)), with
+"""perf-script: the output of `perf script` for samples with call chains (Linux, tools/perf, perf-script(1)), with
 nanoseconds. Scripts for flame graphs and viewers read it."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ UNKNOWN = "[unknown]"
 
 
 class PerfScript(Export):
-    """A line for a sample (command, thread, processor, seconds, period, event), one for each frame (address, function,
-    file), and an empty one."""
+    """For each sample a line (command, thread, processor, seconds, period, event), one for each frame (address,
+    function, file), and an empty one."""
 
     joins = True
 

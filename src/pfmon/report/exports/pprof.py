@@ -1,5 +1,5 @@
-"""pprof: a compressed message Profile (google/pprof, proto/profile.proto; the numbers of fields are from there), as the
-pprof command and others open it."""
+"""pprof: a compressed message Profile (google/pprof, proto/profile.proto, with its field numbers), for the pprof
+command and others."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING_TABLE = 1, 2, 3, 4, 5, 
 DURATION_NANOS, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_SAMPLE_TYPE = 10, 11, 12, 13, 14
 
 RESOLVED = (7, 8, 9, 10)
-"""Fields of a mapping: its functions, files, lines and inlined calls are here, as far as they are known."""
+"""Fields of a mapping: the profile has its functions, files, lines and inlined calls, as far as known."""
 
 
 class Pprof(Export):
-    """Samples with the same stack are one, whose values are how many there were and, for each event that is sampled,
-    the sum of their periods. Locations are instructions, those of callers the calls themselves."""
+    """Samples with the same stack are merged; their values are the number of samples and, for each sampled event, the
+    sum of their periods. Locations are instructions; those of callers are the call instructions."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._strings = {"": 0}
         self._functions: dict[tuple[str, int, str], int] = {}
-        """By name, address, and source file: that of a line is its function's, so code that was inlined from another
-        file has a function of its own."""
+        """By name, address, and source file: a line belongs to its function's file, so code inlined from another file
+        has a function of its own."""
         self._locations: dict[int, int] = {}
         self._mappings: dict[int, int] = {}
-        """By the address that one begins at."""
+        """By start address."""
         self._encoded: list[bytes] = []
         self._values: dict[tuple[int, ...], dict[str, int]] = {}
         self._events: dict[str, set[int]] = {}
-        """With the periods that there were."""
+        """Samples by stack, with the periods that occurred."""
         self._last = 0
 
     def take(self, samples: Sequence[Sample]) -> bytes:
@@ -98,7 +98,7 @@ class Pprof(Export):
         return self._functions[key]
 
     def _mapping(self, address: int) -> int:
-        """The segment that an address is in; 0: in none."""
+        """Return the number of the segment that contains an address; 0: none."""
         image = self.names.image(address)
         segment = image.segment(address) if image else None
         if image is None or segment is None:

@@ -1,4 +1,4 @@
-"""Messages as Protocol Buffers encode them (Protocol Buffers documentation, "Encoding"): as much as a profile needs."""
+"""The subset of Protocol Buffers encoding that a profile needs (Protocol Buffers documentation, "Encoding")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORD = (1 << 64) - 1
 
 
 def varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; a negative number as 64 bits of two's complement."""
+    """Encode an integer, seven bits per byte, the lowest first; a negative one as 64 bits of two's complement."""
     value &= WORD
     found = bytearray()
     while value > 0x7F:
@@ -23,15 +23,15 @@ def varint(value: int) -> bytes:
 
 
 def number(field: int, value: int) -> bytes:
-    """A field of an integer type; 0 is what a field is that is not there."""
+    """Encode an integer field; empty for 0, the value of an absent field."""
     return varint(field << 3 | VARINT) + varint(value) if value else b""
 
 
 def data(field: int, content: bytes) -> bytes:
-    """A text, or a message in a message."""
+    """Encode a string field, or an embedded message."""
     return varint(field << 3 | LENGTH) + varint(len(content)) + content
 
 
 def numbers(field: int, values: Iterable[int]) -> bytes:
-    """A repeated field of an integer type, packed."""
+    """Encode a repeated integer field, packed."""
     return data(field, b"".join(map(varint, values)))

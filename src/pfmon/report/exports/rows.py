@@ -1,4 +1,4 @@
-"""A row for each sample: what the formats that are tables have in common."""
+"""The base class of tabular formats: a row for each sample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cell = int | str | None
 
 
 class Rows(Export):
-    """Numbers the samples. After COLUMNS comes a column for each register that samples can have, pmdN."""
+    """Numbers the samples. COLUMNS are followed by a column pmdN for each register that samples may hold."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -23,8 +23,8 @@ class Rows(Export):
         self._number = 0
 
     def row(self, sample: Sample) -> list[Cell]:
-        """The values of a sample. The stack is functions joined by semicolons, the outermost first; file and line are
-        None where there is no DWARF, a register that a sample does not have is None."""
+        """Return the values of a sample. The stack is functions joined by semicolons, the outermost first; file and
+        line are None without DWARF, as is a register that the sample lacks."""
         source = self.names.source(sample.iip)
         cells: list[Cell] = [
             *(self._number, sample.stamp, sample.iip, " ".join(map(str, sample.overflowed)), sample.last, sample.set),

@@ -1,5 +1,5 @@
-"""speedscope: profiles of samples in speedscope's own format (its file-format-spec), each sample weighing the events
-that its period had."""
+"""speedscope: profiles of samples in speedscope's own format (its file-format-spec), each sample weighted by its
+period."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 class _Profile(NamedTuple):
-    """The samples of one event: stacks in the order in which they were sampled, and what they weigh."""
+    """The samples of one event: stacks in the order of sampling, and their weights."""
 
     stacks: list[list[int]]
     weights: list[int]
 
 
 class Speedscope(Export):
-    """A profile for each event that is sampled; frames are functions, with the line that they begin in."""
+    """A profile for each sampled event; frames are functions, with their first line."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)

@@ -1,4 +1,4 @@
-"""The HTML page of two results side by side."""
+"""The HTML page of the differences of two results."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ if TYPE_CHECKING:
 
 
 def diff_page(found: Difference) -> str:
-    """The file's text."""
+    """Return the file's text."""
     return page("pfmon diff", {"parts": found.parts, **found.to_dict()}, ("diff.js",))

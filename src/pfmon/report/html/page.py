@@ -1,4 +1,4 @@
-"""A page in one file, without a network: data, the scripts that draw it, and the libraries that these use."""
+"""A self-contained page: data, the scripts that draw it, and their libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ D3, PLOT, FLAME = "vendor/d3.min.js", "vendor/plot.umd.min.js", "vendor/d3-flame
 COMMON = ("elements.js", "tables.js", "charts.js")
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-"""A page fetches nothing, and what is in it sends nothing away (Content Security Policy, level 3)."""
+"""A page neither fetches nor sends anything (Content Security Policy, level 3)."""
 
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
@@ -33,7 +33,7 @@ TEMPLATE = """<!DOCTYPE html>
 </style>
 </head>
 <body>
-<noscript>This page draws itself with JavaScript, which is switched off.</noscript>
+<noscript>This page needs JavaScript, which is switched off.</noscript>
 <script type="application/json" id="data">{data}</script>
 {scripts}
 </body>
@@ -42,7 +42,7 @@ TEMPLATE = """<!DOCTYPE html>
 
 
 def page(title: str, data: Mapping[str, Any], scripts: Sequence[str], libraries: Sequence[str] = (D3, PLOT)) -> str:
-    """The text of the file; ``scripts`` are files beside this one, the last of which draws ``data``."""
+    """Return the file's text; ``scripts`` are files in this folder, the last of which draws ``data``."""
     return TEMPLATE.format(
         policy=POLICY,
         version=VERSION,
@@ -54,7 +54,7 @@ def page(title: str, data: Mapping[str, Any], scripts: Sequence[str], libraries:
 
 
 def _text(name: str) -> str:
-    """A file of this folder, as it may stand in a page."""
+    """Return the text of a file in this folder, escaped for a page."""
     return (FOLDER / name).read_text(encoding="utf-8").strip().replace("</script", "<\\/script")
 
 
@@ -64,5 +64,5 @@ def _escaped(text: str) -> str:
 
 
 def _json(data: Mapping[str, Any]) -> str:
-    """JSON that no markup can end."""
+    """Return JSON that contains no closing markup."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The HTML page of a run: what was counted, and what a survey of the whole run saw, in one file."""
+"""The HTML page of a run: its counts and the data collected for the report, in one file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")
 MOST_POINTS = 1500
-"""Of a curve over time: more intervals than that are joined."""
+"""Maximum number of intervals of a curve over time; further ones are joined."""
 
 
 def run_page(
@@ -92,7 +92,7 @@ def run_data(
 
 
 def cpi_data(cpi: Cpi) -> dict[str, Any]:
-    """The breakdown as the pages have it."""
+    """Return the cycle breakdown in the pages' format."""
     return {
         "machine": cpi.machine,
         "cycles": cpi.cycles,
@@ -107,8 +107,8 @@ def _count(count: Count, descriptions: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _intervals(events: Sequence[str], intervals: Sequence[tuple[int, Sequence[Value]]]) -> dict[str, Any]:
-    """events, milliseconds of an interval, how many are joined to one row, rows: end in nanoseconds, counts. A formula
-    over joined intervals is that of their mean."""
+    """Return events, milliseconds of an interval, number of intervals joined to a row, rows: end in nanoseconds,
+    counts. The value of a formula over joined intervals is their mean."""
     joined = -(-len(intervals) // MOST_POINTS)
     rows = []
     for first in range(0, len(intervals), joined):
@@ -126,7 +126,7 @@ def _together(column: Sequence[Value]) -> Value:
 
 
 def _functions(cpi: Cpi, by_function: Sequence[Row]) -> list[list[Any]]:
-    """A row for each function: name, address, shared object, cycles by part, instructions, counts of events."""
+    """Return a row for each function: name, address, shared object, cycles by part, instructions, counts of events."""
     counted = {(row.name, row.address, row.object): row.values for row in by_function}
     nothing = (0,) * (len(by_function[0].values) if by_function else 0)
     return [
@@ -139,7 +139,7 @@ def _functions(cpi: Cpi, by_function: Sequence[Row]) -> list[list[Any]]:
 
 
 def _listings(surveyed: Surveyed, sources: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
-    """The instructions of functions; their source lines by number in ``sources``."""
+    """Return the instructions of functions, with their source lines as numbers in ``sources``."""
     return [
         {
             "function": listing.function,
@@ -177,7 +177,7 @@ def _memory(view: DataView | None) -> dict[str, Any] | None:
 
 
 def _area(area: Area) -> list[Any]:
-    """name, kind, beginning, bytes, misses by level, latencies, misses of TLBs, and of each part its first and last
+    """Return name, kind, beginning, bytes, misses by level, latencies, TLB misses, and for each part its first and last
     address, misses and latencies."""
     first, last = area.reached
     step = (last + 1 - first) / len(area.parts)

@@ -1,4 +1,4 @@
-"""Samples as a tree of calls: how many have each way of calls, by the event that was sampled."""
+"""A call tree of samples: the number of samples with each call path, by sampled event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = "all samples"
 
 
 class SampleTree:
-    """Takes samples as they come. ``events``: by event set and PMD the name of the event that is sampled."""
+    """Accumulates samples. ``events``: the sampled event's name by event set and PMD."""
 
     def __init__(self, names: FunctionNames, events: Mapping[tuple[int, int], str]) -> None:
         self._names = names
@@ -24,7 +24,7 @@ class SampleTree:
         self._stacks = False
 
     def take(self, samples: Sequence[Sample]) -> None:
-        """The samples of a buffer."""
+        """Add a buffer of samples."""
         for sample in samples:
             event = self._events.get((sample.set, sample.overflowed[0]), "")
             column = self._columns.setdefault(event, len(self._columns))
@@ -33,8 +33,8 @@ class SampleTree:
             self._stacks |= bool(sample.calls)
 
     def to_data(self) -> dict[str, Any] | None:
-        """events, names, rows as the page has trees (parent, name, calls, counts by event), total, whether there are
-        stacks; None: there were no samples."""
+        """Return events, names, rows in the page's tree format (parent, name, calls, counts by event), total, whether
+        there are stacks; None: there were no samples."""
         if not self._counts:
             return None
         names: dict[str, int] = {ROOT: 0}

@@ -18,7 +18,7 @@ def sweep_page(
     parts: Sequence[str],
     about: Mapping[str, str],
 ) -> str:
-    """The file's text. ``figures``, ``events`` and ``parts`` name columns: what the sweep changes, what it counts,
+    """Return the file's text. ``figures``, ``events`` and ``parts`` name columns: varied figures, counted events,
     cycles by part; ``about``: lines of the summary."""
     data = {
         "title": title,

@@ -1,4 +1,4 @@
-"""Sampling modules: what becomes of samples. A new one is added to MODULES."""
+"""Sampling modules: the outputs of samples. A new one is added to MODULES."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ MODULES: dict[str, type[SamplingModule]] = {
     "dear-hist": DearHist,
     "btb-hist": BtbHist,
 }
-"""By the name that --smpl-module takes; the first one is the default."""
+"""By the name in --smpl-module; the first one is the default."""

@@ -1,4 +1,4 @@
-"""btb-hist: how often the branches that branch buffers have captured went where, and how they were predicted."""
+"""btb-hist: a histogram of captured branches by source and target, with their predictions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 NOT_TAKEN, UNKNOWN = "not taken", "unknown"
-"""Targets of branches that have none, or whose target the buffer does not have."""
+"""Targets of branches without one, or whose target the buffer does not record."""
 
 Place = tuple[int, str]
 Edge = tuple[Place, Place]
-"""From where to where: addresses, and names of what is there; address -1 for what is no address."""
+"""Source and target: addresses and their names; -1 for a missing address."""
 
 
 class BtbHist(SamplingModule):
-    """A histogram of edges, branch -> target; those of branches that were not taken are edges as well. The share of a
-    branch's captures in which it was taken is that of the branch, mispredictions are those of the edge."""
+    """A histogram of edges, branch -> target, including branches that were not taken. The share of taken captures is
+    that of the branch, mispredictions are those of the edge."""
 
     options = ("--smpl-show-func", "--smpl-show-top", "--smpl-cum-threshold")
     is_of_one_set = True
@@ -62,7 +62,7 @@ class BtbHist(SamplingModule):
         return "".join(f"{line}\n" for line in [*lines, *self._rows()])
 
     def _rows(self) -> list[str]:
-        """A line for each edge."""
+        """Return a line for each edge."""
         edges, mispredicted = self._by_place(self._edges), self._by_place(self._mispredicted)
         captured: Counter[Place] = Counter()
         taken: Counter[Place] = Counter()
@@ -93,7 +93,7 @@ class BtbHist(SamplingModule):
 
 
 TARGETS = {-1: NOT_TAKEN, -2: UNKNOWN}
-"""What is no address, as numbers."""
+"""Numbers that stand for missing addresses."""
 
 
 def _target(branch: Branch) -> int:
@@ -108,7 +108,7 @@ def _text(place: Place) -> str:
 
 
 def sampled_buffer(context: Context) -> BranchBuffer:
-    """The branch buffer whose event has the period. PfmonError: no such event has."""
+    """Return the branch buffer whose event has the period. PfmonError: no such event has."""
     buffer = context.captures.branches
     if buffer and len(context.events) == 1 and context.events[0].branch_buffer:
         return buffer

@@ -15,8 +15,8 @@ COLUMNS = ("entry", "pid", "tid", "cpu", "stamp", "iip", "overflowed", "last_val
 
 
 class Compact(SamplingModule):
-    """The first line names the columns; those of registers are called pmdN, the last one is the place in the program
-    where addresses are resolved. Such a line comes again where samples have other registers than those before."""
+    """The first line names the columns: those of registers are called pmdN, the last one is the position in the program
+    if addresses are resolved. The heading is repeated when the samples' registers change."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -1,5 +1,5 @@
-"""dear-hist: where the misses are that event address registers captured, and what served them (pfmon on Itanium 2,
-section 11)."""
+"""dear-hist: a histogram of misses captured by event address registers, with the level that served them (pfmon on
+Itanium 2, section 11)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WANTED = ("dear_cache", "dear_tlb", "iear_cache", "iear_tlb")
 FURTHER_COLUMNS = f"# {COLUMNS}"
 """Of the views of data and of levels, which the page has so."""
 NO_INSTRUCTION = "[no instruction]"
-"""What an access of the RSE has."""
+"""The key of RSE accesses, which have no instruction."""
 
 Place = tuple[int, str]
-"""An address, and the name of what is there."""
+"""An address and its name."""
 
 
 class DearHist(SamplingModule):
@@ -64,7 +64,7 @@ class DearHist(SamplingModule):
         return ""
 
     def _key(self, capture: DataCapture | InstructionCapture) -> int | str:
-        """What the view counts by; 0: an access without an instruction."""
+        """Return the key of a capture in the view; 0: an access without an instruction."""
         if self._view == "level":
             return self._levels.level(capture) if capture.latency is None else capture.latency
         if isinstance(capture, InstructionCapture):
@@ -90,7 +90,7 @@ class DearHist(SamplingModule):
         return lines
 
     def _title(self) -> str:
-        """What addresses are of."""
+        """Return the title of the address column."""
         if self._view == "data":
             return "data addr"
         if self.context.by_function:
@@ -98,7 +98,7 @@ class DearHist(SamplingModule):
         return "cache line addr" if isinstance(self._ear, InstructionEar) else "instruction addr"
 
     def _address_rows(self) -> list[str]:
-        """The columns, and a line for each address."""
+        """Return the heading, and a line for each address."""
         served: defaultdict[Place, Counter[str]] = defaultdict(Counter)
         for key, levels in self._misses.items():
             served[self._place(int(key))].update(levels)
@@ -118,7 +118,7 @@ class DearHist(SamplingModule):
         return sum(self._levels.costs[level] * times for level, times in served.items())
 
     def _place(self, address: int) -> Place:
-        """What a row of the view stands for."""
+        """Return the address and name of a row."""
         names = self.context.names
         if names is None or self._view == "data":
             return address, ""
@@ -146,7 +146,7 @@ class DearHist(SamplingModule):
 
 
 def _levels(ear: DataEar | InstructionEar, context: Context) -> Levels:
-    """The levels that the misses have."""
+    """Return the levels of an EAR's misses."""
     if ear.mode == TLB:
         return TlbLevels(ear)
     assert context.machine is not None
@@ -154,7 +154,7 @@ def _levels(ear: DataEar | InstructionEar, context: Context) -> Levels:
 
 
 def sampled_ear(context: Context) -> DataEar | InstructionEar:
-    """The event address register whose event has the period. PfmonError: there is not one such event alone."""
+    """Return the event address register whose event has the period. PfmonError: there is not exactly one such event."""
     data, instruction, *_ = context.captures
     if context.model and len(context.events) == 1:
         kind = context.model.events.ear_kind(context.events[0].code)
@@ -165,7 +165,7 @@ def sampled_ear(context: Context) -> DataEar | InstructionEar:
 
 
 def _wanted(model: PmuModel | None) -> list[str]:
-    """The events that a PMU has for it: their names up to the mode."""
+    """Return a PMU's EAR events: their names without the mode."""
     stems: dict[str, None] = {}
     for event in model.events if model else ():
         if event.ear in WANTED:

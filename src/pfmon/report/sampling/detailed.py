@@ -1,4 +1,4 @@
-"""detailed-ia64: an entry for each sample, and what the registers in it say (pfmon on Itanium 2, sections 5 and 6)."""
+"""detailed-ia64: an entry for each sample, with its registers decoded (pfmon on Itanium 2, sections 5 and 6)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 INDENTATION = " " * 8
-"""As in section 6; section 5 prints the same lines without it, which makes them hard to tell from entries."""
+"""Indentation as in section 6; section 5 omits it, which makes these lines hard to distinguish from entries."""
 
 
 class Detailed(SamplingModule):
-    """A line for a sample; below it, set back, one or more for each register and one for each call that the program is
-    in."""
+    """A line for each sample; below it, indented, lines for each register and one for each frame of the call stack."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -30,7 +29,7 @@ class Detailed(SamplingModule):
         return "".join(map(self._entry, samples))
 
     def _counter(self, number: int) -> str:
-        """A counter that overflowed: the number of a PMD, the name of a counter that is none."""
+        """Return an overflowed counter: the number of a PMD, the name of a counter that is no PMD."""
         return self.context.register(number).removeprefix("PMD")
 
     def _entry(self, sample: Sample) -> str:

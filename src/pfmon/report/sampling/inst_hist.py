@@ -1,4 +1,4 @@
-"""inst-hist: how many samples each instruction, or each function, has; with the truth beside it, if that is wanted."""
+"""inst-hist: the number of samples of each instruction or function, optionally beside the true counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class InstHist(SamplingModule):
         return "".join(f"{line}\n" for line in lines)
 
     def _by_place(self, counts: Mapping[int, int]) -> Counter[Place]:
-        """Counts by instruction, or by function."""
+        """Return the counts by instruction, or by function."""
         found: Counter[Place] = Counter()
         for address, count in counts.items():
             if self.context.by_function and self.context.names:
@@ -69,7 +69,7 @@ class InstHist(SamplingModule):
         return [*lines, f"{columns} {what} addr"]
 
     def _rows(self, rows: Counter[Place], truth: Counter[Place] | None) -> list[str]:
-        """A line for each place, the largest count first, then by what is true, then by address."""
+        """Return a line for each place, by decreasing count, then by true count, then by address."""
         places = sorted({*rows, *(truth or ())}, key=lambda place: (-rows[place], -(truth or rows)[place], place))
         total, seen, lines = rows.total() or 1, 0, []
         for place in places[: self.context.top or None]:
@@ -86,6 +86,6 @@ class InstHist(SamplingModule):
 
 
 def distance(rows: Counter[Place], truth: Counter[Place]) -> float:
-    """How far two distributions are from each other: half the sum of what their shares differ by (total variation)."""
+    """Return the distance of two distributions: half the sum of the differences of their shares (total variation)."""
     total, exact = rows.total() or 1, truth.total() or 1
     return sum(abs(rows[place] / total - truth[place] / exact) for place in {*rows, *truth}) / 2

@@ -1,4 +1,4 @@
-"""Which level served a miss that an event address register has captured: from its latency, or as a TLB miss says."""
+"""The level that served a captured miss: derived from its latency, or recorded in the register for TLB misses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency")}
 L3 = {"data": "l3.latency", "instruction": "l3.fetch_latency"}
 MEMORY = "memory.latency"
-"""The figures of a machine that are the least latencies of each level."""
+"""The machine figures with the minimum latency of each level."""
 
 
 class CacheLevels:
-    """A miss with a smaller latency than the least that L3 has was served by L2, with a smaller one than the least that
-    memory has by L3. What waited long for a line that was under way counts as the level that its latency fits."""
+    """A miss with a latency below the minimum of L3 was served by L2, one below the minimum of memory by L3. A miss
+    that waited for an outstanding fill counts as the level that fits its latency."""
 
     names = ("L2", "L3", "RAM")
     costs: Mapping[str, int]
@@ -32,12 +32,12 @@ class CacheLevels:
         self.megahertz = int(figures["machine.frequency"])
 
     def level(self, capture: DataCapture | InstructionCapture) -> str:
-        """The name of the level."""
+        """Return the name of the level."""
         latency = capture.latency or 0
         return "L2" if latency < self._l3 else "L3" if latency < self._memory else "RAM"
 
     def header(self, by_level: bool) -> list[str]:
-        """Lines on the latencies, and on the columns unless the view is that of levels itself."""
+        """Return the lines on the latencies and, unless the view is by level, on the columns."""
         lines = [
             f"# L2   : {self._l2:2} cycles {self._access} latency",
             f"# L3   : {self._l3:2} cycles {self._access} latency",
@@ -53,7 +53,7 @@ class CacheLevels:
 
 
 TLB_COLUMNS = {"L2DTLB": "L2", "L2TLB": "L2"}
-"""Shorter names for columns."""
+"""Short names for columns."""
 TLB_MEANINGS = {
     "L2": "hit the L2 TLB",
     "VHPT": "the VHPT walker served",
@@ -67,18 +67,18 @@ TLB_COSTS = {"L2": 5, "VHPT": 30, "FAULT": 200, "SW": 200}
 
 
 class TlbLevels:
-    """The level is in the register, in the words of the PMU's events."""
+    """Levels recorded in the register, named as in the PMU's events."""
 
     def __init__(self, ear: DataEar | InstructionEar) -> None:
         self.names = tuple(TLB_COLUMNS.get(level, level) for level in ear.levels if level)
         self.costs: Mapping[str, int] = {name: TLB_COSTS[name] for name in self.names}
 
     def level(self, capture: DataCapture | InstructionCapture) -> str:
-        """The name of the level, "" for none."""
+        """Return the name of the level, "" for none."""
         return TLB_COLUMNS.get(capture.level, capture.level)
 
     def header(self, by_level: bool) -> list[str]:
-        """Lines on the columns."""
+        """Return the lines on the columns."""
         if by_level:
             return []
         return [f"# %{name:<5}: percentage of L1 TLB misses that {TLB_MEANINGS[name]}" for name in self.names]

@@ -1,4 +1,4 @@
-"""What all sampling modules have."""
+"""The base class of sampling modules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CPU = 0
 """The processor that everything runs on."""
 
 VIEWS = ("inst", "data", "level")
-"""What dear-hist counts by; the first is the default."""
+"""Views of dear-hist; the first is the default."""
 
 
 class Context(NamedTuple):
@@ -48,8 +48,8 @@ class Context(NamedTuple):
     sort: str = ""
 
     def place(self, address: int) -> str:
-        """``main+0x11 main.c:7``, ``sin+0x20 [libm.so.6]``: the function that an instruction is in, how far from its
-        beginning, the shared object, and where there is DWARF the line; "" without names."""
+        """Return an instruction's function, offset, shared object and, with DWARF, line: ``main+0x11 main.c:7``,
+        ``sin+0x20 [libm.so.6]``; "" without names."""
         if self.names is None:
             return ""
         function = self.names.function(address)
@@ -58,43 +58,44 @@ class Context(NamedTuple):
         return shown_name(name, function.object) + (f" {source}" if source else "")
 
     def register(self, number: int) -> str:
-        """What the PMU's manual calls a data register: PMD4, IA32_PMC0."""
+        """Return a data register's name in the PMU's manual: PMD4, IA32_PMC0."""
         return self.model.data_name(number) if self.model else f"PMD{number}"
 
     def shown(self, address: int) -> str:
-        """``0x4000000000000111 <main+0x11>``: an instruction's address, and its place if addresses are resolved."""
+        """Return an instruction's address and, if addresses are resolved, its place: ``0x4000000000000111
+        <main+0x11>``."""
         place = self.place(address)
         return f"{address:#x} <{place}>" if place else f"{address:#x}"
 
 
 class SamplingModule(ABC):
-    """Makes text, or bytes, of samples, buffer by buffer."""
+    """Converts samples to text or bytes, buffer by buffer."""
 
     options: tuple[str, ...] = ()
-    """Those of the options of some modules that it has."""
+    """The module-specific options that it supports."""
     is_binary = False
-    """Whether it makes bytes, which only a file takes."""
+    """Whether its output is binary, which requires a file."""
     is_of_one_set = False
-    """Whether it reads what one event set captures."""
+    """Whether it reads captures, which requires a single event set."""
     is_histogram = False
-    """Whether there is nothing to show before all samples have come."""
+    """Whether it has no output before the last sample."""
 
     def __init__(self, context: Context) -> None:
-        """PfmonError: it does not go with what is sampled."""
+        """PfmonError: the module cannot be used with the sampled events."""
         self.context = context
 
     @abstractmethod
     def take(self, samples: Sequence[Sample]) -> str | bytes:
-        """The samples of a buffer; what can be shown now."""
+        """Process a buffer of samples; return the output so far."""
 
     def finish(self, exact: Mapping[int, int] | None) -> str | bytes:
-        """What there is to show when all samples have come; ``exact``: how often the sampled event happened at each
-        instruction, if that was counted."""
+        """Return the output after the last sample; ``exact``: the true counts of the sampled event by instruction, if
+        counted."""
         return ""
 
 
 def other_events(module: str, wanted: Sequence[str], context: Context) -> PfmonError:
-    """That a module does not go with the events that are sampled; ``wanted``: those that it goes with, of which one
-    alone may have a period."""
+    """Return the error for a module that cannot be used with the sampled events; ``wanted``: the supported events, of
+    which exactly one may have a period."""
     given = ", ".join(event.name for event in context.events)
     return PfmonError(f"--smpl-module={module}: samples of {given}; it wants those of one event: {', '.join(wanted)}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Raw(SamplingModule):
-    """The file grows buffer by buffer; its end says that it is whole."""
+    """The file is written buffer by buffer; an end section marks it as complete."""
 
     is_binary = True
 
@@ -29,7 +29,7 @@ class Raw(SamplingModule):
         return self._header() + self._encoder.sections(samples)
 
     def _header(self) -> bytes:
-        """The file's beginning, once."""
+        """Return the file's header on the first call, then nothing."""
         if self._begun:
             return b""
         self._begun = True

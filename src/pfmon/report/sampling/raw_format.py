@@ -1,7 +1,7 @@
-"""The file of the module raw: samples as they are, in binary (docs/sampling.md has the layout).
+"""The file format of the module raw: samples in binary (docs/sampling.md has the layout).
 
-A header, then sections, each with its length and a checksum: what was written whole can be read whatever came after it.
-All numbers are little-endian.
+A header, then sections, each with its length and a checksum: complete sections of a truncated file can be read. All
+numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 MAGIC, VERSION = b"PFMONSMP", 3
 HEADER = struct.Struct("<8sII16s")
-"""Magic, version, process id, name of the PMU (ASCII, zeros behind it)."""
+"""Magic, version, process id, name of the PMU (ASCII, padded with zeros)."""
 SECTION = struct.Struct("<4sIQ")
-"""What the section holds, the CRC-32 of its content, the bytes of its content, which follow."""
+"""Kind, CRC-32 of the content, and number of bytes of the content, which follows."""
 REGISTERS, RECORDS, CALLS, END = b"REGS", b"SMPL", b"CALL", b"DONE"
 """REGS: the numbers of the PMDs that the records after it have, 32 bits each. SMPL: records. CALL: the call stacks of
 the records before it, 64 bits an address. DONE: how many samples there are, 64 bits."""
@@ -33,12 +33,12 @@ COUNT = struct.Struct("<Q")
 
 
 def header(pmu: str, process_id: int) -> bytes:
-    """The beginning of a file."""
+    """Return the header of a file."""
     return HEADER.pack(MAGIC, VERSION, process_id, pmu.encode("ascii"))
 
 
 def end(samples: int) -> bytes:
-    """The end of a file with so many samples."""
+    """Return the end section of a file with this number of samples."""
     return _section(END, COUNT.pack(samples))
 
 
@@ -47,18 +47,18 @@ def _section(kind: bytes, content: bytes) -> bytes:
 
 
 def _record(registers: int, version: int = VERSION) -> struct.Struct:
-    """Of samples with so many registers."""
+    """Return the format of records with this number of registers."""
     return struct.Struct(f"<{FIELDS[version]}{registers}Q")
 
 
 class Encoder:
-    """Makes sections of samples."""
+    """Encodes samples as sections."""
 
     def __init__(self) -> None:
         self._registers: tuple[int, ...] | None = None
 
     def sections(self, samples: Sequence[Sample]) -> bytes:
-        """The samples of a buffer. Those that have the same registers stand together."""
+        """Encode a buffer of samples, grouping adjacent samples with the same registers."""
         parts, first = [], 0
         for place in range(1, len(samples) + 1):
             if place == len(samples) or _registers(samples[place]) != _registers(samples[first]):
@@ -67,7 +67,7 @@ class Encoder:
         return b"".join(parts)
 
     def _alike(self, samples: Sequence[Sample]) -> bytes:
-        """Samples with the same registers."""
+        """Encode samples with the same registers."""
         numbers = _registers(samples[0])
         record = _record(len(numbers))
         found = b"" if numbers == self._registers else _section(REGISTERS, struct.pack(f"<{len(numbers)}I", *numbers))
@@ -90,7 +90,7 @@ def _registers(sample: Sample) -> tuple[int, ...]:
 
 
 class Contents(NamedTuple):
-    """What a file holds. ``damage``: what is wrong with it, "" for nothing; the samples are those before that."""
+    """The contents of a file. ``damage``: a description of damage, "" for none; the samples are those before it."""
 
     pmu: str
     process_id: int
@@ -99,11 +99,11 @@ class Contents(NamedTuple):
 
 
 class _DamageError(Exception):
-    """What is wrong from here on."""
+    """A description of damage."""
 
 
 def decode(data: bytes) -> Contents:
-    """The contents of a file. PfmonError: it is none, or of another version."""
+    """Decode a file. PfmonError: it is no file of samples, or of another version."""
     if len(data) < HEADER.size or not data.startswith(MAGIC):
         raise PfmonError("no file of samples (--smpl-module=raw)")
     _, version, process_id, pmu = HEADER.unpack_from(data)
@@ -119,7 +119,8 @@ def decode(data: bytes) -> Contents:
 
 
 def _read(data: bytes, version: int, samples: list[Sample]) -> None:
-    """Gather the samples. _DamageError: where they end too early; those that are whole are there then."""
+    """Append the samples to ``samples``. _DamageError: the file is damaged; the complete samples before that are
+    appended."""
     registers: tuple[int, ...] | None = None
     pending: list[tuple[int, ...]] = []
     for kind, content, place in _sections(data):
@@ -154,7 +155,7 @@ def _read(data: bytes, version: int, samples: list[Sample]) -> None:
 
 
 def _sections(data: bytes) -> Iterator[tuple[bytes, bytes, int]]:
-    """Kind, content and place of each section. _DamageError: there is none where one should be."""
+    """Yield kind, content and offset of each section. _DamageError: a section is missing or damaged."""
     place = HEADER.size
     while True:
         if place == len(data):
@@ -175,7 +176,7 @@ def _sections(data: bytes) -> Iterator[tuple[bytes, bytes, int]]:
 
 
 def _whole(content: bytes, size: int, place: int) -> int:
-    """How many things of a size there are."""
+    """Return the number of items of a size in a section. _DamageError: the last one is incomplete."""
     if len(content) % size:
         raise _DamageError(f"the section at byte {place} ends within a record")
     return len(content) // size
@@ -184,7 +185,7 @@ def _whole(content: bytes, size: int, place: int) -> int:
 def _samples(
     registers: tuple[int, ...], records: Sequence[tuple[int, ...]], calls: tuple[int, ...]
 ) -> Iterator[Sample]:
-    """The samples of records; ``calls``: of all of them, one after the other."""
+    """Yield the samples of records; ``calls``: the concatenated call stacks of all."""
     first = 0
     for iip, stamp, mask, last, number, depth, thread, retired, *values in records:
         overflowed = tuple(pmd for pmd in range(mask.bit_length()) if mask >> pmd & 1)

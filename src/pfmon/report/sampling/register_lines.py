@@ -1,4 +1,4 @@
-"""The registers of a sample in words, as pfmon prints them (pfmon on Itanium 2, sections 5 and 6).
+"""The registers of a sample, decoded as pfmon prints them (pfmon on Itanium 2, sections 5 and 6).
 
 A register that its unit's mode leaves undefined is left out: PMD1 in TLB mode, PMD2 in ALAT mode.
 """
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     Writer = Callable[[Held, int], list[str]]
 
 DEEPER = " " * 7
-"""What is said of an entry stands so much farther to the right."""
+"""Additional indentation of an entry's details."""
 NO_LEVEL = "N/A"
 
 
 class RegisterLines:
-    """Lines for the registers of samples, under what the PMU captures."""
+    """Formats registers of samples according to the PMU's capture units."""
 
     def __init__(self, context: Context) -> None:
         data, instruction, branches, ips = context.captures
@@ -45,19 +45,19 @@ class RegisterLines:
             self._writers |= dict.fromkeys(ips.registers, partial(ip_lines, ips, context.shown))
 
     def lines(self, pmds: Sequence[tuple[int, int]]) -> list[str]:
-        """What registers say, in their order; the entries of a branch buffer where the first of them stands, in the
-        order in which they were written."""
+        """Return the lines of registers, in order; the entries of a branch buffer, oldest first, at its first
+        register."""
         held = dict(pmds)
         return [line for number in held for line in self._writers.get(number, self._plain)(held, number)]
 
 
 def plain_lines(name: Callable[[int], str], held: Held, number: int) -> list[str]:
-    """A register that is no more than a number."""
+    """Return the line of an undecoded register."""
     return [f"{name(number):<6}: {held[number]:#018x}"]
 
 
 def data_lines(ear: DataEar, show: Show, held: Held, number: int) -> list[str]:
-    """A register of the data EAR."""
+    """Return the lines of a data EAR register."""
     found = ear.capture(held)
     if number == ear.address_register:
         return [] if found.address is None else [_line(number, f"miss address={found.address:#x}")]
@@ -71,7 +71,7 @@ def data_lines(ear: DataEar, show: Show, held: Held, number: int) -> list[str]:
 
 
 def instruction_lines(ear: InstructionEar, show: Show, held: Held, number: int) -> list[str]:
-    """A register of the instruction EAR."""
+    """Return the lines of an instruction EAR register."""
     found = ear.capture(held)
     cause = _cause(found.latency, found.overflow, found.level, ear.has_overflow)
     if number == ear.latency_register:
@@ -81,7 +81,7 @@ def instruction_lines(ear: InstructionEar, show: Show, held: Held, number: int) 
 
 
 def branch_lines(buffer: BranchBuffer, show: Show, held: Held, number: int) -> list[str]:
-    """The branch buffer, at its first register."""
+    """Return the lines of the branch buffer, at its first register."""
     if number != _first(buffer, held):
         return []
     entries = buffer.entries(held)
@@ -101,15 +101,15 @@ def _entry_lines(buffer: BranchBuffer, show: Show, entry: BranchEntry) -> list[s
 
 
 def _prediction(buffer: BranchBuffer, entry: BranchEntry) -> str:
-    """Whether the branch was predicted, or else which end found that it was not; without extensions that is not
-    known."""
+    """Return whether the branch was predicted correctly, or else the pipeline end that detected the misprediction;
+    unknown without extensions."""
     if entry.mp:
         return "FE failure" if buffer.has_extensions else "failure"
     return "BE failure" if entry.back_end else "success"
 
 
 def ip_lines(buffer: IpEar, show: Show, held: Held, number: int) -> list[str]:
-    """The IP-EAR, at its first register."""
+    """Return the lines of the IP-EAR, at its first register."""
     if number != _first(buffer, held):
         return []
     return [line for entry in buffer.entries(held) for line in _ip_entry_lines(show, entry)]
@@ -122,12 +122,12 @@ def _ip_entry_lines(show: Show, entry: IpEntry) -> list[str]:
 
 
 def _first(buffer: BranchBuffer | IpEar, held: Held) -> int:
-    """The register at whose place the whole buffer is told."""
+    """Return the first register of a buffer, at which all its lines are printed."""
     return next(number for number in held if number in buffer.registers)
 
 
 def _cause(latency: int | None, overflow: bool, level: str, has_overflow: bool) -> list[str]:
-    """Latency of a cache miss, or what served a TLB miss."""
+    """Return the latency of a cache miss, or the level that served a TLB miss."""
     if latency is None:
         return [f"TLB:{level or NO_LEVEL}"]
     return [f"latency={latency} cycles", *([f"latency overflow={_letter(overflow)}"] if has_overflow else ())]

@@ -1,4 +1,4 @@
-"""What histograms have in common: the largest counts first, and which part of all each is."""
+"""Rows of histograms: the largest counts first, with their shares."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 class Share(NamedTuple):
-    """One row: what was counted, how often, and which part of all counts that is in percent, alone and with the rows
-    before it."""
+    """One row: key, count, share of all counts in percent, and cumulative share."""
 
     key: Any
     times: int
