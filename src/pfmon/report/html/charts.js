@@ -1,5 +1,5 @@
 "use strict";
-// Charts, drawn by Observable Plot. They take their colours from the page's style, so light and dark need no new drawing.
+// Charts, drawn by Observable Plot, with colours from the page's style: switching light and dark redraws nothing.
 
 const MORE_COLOURS = ["#17a2b8", "#a8622a", "#d976b8", "#8d8d2a", "#4f7f86", "#7c5cd6", "#5a9e3f", "#b0465f"];
 const COLOURS = [0, 1, 2, 3, 4, 5].map((place) => `var(--c${place})`);
@@ -18,7 +18,7 @@ function chart(title, options) {
   return el("figure", {}, el("h3", {}, title), drawn);
 }
 
-// Names of rows on the left, parts of each in a row: [{name, part, value}].
+// Stacked bars with row names on the left: [{name, part, value}].
 function stackedBars(title, rows, parts, options = {}) {
   const names = [...new Set(rows.map((row) => row.name))];
   const longest = Math.min(42, Math.max(...names.map((name) => name.length)));
@@ -44,7 +44,7 @@ function stackedBars(title, rows, parts, options = {}) {
   });
 }
 
-// How many of each value: [[value, count]], on a logarithmic scale of counts.
+// Histogram [[value, count]] on a logarithmic scale of counts.
 function histogram(title, bins, label, marksOfLevels = []) {
   const top = Math.max(...bins.map(([, count]) => count));
   return chart(title, {
@@ -74,7 +74,7 @@ function histogram(title, bins, label, marksOfLevels = []) {
   });
 }
 
-// Values over time, or over anything else: [{x, y, series}].
+// Lines over time or another quantity: [{x, y, series}].
 function lines(title, points, options = {}) {
   const series = [...new Set(points.map((point) => point.series))];
   const drawn = chart(title, {

@@ -1,5 +1,5 @@
 "use strict";
-// Two results side by side.
+// The differences of two results.
 
 const {parts} = data;
 

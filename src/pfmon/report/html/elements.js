@@ -1,5 +1,5 @@
 "use strict";
-// Elements, numbers, and what every page has: its frame, the search, light and dark.
+// Elements, numbers, and the common parts of pages: frame, search, light and dark theme.
 
 const file = JSON.parse(document.getElementById("data").textContent);
 // Of several tasks the one that the page's address names, or else the largest.
@@ -55,7 +55,7 @@ function setTheme(name) {
   try {
     localStorage.setItem("pfmon-theme", name);
   } catch {
-    /* a file may keep nothing */
+    /* localStorage is not available to files in some browsers */
   }
 }
 function firstTheme() {

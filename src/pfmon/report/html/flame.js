@@ -1,7 +1,7 @@
 "use strict";
-// Flame and icicle graph of a tree of calls, by d3-flame-graph, and the keys to go through it.
+// Flame and icicle graph of a call tree, by d3-flame-graph, with keyboard navigation.
 
-// rows: [parent, name, calls, counts...]; a parent stands before its children. value(counts) -> number.
+// rows: [parent, name, calls, counts...]; parents precede their children. value(counts) -> number.
 function treeOf(rows, names, value) {
   const nodes = rows.map(([, name, calls, ...counts]) => ({
     name: names[name],
@@ -74,7 +74,7 @@ function flameSection(id, title, words, trees) {
       if (one.data === chosen) go(one);
     });
   }
-  // The library lets frames grow; what is drawn is to be looked at now.
+  // Skip the library's transition: frames get their final width at once.
   function settle() {
     frames().each(function (node) {
       d3.select(this).select("rect").interrupt().attr("width", this.getAttribute("width"));
@@ -153,7 +153,7 @@ function flameSection(id, title, words, trees) {
   const choice = el(
     "select",
     {
-      "aria-label": "what is wide",
+      "aria-label": "frame width",
       onchange: () => {
         tree = choice.selectedIndex;
         draw();

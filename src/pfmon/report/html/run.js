@@ -126,16 +126,16 @@ function counts() {
   if (data.counts.some((row) => row.formula))
     columns.push({name: "formula", text: true, get: (row) => row.formula ?? ""});
   if (data.counts.some((row) => row.description))
-    columns.push({name: "what it is", text: true, get: (row) => row.description ?? ""});
+    columns.push({name: "description", text: true, get: (row) => row.description ?? ""});
   const place = section(
     "counts",
-    estimated ? "Counts: event sets that took turns" : "Counts",
+    estimated ? "Counts: estimates of multiplexed event sets" : "Counts",
     table(columns, data.counts, {sort: -1, label: "counts"}),
   );
   const wrong = data.counts.filter((row) => row.estimate && row.estimate.true);
   if (wrong.length) {
     place.append(
-      chart("How far estimates are from true values", {
+      chart("Errors of the estimates", {
         width: wide(),
         height: 60 + 24 * wrong.length,
         marginLeft: 260,
@@ -159,7 +159,7 @@ function overTime() {
     el(
       "p",
       {class: "soft"},
-      `What was counted in each interval of ${number(seen.milliseconds)} ms, by when it ended: milliseconds of the program's own time.${seen.joined > 1 ? ` Each point stands for ${seen.joined} intervals that follow each other.` : ""}`,
+      `Counts of each interval of ${number(seen.milliseconds)} ms, at its end in milliseconds of the program's processor time.${seen.joined > 1 ? ` Each point stands for ${seen.joined} adjacent intervals.` : ""}`,
     ),
   );
   const plots = el("div", {class: "plots"});
@@ -181,7 +181,7 @@ function calls() {
   flameSection(
     "flame",
     "Calls",
-    "What every way of calls came to, exactly: every call and return is followed. Click or Enter zooms, arrow keys move, the search marks functions.",
+    "Exact counts of every call path: every call and return is followed. Click or Enter zooms, arrow keys move, the search marks functions.",
     [
       {label: "cycles", unit: "cycles", make: () => treeOf(rows, names, cyclesOf)},
       {label: "instructions", unit: "instructions", make: () => treeOf(rows, names, instructionsOf)},
@@ -200,7 +200,7 @@ function samples() {
   flameSection(
     "samples",
     "Samples",
-    `${number(seen.total)} samples were taken${seen.stacks ? ", with the calls that led to them" : "; --smpl-stacks would take the calls that led to them, too"}.`,
+    `${number(seen.total)} samples were taken${seen.stacks ? ", with the calls that led to them" : "; --smpl-stacks adds the calls that led to them"}.`,
     seen.events.map((event, place) => ({
       label: event,
       unit: "samples",

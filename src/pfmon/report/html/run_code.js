@@ -137,7 +137,7 @@ function code() {
     if (hottest) holder.scrollTop = Math.max(0, hottest.offsetTop - holder.clientHeight / 2);
     said.textContent = listing.whole
       ? ""
-      : "Of this function only the instructions that counted something, and their neighbours, are here.";
+      : "Only the function's instructions with counts, and their neighbours, are listed.";
   }
   const holder = el(
     "div",
@@ -164,7 +164,7 @@ function code() {
     el(
       "p",
       {class: "soft"},
-      "Every instruction with how often it retired and the cycles that it is charged with; above it its source line, where there is one.",
+      "Each instruction with its retired count and its cycles, below its source line if that is known.",
     ),
     el("div", {class: "tools"}, choice, legend(parts)),
     said,

@@ -1,5 +1,5 @@
 "use strict";
-// What the loads of a run waited for: data by name, by address, and latencies.
+// Loads that missed the first-level cache: data by name, by address, and latencies.
 
 function memory() {
   const seen = data.data;
@@ -22,7 +22,7 @@ function memory() {
       show: (row) => number(all(row) ? row[7] / all(row) : null, 1),
     },
     {name: "TLB misses", get: (row) => row[8]},
-    {name: "where in it", get: all, show: (row) => heat(row[9])},
+    {name: "misses by position", get: all, show: (row) => heat(row[9])},
     {name: "address", text: true, get: (row) => row[2]},
   ];
   section(
@@ -31,7 +31,7 @@ function memory() {
     el(
       "p",
       {class: "soft"},
-      `What the loads waited for that the first-level cache did not serve: arrays and other objects by their symbols, all else by where it lies. All such loads are here; areas are told apart to ${seen.piece} bytes.`,
+      `All loads that the first-level cache did not serve, by the data that they read: arrays and other objects by symbol, other memory by area, with a resolution of ${seen.piece} bytes.`,
     ),
     table(columns, seen.areas, {sort: 7, label: "data"}),
     el("details", {}, el("summary", {}, "By ranges of addresses"), ranges(seen.areas, total)),

@@ -20,7 +20,7 @@ function shown(name, value) {
   return String(value);
 }
 
-// What can be looked at: {name, get(row)}.
+// The quantities that can be shown: {name, get(row)}.
 const metrics = [];
 if (at.has("cpi: cycles"))
   metrics.push({name: "cycles an instruction", get: (row) => cell(row, "cpi: cycles") / cell(row, "instructions")});
@@ -88,7 +88,7 @@ function summary() {
         [
           {name: "program", text: true, get: (row) => cell(row, "program")},
           {name: "machine", text: true, get: (row) => cell(row, "machine")},
-          {name: "what is wrong", text: true, get: (row) => cell(row, "error")},
+          {name: "error", text: true, get: (row) => cell(row, "error")},
         ],
         wrong,
         {sort: -1, label: "errors"},
@@ -260,7 +260,7 @@ function machines() {
     el(
       "p",
       {class: "soft"},
-      "The colour compares the machines for each program by itself: green is least, red is most times as much.",
+      "The colour compares the machines for each program separately: green is the smallest value, red the largest multiple of it.",
     ),
     tools,
     holder,

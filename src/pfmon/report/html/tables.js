@@ -1,5 +1,5 @@
 "use strict";
-// Tables that are sorted by a click or a key on a heading, filtered by the search, and drawn as far as they are looked at.
+// Tables: sorted by a click or a key on a heading, filtered by the search, drawn a number of rows at a time.
 
 const AT_FIRST = 40,
   MORE = 400;
@@ -100,7 +100,7 @@ function table(columns, rows, options = {}) {
   return el("div", {}, holder, said);
 }
 
-// A bar of parts, each with the colour of its number; width is its share of `most`.
+// A stacked bar of parts, coloured by part number; its width is its share of `most`.
 function stacked(parts, most, names) {
   const total = sum(parts),
     bar = el("span", {
