@@ -1,4 +1,4 @@
-"""What a session does while the program runs, at exact instructions."""
+"""Timers in retired instructions, which fire at exact instructions of the program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Alarm:
-    """Something that is due whenever ``period`` more instructions have retired."""
+    """A timer that fires each time ``period`` more instructions have retired."""
 
     def __init__(self, period: int, ring: Callable[[], None]) -> None:
         self.period = max(1, period)
@@ -16,14 +16,14 @@ class Alarm:
         self._ring = ring
 
     def check(self, retired: int) -> None:
-        """Ring if it is time."""
+        """Fire if due."""
         if retired >= self.due:
             self.due += self.period
             self._ring()
 
 
 class Once(Alarm):
-    """Something that is due once, with so many instructions retired."""
+    """A timer that fires once, at a number of retired instructions."""
 
     def __init__(self, due: int, ring: Callable[[], None]) -> None:
         super().__init__(1, ring)
@@ -31,14 +31,14 @@ class Once(Alarm):
         self.rung = False
 
     def check(self, retired: int) -> None:
-        """Ring if it is time, once."""
+        """Fire if due, once."""
         if retired >= self.due and not self.rung:
             self.rung = True
             self._ring()
 
 
 class Alarms:
-    """All alarms of a session."""
+    """All timers of a session."""
 
     def __init__(self, alarms: Sequence[Alarm]) -> None:
         self._alarms = list(alarms)
@@ -47,14 +47,14 @@ class Alarms:
         return bool(self._alarms)
 
     def next_stop(self) -> int | None:
-        """With how many instructions retired the next alarm is due."""
+        """The number of retired instructions at which the next timer fires."""
         return min((alarm.due for alarm in self._alarms if not isinstance(alarm, Once) or not alarm.rung), default=None)
 
     def add(self, alarm: Alarm) -> None:
-        """One more."""
+        """Add a timer."""
         self._alarms.append(alarm)
 
     def ring(self, retired: int) -> None:
-        """Ring what is due."""
+        """Fire all due timers."""
         for alarm in self._alarms:
             alarm.check(retired)

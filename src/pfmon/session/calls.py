@@ -1,4 +1,4 @@
-"""A calling context tree with names: what was counted by each way of calls through the program."""
+"""A calling context tree with names: counts by call path."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pfmon.session.profile import FunctionNames
 
 MOST_ROWS = 6000
-"""What has the least of everything is put together when there are more."""
+"""Maximum number of rows; above it, those with the smallest counts are merged."""
 SMALL = "(less)"
-"""What stands for such rows."""
+"""The name of merged rows."""
 
 
 class CallRow(NamedTuple):
-    """A function as it was called by its ``parent`` (the number of that row, -1: of none), how often, and what counted
-    in it itself."""
+    """A function called by its ``parent`` (the number of that row, -1: none), the number of calls, and its own
+    counts."""
 
     parent: int
     name: str
@@ -28,12 +28,12 @@ class CallRow(NamedTuple):
 
 
 RawNode = tuple[int, int, int, int, tuple[int, ...]]
-"""(parent, entry, file, calls, counts); a parent stands before its children."""
+"""(parent, entry, file, calls, counts); parents precede their children."""
 
 
 def call_rows(nodes: Sequence[RawNode], names: FunctionNames) -> list[CallRow]:
-    """The nodes by name: what one parent calls under one name is one row, and what it calls that has neither a name nor
-    calls of its own (a stub) is part of it."""
+    """Return the nodes by name: callees of one parent with the same name share a row; callees with neither name nor
+    calls (stubs) are part of the parent."""
     parents = {parent for parent, _, _, _, _ in nodes[1:]}
     rows: list[CallRow] = []
     row_of: list[int] = []
@@ -62,7 +62,7 @@ def _add(rows: list[CallRow], place: int, calls: int, counts: Sequence[int]) -> 
 
 
 def _without_the_least(rows: list[CallRow]) -> list[CallRow]:
-    """The same in at most about MOST_ROWS rows: of those with the least cycles the children of one parent are one."""
+    """Reduce to about MOST_ROWS rows: siblings with the fewest cycles are merged."""
     if len(rows) <= MOST_ROWS:
         return rows
     whole = [sum(row.counts[:-1]) for row in rows]
@@ -77,7 +77,7 @@ def _without_the_least(rows: list[CallRow]) -> list[CallRow]:
         if number == 0 or whole[number] > least:
             place_of.append(len(kept))
             kept.append(row._replace(parent=parent))
-        elif parent in small.values():  # below one that is small already
+        elif parent in small.values():  # below a row that is merged already
             _add(kept, parent, row.calls, row.counts)
             place_of.append(parent)
         else:

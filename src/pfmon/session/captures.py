@@ -1,4 +1,4 @@
-"""What an event address register captures when an event that counts captures says nothing of it."""
+"""Default capture mode of an event address register for events that count captures without selecting one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pfmon.pmu.request import Request
 
 EVERY_MISS = {"dear": ("LAT4",), "iear": ("LAT0", "LAT4")}
-"""The event of a kind that captures every cache miss ends in one of these, the first that the PMU has."""
+"""Suffixes of the events that capture every cache miss; the first that the PMU has is used."""
 
 
 def with_captures(model: PmuModel, request: Request) -> Request:
-    """DATA_EAR_EVENTS and its like count what the register captures; where nobody says what, every cache miss.
+    """DATA_EAR_EVENTS and similar events count captures; without a capture mode, select every cache miss.
 
-    The registers would be off otherwise, and the count 0.
+    Otherwise the registers would be off and the count 0.
     """
     events = [model.events[event.name] for event in request.events]
     for kind in EVERY_MISS:
@@ -32,13 +32,13 @@ def with_captures(model: PmuModel, request: Request) -> Request:
 
 
 def _every_miss(model: PmuModel, kind: str) -> int:
-    """The unit mask that captures every cache miss."""
+    """Return the unit mask that captures every cache miss."""
     masks = {event.name.rpartition("_")[2]: event.umask for event in model.events if event.ear == f"{kind}_cache"}
     return next(masks[name] for name in EVERY_MISS[kind] if name in masks)
 
 
 def mixes_captures(model: PmuModel, events: Sequence[Event]) -> bool:
-    """Whether an event says what is captured, and another one counts captures of that register in general."""
+    """Return whether one event selects a capture mode and another counts all captures of the same register."""
     return any(
         {event.ear != "-" for event in events if model.events.ear_kind(event.code) == kind} == {True, False}
         for kind in EVERY_MISS

@@ -1,4 +1,4 @@
-"""What decides, while a program runs, whether and for which events is counted."""
+"""Controls of counting during a run: triggers, event set switching, intervals, PSR.up."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Controls(NamedTuple):
     """The controls of a session. Times are in nanoseconds of the program's processor time."""
 
     triggers: tuple[Trigger, ...] = ()
-    """Those of code before those of data."""
+    """Code triggers before data triggers."""
     switch: int | None = None
-    """How long an event set counts before the next one does."""
+    """The switch timeout of event sets."""
     true_values: bool = False
-    """Count every set all the time beside it."""
+    """Also count every set all the time."""
     interval: int | None = None
-    """How long an interval is whose counts are printed."""
+    """The length of printed intervals."""
     insecure: bool = False
     """PSR.sp is clear: the program may start and stop counting, and read the counters."""
     dont_start: bool = False
@@ -51,14 +51,14 @@ class Controls(NamedTuple):
     stop_event: EventTrigger | None = None
     """An event that stops counting: it counts from where the other one starts it, or from the beginning."""
     ear_seed: int = 1
-    """Of the choice that the data event address register makes among loads that overlap."""
+    """Seed of the data EAR's choice among overlapping loads."""
 
     per_thread: bool = False
-    """Keep what each thread does apart."""
+    """Count each thread separately."""
 
     @property
     def heeds_up(self) -> bool:
-        """Whether PSR.up matters: the program may change it, or it is clear at first."""
+        """Whether PSR.up affects counting: the program may change it, or it is initially clear."""
         return self.insecure or self.dont_start
 
     @property

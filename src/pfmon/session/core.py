@@ -1,4 +1,4 @@
-"""Two runs together: on the two hardware threads of a core, which switches between them, or on two cores of one bus.
+"""Coupled runs: on the two hardware threads of a core, which switches between them, or on two cores of one bus.
 
 Each has an engine, a PMU and a machine.
 """
@@ -33,9 +33,9 @@ THREADS = 2
 
 
 class ThreadCycles(NamedTuple):
-    """What a hardware thread had of its core. ``active``: cycles in the foreground, ``switching`` of them until it
-    issued again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the
-    core, by SwitchCause; ``evicted``: structure -> its misses of what the other thread had replaced."""
+    """The core's cycles of a hardware thread. ``active``: cycles in the foreground, ``switching`` of them until it
+    issued again after a switch; ``background``: cycles of the other thread; ``switches``: switches away from it, by
+    SwitchCause; ``evicted``: structure -> its misses of entries replaced by the other thread."""
 
     active: int
     switching: int
@@ -44,29 +44,29 @@ class ThreadCycles(NamedTuple):
     evicted: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys: its fields."""
+        """Return an object whose keys are the fields."""
         return self._asdict()
 
 
 def share_one_core(cycles: Sequence[ThreadCycles]) -> bool:
-    """Whether both had the same core, which switches between them."""
+    """Return whether both threads shared one core."""
     return any(one.switches for one in cycles)
 
 
 def all_cycles(cycles: Sequence[ThreadCycles]) -> int:
-    """Cycles until both had ended: of one core each was one thread's, those of two cores pass at the same time."""
+    """Return the cycles until both ended: the sum for threads of one core, the maximum for two cores."""
     return (sum if share_one_core(cycles) else max)(one.active for one in cycles)
 
 
 class Together(ABC):
-    """Two machines that run together. `seats` are for two sessions, which have to run at the same time, each in a
-    thread of the host; the streams of both are read in a third."""
+    """Two coupled machines. `seats` are for two sessions, which run simultaneously, each in its own host thread; a
+    third thread reads both streams."""
 
     def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
-        """``figures``: of both machines; ``flows``: what has them take turns."""
+        """``figures``: of both machines; ``flows``: interleaves their streams."""
         self._flows = flows
         self.on_failure: Callable[[], None] = lambda: None
-        """Called when one of the sessions fails while it runs: it is to end the other one."""
+        """Called when a session fails during its run; ends the other one."""
         self._figures = figures
         self._lock = Lock()
         self._machines: list[Machine | None] = [None] * THREADS
@@ -80,7 +80,7 @@ class Together(ABC):
     def machine(
         self, number: int, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
     ) -> Machine:
-        """The machine of one of them; what there is once, both share."""
+        """Return one session's machine; both share the parts that exist once."""
         with self._lock:
             make = partial(Machine, self._figures, table, ranges, memo, event_sets)
             made = self._make(number, make, self._machines[1 - number])
@@ -89,19 +89,19 @@ class Together(ABC):
 
     @abstractmethod
     def _make(self, number: int, make: Callable[..., Machine], other: Machine | None) -> Machine:
-        """A machine, which ``make`` makes, beside the other one, if that is made already."""
+        """Create a machine with ``make``, beside the other one if that exists."""
 
     @property
     def seats(self) -> tuple[Seat, ...]:
-        """For each of the two sessions one; they hold this, and not the reverse."""
+        """A seat for each session. Seats refer to this object, not vice versa."""
         return tuple(Seat(self, number) for number in range(THREADS))
 
     def open(self, number: int, start: Callable[[], Engine]) -> Engine:
-        """The engine of one of them, which ``start`` makes."""
+        """Return one session's engine, created by ``start``."""
         return start()
 
     def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
-        """One thread's stream begins; when both have, the core does."""
+        """Begin one thread's stream; when both have begun, start the reader."""
         with self._lock:
             self._readers[number] = ring, reader
             if self._abandoned:
@@ -114,7 +114,7 @@ class Together(ABC):
                 self._began.set()
 
     def abandon(self, number: int) -> None:
-        """One of the sessions failed: the other shall not wait for it."""
+        """Mark a session as failed, so that the other does not wait for it."""
         with self._lock:
             self._abandoned = True
             self._throw_away(1 - number)
@@ -122,7 +122,7 @@ class Together(ABC):
         self._began.set()
 
     def _throw_away(self, number: int) -> None:
-        """What a session writes is read all the same, so that it can end."""
+        """Read and discard a session's stream, so that it can end."""
         found = self._readers[number]
         if found and not self._thread:
             self._thread = Worker(partial(found[0].read_into, Consumer()))
@@ -135,14 +135,14 @@ class Together(ABC):
             self._readers = [None] * THREADS  # rings are files
 
     def release(self) -> None:
-        """Let go of what the runs held, when they are over: the sessions refer to this, and their rings are files."""
+        """Release the resources of ended runs: the sessions refer to this object, and their rings are files."""
         self.on_failure = lambda: None
         self._machines = [None] * THREADS
         self._readers = [None] * THREADS
         self._thread = None
 
     def exchange(self, number: int, totals: Sequence[int]) -> Sequence[int] | None:
-        """Tell what a thread's monitors counted; what those of the other did, None: it failed."""
+        """Deposit the totals of a thread's monitors; return those of the other, None: it failed."""
         self._totals[number] = totals
         self._told[number].set()
         self._told[1 - number].wait()
@@ -150,24 +150,24 @@ class Together(ABC):
 
     @property
     def lost(self) -> bool:
-        """Whether more was under way than what has them take turns holds."""
+        """Whether the interleaving overflowed its queue."""
         return False
 
     @abstractmethod
     def cycles(self) -> list[ThreadCycles]:
-        """What each had of the core."""
+        """Return the cycles of each."""
 
     @abstractmethod
     def counts_both(self, monitor: Monitor) -> bool:
-        """Whether a monitor of one counts what happens to the other, too."""
+        """Return whether a monitor of one also counts the other's events."""
 
 
 class Core(Together):
     """A core with two hardware threads."""
 
     def __init__(self, figures: MachineFigures, same_program: bool = False) -> None:
-        """``figures``: of the machine, which both threads run on; ``same_program``: they are threads of one program,
-        whose addresses mean the same."""
+        """``figures``: of the machine of both threads; ``same_program``: both are threads of one program and share its
+        address space."""
         self._same_program = same_program
         self._switch = ThreadSwitch(figures)
         super().__init__(figures, self._switch)
@@ -179,15 +179,15 @@ class Core(Together):
 
     @property
     def lost(self) -> bool:
-        """Whether more was under way than the core's queue of events holds."""
+        """Whether the core's event queue overflowed."""
         return self._switch.lost
 
     def counts_both(self, monitor: Monitor) -> bool:
-        """Montecito's PMC.all."""
+        """Return Montecito's PMC.all."""
         return monitor.all_threads
 
     def cycles(self) -> list[ThreadCycles]:
-        """What each thread had of the core."""
+        """Return the core's cycles of each thread."""
         active, switching = self._switch.active_cycles, self._switch.switching_cycles
         causes = [cause.removeprefix("BY_").lower() for cause in SwitchCause.__members__ if cause != "SWITCH_CAUSES"]
         return [
@@ -206,11 +206,11 @@ SIGN_OFFS = "SI_SCB_SIGNOFFS"
 
 
 class TwoCores(Together):
-    """Two cores on one bus, each with the caches that it has alone (Montecito manual 2.5)."""
+    """Two cores on one bus, each with private caches (Montecito manual 2.5)."""
 
     def __init__(self, figures: MachineFigures, same_program: bool = False) -> None:
-        """``figures``: of the machine, which both cores are; ``same_program``: they run threads of one program, and so
-        share memory."""
+        """``figures``: of the machine of both cores; ``same_program``: both run threads of one program and share its
+        memory."""
         self._same_program = same_program
         self._arbiter = Arbiter()
         super().__init__(figures, self._arbiter)
@@ -223,43 +223,43 @@ class TwoCores(Together):
         return made
 
     def counts_both(self, monitor: Monitor) -> bool:
-        """Events of the bus by agent: either core of the processor, or any agent (Montecito manual 4.11). The processor
-        signs a snoop off once, whichever core answered (2.5)."""
+        """Return whether a bus event's agent is either core of the processor, or any agent (Montecito manual 4.11). The
+        processor completes a snoop once, whichever core answered (2.5)."""
         name = monitor.event.name
         return name.endswith(("_EITHER", "_ANY")) or name.startswith(SIGN_OFFS)
 
     def cycles(self) -> list[ThreadCycles]:
-        """Each has a core of its own, until its program ends."""
+        """Return the cycles of each core until its program ended."""
         machines = [one for one in self._machines if one]
         return [ThreadCycles(one.time()[0], 0, 0, {}, {}) for one in machines]
 
 
 class Seat:
-    """One hardware thread of a core, or one of two cores, for one session."""
+    """A session's hardware thread of a core, or one of two cores."""
 
     def __init__(self, core: Together, number: int) -> None:
         self.core, self.number = core, number
 
     def machine(self, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int) -> Machine:
-        """The thread's machine."""
+        """Return the thread's machine."""
         return self.core.machine(self.number, table, ranges, memo, event_sets)
 
     def open(self, start: Callable[[], Engine]) -> Engine:
-        """The engine that runs on it."""
+        """Return the engine that runs on it."""
         return self.core.open(self.number, start)
 
     def read(self, ring: Ring, reader: Consumer) -> Seat:
-        """Have the core read the stream in a ring (what ring.Pipe calls)."""
+        """Have the core read the stream in a ring (called by ring.Pipe)."""
         self.core.begin(self.number, ring, reader)
         return self
 
     def join(self) -> None:
-        """Wait until all has been read."""
+        """Wait until the stream has been read."""
         self.core.join()
 
     def of_both(self, totals: Sequence[int], monitors: Sequence[Monitor]) -> list[int]:
-        """What one's monitors counted, those that count both together with the other's, whose PMU is programmed in the
-        same way."""
+        """Return the totals of a thread's monitors; monitors of both threads include the totals of the other, whose PMU
+        has the same programming."""
         other = self.core.exchange(self.number, totals) or [0] * len(totals)
         counts_both = self.core.counts_both
         return [

@@ -1,4 +1,4 @@
-"""Counters of a session: the PMU's own registers, extended to 64 bits and more by what overflowed."""
+"""Virtual counters of a session: the PMU's registers, extended by their overflows to 64 bits and more."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class VirtualCounters:
     """The programmed counters of one PMU.
 
-    Increments go into the PMDs; when one wraps, its overflow is taken as a kernel's handler takes it: the
-    status is read and cleared, which ends the freeze, and the counter's width is added to a software total.
+    Increments are added to the PMDs; when one wraps, its overflow is handled as by a kernel's handler: the status is
+    read and cleared, which ends the freeze, and 2**width is added to a software total.
     """
 
     def __init__(self, registers: RegisterFile, programming: Programming, ia32: bool = False) -> None:
@@ -28,7 +28,7 @@ class VirtualCounters:
             registers.set_field("psr", "is", 1)
 
     def add(self, monitor: Monitor, increment: int) -> None:
-        """Count ``increment`` more of the monitor's event."""
+        """Add ``increment`` to the monitor's counter."""
         while increment:
             part = min(increment, self.registers.headroom(monitor.pmd))
             if self.registers.add(monitor.pmd, part):
@@ -37,7 +37,8 @@ class VirtualCounters:
             increment -= part
 
     def read(self, monitor: Monitor, count: int) -> int:
-        """What a program at level 3 reads when the monitor has counted so much and nobody has taken its overflows."""
+        """Return the value that a program at level 3 reads when the monitor has counted ``count`` and its overflows
+        have not been handled."""
         held = self.registers.count(monitor.pmd)
         self.registers.hold({monitor.pmd: (held + count) & ((1 << self.registers.bank.width) - 1)})
         value = self.registers.read_data(monitor.pmd, cpl=3)
@@ -45,5 +46,5 @@ class VirtualCounters:
         return value
 
     def value(self, monitor: Monitor) -> int:
-        """The monitor's count."""
+        """Return the monitor's count."""
         return (self._overflows[monitor.pmd] << self.registers.bank.width) + self.registers.count(monitor.pmd)

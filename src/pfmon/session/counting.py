@@ -1,4 +1,4 @@
-"""Counting: what was asked of one PMU, programmed into its registers, and the values of its counters."""
+"""Counting on one PMU: a request, programmed into registers, and the counters' values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from pfmon.stream.table import BlockTable
 
 Value = int | float | None
-"""A count, or what a formula comes to: None where it divides by zero."""
+"""A count, or the value of a formula: None if it divides by zero."""
 
 
 class Seen(NamedTuple):
-    """What there is to count: the blocks, what a tally has seen of them, what a machine has recorded."""
+    """The data of a run to count from: the blocks, a tally of their executions, a machine's records."""
 
     table: BlockTable
     tally: Tally | None = None
@@ -38,8 +38,8 @@ class Seen(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Where an estimate comes from: the number of its event set, the share of the time that this counted, what it
-    counted then, and what it would have counted all the time (None: nobody asked)."""
+    """The origin of an estimate: the number of its event set, the set's share of the time, its raw count, and the true
+    count (None: not requested)."""
 
     set: int
     share: float
@@ -48,10 +48,10 @@ class Estimate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """What one event came to: the name as the PMU has it, the PMD, the privilege levels, the value.
+    """The count of one event: the PMU's name, the PMD, the privilege levels, the value.
 
-    A derived event has a formula instead of a PMD; its value is None where the formula divides by zero.
-    ``estimate`` is there when several event sets took turns; the value is then scaled to the whole time.
+    A derived event has a formula instead of a PMD; its value is None if the formula divides by zero. ``estimate`` is
+    set for multiplexed event sets; the value is then scaled to the whole time.
     """
 
     name: str
@@ -62,9 +62,9 @@ class Count(NamedTuple):
     estimate: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """name, pmd, plm, count, formula, estimate. A derived event has a formula and no pmd, a measured one a pmd and
-        no formula (null); count is null where a formula divides by zero. Events of several sets have an estimate (set,
-        share of the time, raw, true), others null there."""
+        """Return name, pmd, plm, count, formula, estimate. pmd is null for derived events, formula for measured ones;
+        count is null if a formula divides by zero. estimate (set, share of the time, raw, true) is null unless event
+        sets are multiplexed."""
         return {
             "name": self.name,
             "pmd": self.pmd,
@@ -79,7 +79,7 @@ class Counting:
     """One event set on one PMU: measured events, and formulas over them."""
 
     def __init__(self, model: PmuModel, request: Request) -> None:
-        """Program the PMU; PfmonError when an event is unknown or not countable, or no assignment exists."""
+        """Program the PMU. PfmonError: an event is unknown or not countable, or no assignment exists."""
         self._request = request
         self.plan = plan(model.events, request.events)
         wanted = self._wanted(model)
@@ -126,34 +126,34 @@ class Counting:
         return ia32_notes(self.programming.monitors, self.unit.monitors)
 
     def sink(self, seen: Seen, by_place: bool = False) -> Sink:
-        """What the counting unit's monitors counted; `ordered` puts them into the order of the request."""
+        """Return the counts of the counting unit's monitors; `ordered` sorts them in the order of the request."""
         return self.unit.count(seen.table, seen.tally, seen.records, by_place)
 
     def ordered(self, counts: Sequence[int]) -> list[int]:
-        """Counts of the unit's monitors in the order of ``programming.monitors``; 0 for one that counts nothing."""
+        """Return the counts of the unit's monitors in the order of ``programming.monitors``; 0 for idle monitors."""
         return [0 if place is None else counts[place] for place in self._places]
 
     def totals(self, seen: Seen) -> list[int]:
-        """What each monitor of the programming counted."""
+        """Return the total of each programmed monitor."""
         return self.ordered(self.sink(seen).totals())
 
     def take(self, seen: Seen) -> list[int]:
-        """Add the totals to the counters; returns them."""
+        """Add the totals to the counters and return them."""
         totals = self.totals(seen)
         self.load(totals)
         return totals
 
     def load(self, totals: Sequence[int]) -> None:
-        """Let the counters count so much, by monitor."""
+        """Set the counters to these totals, by monitor."""
         for monitor, total in zip(self.programming.monitors, totals, strict=True):
             self.counters.add(monitor, total)
 
     def counts(self) -> list[Count]:
-        """The values, in the order in which the events were asked for."""
+        """Return the counts in the order of the request."""
         return self.counts_of([self.counters.value(monitor) for monitor in self.programming.monitors])
 
     def counts_of(self, counted: Sequence[int]) -> list[Count]:
-        """The same when the monitors, in their order, have counted so much."""
+        """Return the counts for given totals of the monitors, in their order."""
         monitors = self.programming.monitors
         values = self.plan.compute(counted)
         return [
@@ -161,7 +161,7 @@ class Counting:
         ]
 
     def _count(self, number: int, monitor: Monitor, value: Value) -> Count:
-        """What one name came to; ``monitor`` is the first of those that its value is made from."""
+        """Return the count of one requested name; ``monitor``: the first of those that its value is computed from."""
         if not self.plan.is_derived(number):
             return Count(monitor.event.name, monitor.pmd, monitor.plm, value)
         name = self.plan.names[number]

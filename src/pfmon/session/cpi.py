@@ -1,7 +1,7 @@
-"""Where the cycles of a run went: the breakdown of figure 3-2 of the Montecito manual, by run and by function.
+"""The cycle breakdown of a run: figure 3-2 of the Montecito manual, for the run and by function.
 
-Every cycle retires something or is a back-end bubble of one cause, the latest in the pipeline (section 3.2.1.4), so
-the parts add up to the cycles.
+Every cycle either retires an instruction or is a back-end bubble of one cause, the latest in the pipeline (section
+3.2.1.4), so the parts add up to the cycles.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH", "REFILL_REDIRECT"),
     },
 }
-"""Part of the figure -> what it consists of -> causes of back-end bubbles (machine/causes.pxd)."""
+"""Part of the figure -> its components -> causes of back-end bubbles (machine/causes.pxd)."""
 
 OF_ONE_CORE = {
     IN_ORDER: {
@@ -69,7 +69,7 @@ OF_ONE_CORE = {
     },
     OUT_OF_ORDER: {f"waiting for {what}" for what in ("L2", "L3", "memory", "translations")} | {"stores that missed"},
 }
-"""Kind of core -> what alone its parts consist of."""
+"""Kind of core -> the only components of its parts."""
 
 RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
     IN_ORDER: {
@@ -88,12 +88,11 @@ RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
         "mispredicted branches per branch": ("branches.mispredicted", "branches.all", 1),
     },
 }
-"""Kind of core -> name -> signal, signal that it is divided by ("": retired instructions), factor."""
+"""Kind of core -> name -> signal, divisor's signal ("": retired instructions), factor."""
 
 
 class FunctionRow(NamedTuple):
-    """A function's cycles, by part in the order of PARTS, its instructions, and the path of the shared object that it
-    is in."""
+    """A function's cycles, by part in the order of PARTS, its instructions, and the path of its shared object."""
 
     name: str
     address: int
@@ -103,11 +102,11 @@ class FunctionRow(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name as the table has it."""
+        """The name in tables."""
         return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """name, address, object (null: the program itself), instructions, cycles by part."""
+        """Return name, address, object (null: the program itself), instructions, cycles by part."""
         return {
             "name": self.name,
             "address": self.address,
@@ -130,12 +129,12 @@ class Cpi(NamedTuple):
     terms: Mapping[str, tuple[int, int]] = {}
 
     def total(self, part: str) -> int:
-        """The cycles of a part."""
+        """Return the cycles of a part."""
         return sum(self.parts[part].values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys: report, machine, cycles, instructions, parts (name -> cycles and what they consist of), ratios,
-        functions (name, address, object, instructions, cycles by part)."""
+        """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, functions (name,
+        address, object, instructions, cycles by part)."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -148,7 +147,7 @@ class Cpi(NamedTuple):
         }
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each function, with its instructions and its cycles by part."""
+        """Return a DataFrame: a row for each function, with its instructions and its cycles by part."""
         rows = self.functions
         parts = {part: [row.cycles[place] for row in rows] for place, part in enumerate(PARTS)}
         instructions = [row.instructions for row in rows]
@@ -156,8 +155,8 @@ class Cpi(NamedTuple):
 
 
 def breakdown(figures: MachineFigures, seen: Seen, objects: Objects, demangle: bool = True) -> Cpi:
-    """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
-    instructions behind them, are counted like the monitors of a PMU."""
+    """Return the breakdown of a run recorded by a machine and a tally. The components of PARTS, followed by the retired
+    instructions, are counted like the monitors of a PMU."""
     looks = [
         Look(Way.CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()
     ]
@@ -199,7 +198,7 @@ def of_all(found: Sequence[tuple[str, Cpi]]) -> Cpi:
 
 
 def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
-    """Cycles and instructions by function, the one with most cycles first."""
+    """Return cycles and instructions by function, the one with most cycles first."""
     functions: dict[Function, list[int]] = {}
     found = [(Function(NO_CODE, 0), sink.elsewhere())]
     for file in sorted(sink.files()):
@@ -222,7 +221,7 @@ def _in_order(rows: Iterable[FunctionRow]) -> list[FunctionRow]:
 
 
 def counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
-    """What the looks counted, and behind them the retired instructions."""
+    """Return the counts of the record queries, followed by the retired instructions."""
     open_filter = Filter()
     sink = Sink(len(looks) + 1, seen.table, by_place)
     if seen.records:
@@ -237,7 +236,7 @@ def counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
 
 
 def _retired(seen: Seen, signal: str) -> int:
-    """What architecture decides of a signal."""
+    """Return a signal's count as far as architecture decides it."""
     sink = Sink(1, seen.table)
     if seen.tally:
         add_totals(seen.tally, Increments([Weighed(signal, Filter(), False)]), sink)
@@ -248,7 +247,7 @@ NOTHING = Weighed("", Filter(), False)
 
 
 def part_looks() -> list[Look]:
-    """A look for each of PARTS, in order: the cycles of all that it consists of."""
+    """Return a record query for each of PARTS, in order: the cycles of all its components."""
     causes = [0] * len(PARTS)
     for number, (_, of) in enumerate(_pieces()):
         causes[_part_of(number)] |= sum(1 << cause for cause in of)
@@ -256,7 +255,7 @@ def part_looks() -> list[Look]:
 
 
 def _pieces() -> list[tuple[str, frozenset[int]]]:
-    """What all parts consist of, in order, with the numbers of the causes."""
+    """Return the components of all parts, in order, with the numbers of their causes."""
     causes = names("cycle")
     return [
         (name, frozenset(causes[cause] for cause in causes if any(fnmatchcase(cause, pattern) for pattern in patterns)))
@@ -266,7 +265,7 @@ def _pieces() -> list[tuple[str, frozenset[int]]]:
 
 
 def _part_of(piece: int) -> int:
-    """The number of the part that a piece belongs to."""
+    """Return the number of a component's part."""
     return [number for number, inner in enumerate(PARTS.values()) for _ in inner][piece]
 
 

@@ -1,4 +1,4 @@
-"""Areas of memory by name: what a program's loads missed in."""
+"""Named areas of memory in which a program's loads missed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from pfmon.program.objects import ObjectFile, Objects
 
 GAP = 1 << 16
-"""Bytes without a miss between two areas that have no name of their own."""
+"""Minimum bytes without a miss between two unnamed areas."""
 NESTED = 8
-"""Objects that begin behind one another within another one, at most."""
+"""Maximum number of objects that begin within another object."""
 PARTS = 24
-"""Of an area, that are told apart."""
+"""The parts of an area that are counted separately."""
 REGION = 1 << 61
-"""An eighth of the address space (Intel Itanium Architecture Software Developer's Manual, volume 2, 4.1)."""
+"""A region, an eighth of the address space (Intel Itanium Architecture Software Developer's Manual, volume 2, 4.1)."""
 STACKS = 1 << 31
-"""The stack and the register backing store lie so far below the end of the usable part of a region, on Linux."""
+"""Maximum distance of the stack and the register backing store below the end of a region's usable part, on Linux."""
 REGION_LIMIT = (1 << 44) - (1 << 14)
 
 Piece = tuple[int, tuple[int, int, int], int, int]
@@ -32,8 +32,8 @@ Piece = tuple[int, tuple[int, int, int], int, int]
 
 class Area(NamedTuple):
     """An object or another area of memory in which loads missed: its name and kind (object, data, heap, mapped, stack,
-    registers), where it begins and ends, misses that L2, L3 and memory served, the sum of their latencies, misses of
-    all TLBs; ``parts``: misses and latencies of each of PARTS of what was ``reached`` of it, first address and last."""
+    registers), start and end, misses served by L2, L3 and memory, the sum of their latencies, misses of all TLBs;
+    ``reached``: first and last address with a miss; ``parts``: misses and latencies of each of PARTS between these."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class Area(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """Memory that has a name."""
+    """A named range of memory."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ class _Named(NamedTuple):
 
 
 def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
-    """The areas that pieces of memory of a size, in order of address, belong to; the one with the most cycles first."""
+    """Return the areas of pieces of memory, of one size and in order of address; the area with most cycles first."""
     files = _Files(objects)
     program = objects.own[0].image if objects.own else None
     break_start = program.end if program else 0
@@ -66,7 +66,7 @@ def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
         place = files.place(piece[0]) or files.place(piece[0] + size - 1)
         place = place or _unnamed(piece[0], break_start, last)
         if last in groups and last is not None and last.end < piece[0] and place == last._replace(end=place.end):
-            groups[place] = groups.pop(last)  # an area without a name grows
+            groups[place] = groups.pop(last)  # an unnamed area grows
         groups.setdefault(place, []).append(piece)
         last = place
     found = [_area(place, of, size) for place, of in groups.items()]
@@ -74,7 +74,7 @@ def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
 
 
 class _Files:
-    """Objects and segments of all files; where an object is, it goes before its segment."""
+    """Objects and segments of all files; objects take precedence over their segments."""
 
     def __init__(self, objects: Objects) -> None:
         files = objects.everything()
@@ -83,7 +83,7 @@ class _Files:
         self._segments = [one for file in files for one in _segments(file)]
 
     def place(self, address: int) -> _Named | None:
-        """What an address is in."""
+        """Return the object or segment of an address."""
         last = bisect_right(self._starts, address)
         for one in reversed(self._objects[max(0, last - NESTED) : last]):
             if address < one.end:
@@ -105,7 +105,7 @@ def _segments(file: ObjectFile) -> Iterator[_Named]:
 
 
 def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:
-    """The area of an address that is in no file: the last one, if that is near and of the same kind."""
+    """Return the area of an address outside all files: the last one, if that is near and of the same kind."""
     kind = _kind(address, break_start)
     if last and last.kind == kind and address - last.end < GAP:
         return last._replace(end=address)

@@ -1,4 +1,4 @@
-"""Events by their codes or by perf's generic names, as perf_event_open wants them, on the counters of a PMU."""
+"""Events by code or by perf's generic name, as requested by perf_event_open, on the counters of a PMU."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def by_code(model: PmuModel, wanted: PmuEvent, machine: bool) -> PmuEvent:
-    """An event by its code and unit mask; ``machine``: one runs. PfmonError: there is none such, or it cannot be
-    counted."""
+    """Return an event by its code and unit mask; ``machine``: a machine runs. PfmonError: there is no such event, or it
+    cannot be counted."""
     event = model.events[_name(model, wanted)]
     check_countable(model, event)
     check_threshold(event, wanted.threshold)
@@ -27,14 +27,15 @@ def by_code(model: PmuModel, wanted: PmuEvent, machine: bool) -> PmuEvent:
 
 
 def assigned(model: PmuModel, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
-    """Register values that make events count, and their counters, in order. PfmonError: they cannot count together."""
+    """Return the register values that count events, and their counters, in order. PfmonError: they cannot count
+    together."""
     wanted = [EventRequest(_name(model, one), plm=one.plm, threshold=one.threshold) for one in events]
     made = model.fulfil(Request(tuple(wanted), check_thresholds=False))
     return dict(made.writes), [monitor.pmd for monitor in made.monitors]
 
 
 def _name(model: PmuModel, wanted: PmuEvent) -> str:
-    """The PMU's name of an event."""
+    """Return the PMU's name of an event."""
     if wanted.name:
         found = generic_events(model.name).get(wanted.name)
         if found is None:

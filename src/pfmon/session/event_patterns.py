@@ -1,4 +1,4 @@
-"""Names of events that stand for several: ``all``, and regular expressions."""
+"""Patterns of event names: ``all``, and regular expressions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 ALL = "all"
 EXPRESSION = frozenset("[].*+?^$|(){}\\")
-"""What makes a name a regular expression; a name without any of it is one event."""
+"""Characters that make a name a regular expression; a name without them is one event."""
 
 
 def expand(model: PmuModel, names: Sequence[str]) -> list[str]:
-    """The names with ``all`` and regular expressions replaced by the events that they mean: those that can be
-    counted, in the table's order."""
+    """Return the names, with ``all`` and regular expressions replaced by the countable events that match, in the
+    table's order."""
     found: list[str] = []
     for name in names:
         event = name.partition(":")[0]
@@ -32,8 +32,8 @@ def expand(model: PmuModel, names: Sequence[str]) -> list[str]:
 
 
 def _countable(model: PmuModel, pattern: str) -> list[str]:
-    """The countable events that a pattern means, in all states of lines; ``all``: each under one of its names. Raises
-    PfmonError when there are none."""
+    """Return the countable events that match a pattern, in all states of lines; ``all``: each under one of its names.
+    PfmonError: there are none."""
     everything = (event for event in model.events if event.alias_of == "-")
     matching = list(everything) if pattern == ALL else model.events.matching(pattern)
     names = []
@@ -51,7 +51,7 @@ def _countable(model: PmuModel, pattern: str) -> list[str]:
 
 
 def check_counters(model: PmuModel, asked: Sequence[str], names: Sequence[str]) -> None:
-    """PfmonError when patterns mean more events than there are counters: that takes --unlimited."""
+    """Raise PfmonError if patterns match more events than there are counters, which needs --unlimited."""
     counters = len(model.bank.numbers)
     if len(names) > max(counters, len(asked)):
         raise PfmonError(

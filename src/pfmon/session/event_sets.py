@@ -1,6 +1,6 @@
-"""Event sets of one run, each on a PMU of its own: this PMU is software, so there are as many as are needed.
+"""Event sets of one run, each on its own replica of the PMU; since the PMU is software, any number is available.
 
-Every replica has the registers and obeys the rules of the hardware; a run feeds all of them.
+Every replica has the registers and obeys the rules of the hardware; all count the same run.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class EventSets:
-    """One or more event sets. What is common to all events of the request, ranges say, is programmed in each PMU."""
+    """One or more event sets. Settings of all events, such as ranges, are programmed in each PMU."""
 
     def __init__(self, model: PmuModel, request: Request, unlimited: bool = False) -> None:
-        """Program the PMUs; PfmonError when an event cannot be counted, or when without ``unlimited`` one PMU does
-        not do."""
+        """Program the PMUs. PfmonError: an event cannot be counted, or without ``unlimited`` one PMU does not
+        suffice."""
         self.model = model
         everything = list(range(len(request.events)))
         made = replicas(model, request) if unlimited else [(Counting(model, request), everything)]
@@ -39,12 +39,12 @@ class EventSets:
 
     @property
     def wants_addresses(self) -> bool:
-        """Whether the stream has to have the addresses of memory accesses in it."""
+        """Whether the stream must contain the addresses of memory accesses."""
         return any(one.unit.wants_addresses for one in self.sets)
 
     @property
     def wants_machine(self) -> bool:
-        """Whether a machine has to run."""
+        """Whether a machine must run."""
         return any(one.unit.wants_machine for one in self.sets)
 
     @property
@@ -54,12 +54,12 @@ class EventSets:
 
     @property
     def monitors(self) -> int:
-        """How many there are."""
+        """The number of monitors."""
         return sum(len(one.programming.monitors) for one in self.sets)
 
     @property
     def monitors_in_order(self) -> list[Monitor]:
-        """All of them, as `totals` has them."""
+        """All monitors, in the order of `totals`."""
         return [monitor for one in self.sets for monitor in one.programming.monitors]
 
     @property
@@ -73,30 +73,31 @@ class EventSets:
             one.requalify(self.model, irange, drange)
 
     def captures(self, table: BlockTable, seed: int) -> list[Captures]:
-        """The event address registers and trace buffers at work. ``seed``: of the choice among loads that overlap."""
+        """Return the active event address registers and trace buffers. ``seed``: of the choice among overlapping
+        loads."""
         return [found for one in self.sets if (found := one.unit.captures(table, seed))]
 
     def conditions(self, table: BlockTable) -> list[CycleConditions]:
-        """The counters that look at cycles one by one."""
+        """Return the counters with conditions on single cycles."""
         return [found for one in self.sets if (found := one.unit.conditions(table))]
 
     def number(self, first: int) -> int:
-        """Give the PMUs that are told while the machine runs numbers from ``first`` on; the next one."""
+        """Number the PMUs that observe the running machine from ``first`` on; return the next number."""
         for one in self.sets:
             one.unit.owner = first
             first += one.unit.is_told
         return first
 
     def tally(self, table: BlockTable, traced: bool = False) -> Tally:
-        """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
+        """Return the stream reader for `take`; ``traced``: the stream contains addresses in any case."""
         return self.sets[0].unit.tally(table, traced)
 
     def totals(self, seen: Seen) -> list[int]:
-        """What each monitor counted, through all sets."""
+        """Return the total of each monitor of all sets."""
         return [total for one in self.sets for total in one.totals(seen)]
 
     def load(self, totals: Sequence[int]) -> None:
-        """Let the counters have counted so much, by monitor."""
+        """Set the counters to these totals, by monitor."""
         first = 0
         for one in self.sets:
             beyond = first + len(one.programming.monitors)
@@ -104,17 +105,17 @@ class EventSets:
             first = beyond
 
     def take(self, seen: Seen) -> list[int]:
-        """Add the totals to the counters; returns them."""
+        """Add the totals to the counters and return them."""
         return [total for one in self.sets for total in one.take(seen)]
 
     def set_secure(self, secure: bool) -> None:
-        """Set whether the program may not read its counters, in every PMU."""
+        """Set PSR.sp in every PMU: whether the program may not read its counters."""
         for one in self.sets:
             one.counters.registers.set_secure(secure)
 
     def read_pmd(self, number: int, seen: Seen) -> int:
-        """What a program at level 3 reads from a performance data register: of the PMU that counts in it, the value
-        that what has been seen makes it have."""
+        """Return the value that a program at level 3 reads from a PMD, on the PMU that counts in it, after what
+        ``seen`` holds."""
         for one in self.sets:
             for monitor, total in zip(one.programming.monitors, one.totals(seen), strict=True):
                 if monitor.pmd == number:
@@ -122,12 +123,12 @@ class EventSets:
         return self.sets[0].counters.registers.read_data(number, cpl=3)
 
     def counts(self) -> list[Count]:
-        """The values, in the order in which the events were asked for."""
+        """Return the counts in the order of the request."""
         found = [count for one in self.sets for count in one.counts()]
         return [found[number] for number in self._order]
 
     def values(self, counts: Sequence[int]) -> list[Value]:
-        """A value for each name, as `counts` has them, from a count for each monitor."""
+        """Return a value for each name, in the order of `counts`, from a count for each monitor."""
         values: list[Value] = []
         first = 0
         for one in self.sets:
@@ -138,15 +139,15 @@ class EventSets:
 
 
 def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int]]]:
-    """As many programmed PMUs as the events need, with the places of their events in the request: each event goes to
-    the first one that has a counter for it and whose rules allow it beside the others."""
+    """Return the programmed PMUs that the events need, with the positions of their events in the request: each event
+    goes to the first PMU with a counter for it whose rules allow it beside the others."""
     made: list[tuple[Counting, list[int]]] = []
     counters = len(model.bank.numbers)
     place = 0
     while place < len(request.events):
         together = list(range(place, min(place + counters, len(request.events))))
         if all(len(places) == counters for _, places in made) and (fits := _tried(model, request, together)):
-            made.append((fits, together))  # as they would have come to be there one by one
+            made.append((fits, together))  # the same PMUs as by adding them one by one
             place += len(together)
         else:
             _add(made, model, request, place)
@@ -155,7 +156,7 @@ def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int
 
 
 def _add(made: list[tuple[Counting, list[int]]], model: PmuModel, request: Request, place: int) -> None:
-    """One more event, on the first PMU that takes it."""
+    """Add an event on the first PMU that accepts it."""
     for number, (_, places) in enumerate(made):
         if len(places) < len(model.bank.numbers) and (fits := _program(model, request, [*places, place])):
             made[number] = fits, [*places, place]
@@ -164,7 +165,7 @@ def _add(made: list[tuple[Counting, list[int]]], model: PmuModel, request: Reque
 
 
 def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
-    """One PMU with these events; None when there is anything wrong with them."""
+    """Return a PMU with these events; None: any error."""
     try:
         return _program(model, request, places)
     except PfmonError:
@@ -172,7 +173,7 @@ def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> Counting
 
 
 def _program(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
-    """One PMU with these events; None when it does not take them."""
+    """Return a PMU with these events; None: it cannot count them together."""
     events = tuple(request.events[place] for place in places)
     if mixes_captures(model, [model.events[event.name] for event in events if event.name in model.events]):
         return None

@@ -1,4 +1,4 @@
-"""Tables for pandas, where it is installed."""
+"""Tables for pandas, if it is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> Any:
-    """A pandas.DataFrame with these columns; ``index`` names the one that its rows are known by. PfmonError without
+    """Return a pandas.DataFrame with these columns; ``index``: the name of the index column. PfmonError without
     pandas."""
     try:
         pandas = import_module("pandas")

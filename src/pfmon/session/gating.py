@@ -1,4 +1,4 @@
-"""The gate that the controls of a session make."""
+"""The gate built from a session's controls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def gate(
     due: int | None = None,
     on_due: Callable[[], int | None] | None = None,
 ) -> Gate:
-    """Hands the stream on to the readers as triggers, PSR.up and turns say (counting.gate.Gate)."""
+    """Return a gate that passes the stream to the readers according to triggers, PSR.up and turns
+    (counting.gate.Gate)."""
     triggers = controls.triggers
     return Gate(
         table,
@@ -50,7 +51,7 @@ def gate(
 
 
 def move(gate: Gate, triggers: Sequence[Trigger]) -> None:
-    """Triggers have other addresses from here on, which nothing could reach before."""
+    """Set the resolved addresses of triggers, which could not be reached before."""
     gate.place([one.address for one in triggers if not one.data], [one.address for one in triggers if one.data])
 
 

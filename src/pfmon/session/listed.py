@@ -1,4 +1,4 @@
-"""The instructions of code that is to be listed beside their counts."""
+"""The instructions of listed code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def listed(
     place: tuple[int, int] | str, profile: Profile, engine: Engine, objects: Objects, notes: list[str]
 ) -> list[tuple[int, str]]:
-    """Address and text of the instructions from a place, which may be a name that only the run has brought. ``profile``
-    is told which files these are from; ``notes`` gets what is wrong with the name."""
+    """Return address and text of the instructions of a range or of a name, which may have been mapped during the run.
+    Sets the files of ``profile``; appends errors about the name to ``notes``."""
     if isinstance(place, str):
         try:
             profile.files = numbers_of_object(objects, place)

@@ -1,4 +1,4 @@
-"""A run on a machine: the machine beside the engine, in a thread of its own where that pays."""
+"""A run on a machine, which runs beside the engine, in its own thread where that is faster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def machine_of(
     figures: MachineFigures, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
 ) -> Machine | IntervalMachine:
-    """The machine with these figures. PfmonError: there is none of that kind for such programs."""
+    """Return the machine with these figures. PfmonError: this kind of machine does not run such programs."""
     runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
     if figures.core != runs:
         raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
@@ -46,7 +46,7 @@ def machine_of(
 
 
 class MachineRun:
-    """The machine of one run. `feed` gives what is for the engine, which runs between enter and exit."""
+    """The machine of one run. `feed` returns the engine's consumer; the engine runs between enter and exit."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class MachineRun:
         threaded: bool = True,
         seat: Seat | None = None,
     ) -> None:
-        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own, where that
-        pays. ``seat``: the hardware thread of a core that it shares with another run."""
+        """``memo``: replay memoized executions of blocks (machine.pyx) instead of simulating all. ``event_sets``: the
+        number of sets whose records are kept apart. ``threaded``: use a thread of its own, where that is faster.
+        ``seat``: the hardware thread of a core shared with another run."""
         self._threaded = threaded
         self._seat = seat
         self.machine: Machine | IntervalMachine = (
@@ -73,15 +73,15 @@ class MachineRun:
         self._counted: Tally | None = None
 
     def tell_cycles(self, watches: Sequence[CycleWatch], event_set: int) -> None:
-        """Show every cycle to those who look at cycles while an event set is in force."""
+        """Report every cycle to these watches while an event set is in force."""
         for watch, following in pairwise(watches):
             watch.following = following
-        tell = getattr(self.machine, "tell_cycles", None)  # out-of-order machines have it
+        tell = getattr(self.machine, "tell_cycles", None)  # only out-of-order machines have it
         if watches and tell:
             tell(watches[0], event_set)
 
     def forget_levels(self) -> None:
-        """No monitor counts levels: two threads on a core switch more quickly without."""
+        """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""
         if self._seat:
             self._in_order.forget_levels()
 
@@ -93,9 +93,9 @@ class MachineRun:
         return self.machine
 
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
-        """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
-        reads the stream in the engine's thread; a machine that reads the stream itself tells a tally how often blocks
-        ran, an out-of-order one at the end, another one whenever what it recorded is brought up to date."""
+        """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
+        ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
+        counts of blocks to a tally: an out-of-order machine at the end, others at each `settle`."""
         if reader is None and type(beside) is Tally and not self._seat:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted = beside
@@ -129,7 +129,7 @@ class MachineRun:
 
     @property
     def failures(self) -> list[Failure]:
-        """Why its records may lack something."""
+        """The failures that may have lost records."""
         found = [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
         return [*found, Failure.TOO_MANY_ENTRIES] if self._seat and self._seat.core.lost else found
 
@@ -139,7 +139,7 @@ class MachineRun:
             self._pipe.drain()
 
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """The data ranges from the next instruction on, behind `settle`. Only machines of the Itaniums heed them."""
+        """Set the data ranges from the next instruction on, after `settle`. Only the Itaniums' machines use them."""
         if set_ranges := getattr(self.machine, "set_ranges", None):
             set_ranges(ranges)
 
@@ -155,8 +155,8 @@ class MachineRun:
         self.machine.settle(address)
 
     def so_far(self, seen: Seen) -> Seen:
-        """What there is to count while the stream goes on: nothing of the run is changed by it. Called between two of
-        its buffers, by who writes them."""
+        """Return the data to count during the run, without affecting it. Called by the stream's writer between two
+        buffers."""
         self.drain()
         self.machine.show_records()
         if self._counted is None:
@@ -170,5 +170,5 @@ class MachineRun:
         return seen._replace(tally=tally)
 
     def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
-        """What the machine recorded in some event sets, None: in all; as of `settle` or the end."""
+        """Return the machine's records of some event sets, None: of all; as of `settle` or the end."""
         return MachineRecords(self.machine, self._figures, event_sets)

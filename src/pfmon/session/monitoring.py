@@ -1,8 +1,7 @@
-"""Event sets at work on a running program: who counts when, and what it comes to.
+"""Monitoring of a running program by event sets.
 
-The stream goes through a gate (triggers, PSR.up, the set whose turn it is) to a tally for each set. The machine, if one
-runs, keeps its records apart by event set, with one more for what nobody counts. Whatever makes the counts of a
-stretch of the run, they are asked for in one place, EventSets.totals.
+The stream passes a gate (triggers, PSR.up, the active set) to a tally for each set. A machine keeps its records
+separately for each event set, and for the time when none counts. All counts are computed by EventSets.totals.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ if TYPE_CHECKING:
     from pfmon.session.plan import Placed
 
 THREADS_APART = 64
-"""The most threads whose counts are kept apart; the last ones are counted together."""
+"""Maximum number of threads counted separately; the last ones are counted together."""
 
 Interval = tuple[int, list[Value]]
-"""When an interval ended, in nanoseconds of the program's processor time, and its counts."""
+"""The end of an interval, in nanoseconds of the program's processor time, and its counts."""
 
 
 class Monitoring:
-    """One run's monitoring. ``consumer`` is for the engine; this answers the program's reads of counters."""
+    """The monitoring of one run. ``consumer`` is for the engine; `read_pmd` serves the program's reads of counters."""
 
     pmu = None
-    """pfmon counts with it."""
+    """None: pfmon, not the program, uses the PMU."""
 
     def __init__(
         self,
@@ -60,10 +59,10 @@ class Monitoring:
         traced: bool | None = None,
         seat: Seat | None = None,
     ) -> None:
-        """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
-        what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``;
-        ``traced``: whether the stream that it reads has addresses (None: as the engine's); ``seat``: the hardware
-        thread of a core that the machine shares."""
+        """``nanoseconds``: per instruction; ``on_interval``: called with the counts of every interval; ``machine``: its
+        figures, if its events are counted; ``threaded``: in its own thread; ``memo``: with replay of blocks;
+        ``traced``: whether its stream has addresses (None: as the engine's); ``seat``: the hardware thread of a shared
+        core."""
         self._groups = groups
         self._seat = seat
         self._controls = controls
@@ -72,7 +71,7 @@ class Monitoring:
         self._on_interval = on_interval
         self._turn = 0
         self.totals: Sequence[int] = ()
-        """What each monitor of the first set has counted, once there are counts."""
+        """The total of each monitor of the first set, once known."""
         self._printed: list[int] = []
         self._reported = 0
         table = engine.table
@@ -92,7 +91,7 @@ class Monitoring:
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """The program runs within it."""
+        """Return the context of the program's run."""
         return self._machine or nullcontext()
 
     def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:
@@ -108,8 +107,8 @@ class Monitoring:
         return run
 
     def _watch(self, run: MachineRun) -> None:
-        """The event address registers and trace buffers of an event set are told what happens while it counts; for true
-        values those of all sets always are."""
+        """Connect the machine to the event address registers and trace buffers of each event set while it counts; for
+        true values to those of all sets always."""
         from pfmon.machine.watch import watching
 
         first = 0
@@ -117,7 +116,7 @@ class Monitoring:
             first = group.number(first)
         captures = [group.captures(self._engine.table, self._controls.ear_seed) for group in self._groups]
         if self._controls.per_thread:
-            captures *= THREADS_APART  # one PMU, whoever runs
+            captures *= THREADS_APART  # one PMU for all threads
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
             run.machine.tell(watching(everyone if self._controls.true_values else own), number)
@@ -128,7 +127,7 @@ class Monitoring:
             run.tell_cycles(conditions, number)
 
     def _feed(self) -> Consumer:
-        """What the engine writes to: the gate hands on to the tallies and the machine."""
+        """Return the engine's consumer: the gate, which passes the stream to the tallies and the machine."""
         gate = self._start.consumer if self._start else self._gate
         if self._machine is None:
             return gate or self._tallies[0]
@@ -139,18 +138,18 @@ class Monitoring:
 
     @property
     def tally(self) -> Tally:
-        """The totals of the first set."""
+        """The tally of the first set."""
         return self._tallies[0]
 
     def seen(self, turn: int = 0) -> Seen:
-        """What one set has counted."""
+        """Return the data that one set has counted."""
         return Seen(self._engine.table, self._tallies[turn], self._records([turn]))
 
     def _records(self, event_sets: Sequence[int]) -> MachineRecords | None:
         return self._machine.records(event_sets) if self._machine else None
 
     def check(self) -> None:
-        """Raise what went wrong while the program ran: LostError when the counts would lack something."""
+        """Raise errors of the run; LostError: the counts would be incomplete."""
         if self._gate and self._gate.error:
             raise self._gate.error
         nothing_is_lost(self._failures())
@@ -163,7 +162,7 @@ class Monitoring:
             yield from self._machine.failures
 
     def counts(self) -> list[Count]:
-        """What the events came to, set by set; the counters are loaded with what they counted."""
+        """Return the events' counts, set by set, and load the counters with them."""
         if self._controls.per_thread:
             return self._counts_of_all_threads()
         totals = [group.totals(self.seen(number)) for number, group in enumerate(self._groups)]
@@ -190,7 +189,7 @@ class Monitoring:
         return counts
 
     def threads(self) -> list[ThreadCounts]:
-        """What each thread that ran came to, in the order in which they began."""
+        """Return the counts of each thread that ran, in the order in which they began."""
         group, found = self._groups[0], []
         for place, tally in enumerate(self._tallies):
             if retired := tally.instructions():
@@ -207,12 +206,12 @@ class Monitoring:
         return group.counts()
 
     def close(self) -> None:
-        """Let go of what refers back to this, so that the memory of a run is given back when it is over."""
+        """Drop references to this object, so that the memory of a run is freed at its end."""
         self._gate, self._machine, self._alarms, self.consumer = None, None, Alarms(()), Consumer()
         self._start = None
 
     def finish_interval(self) -> None:
-        """Report the last interval, which the end of the program cut."""
+        """Report the last interval, cut by the end of the program."""
         if self._controls.interval is not None and self._gate and self._gate.retired != self._reported:
             self._report_interval(self._gate.retired)
 
@@ -241,13 +240,13 @@ class Monitoring:
         return Alarms(alarms)
 
     def _due(self) -> int | None:
-        """An alarm is due: the gate stands before an instruction."""
+        """Fire the due timers; the gate stands before an instruction."""
         assert self._gate
         self._alarms.ring(self._gate.retired)
         return self._alarms.next_stop()
 
     def _period(self, time: int) -> int:
-        """A time in instructions."""
+        """Convert a time to instructions."""
         return max(1, time // self._nanoseconds)
 
     def _switch(self) -> None:
@@ -278,8 +277,7 @@ class Monitoring:
         self._on_interval((retired * self._nanoseconds, group.values(deltas)))
 
     def requalify(self, placed: Placed) -> None:
-        """Ranges and triggers have got their addresses, which nothing could be at in what the engine has written so
-        far."""
+        """Set the resolved addresses of ranges and triggers, which do not occur in the stream so far."""
         if self._machine:
             self._machine.drain()
         for group, ranges in zip(self._groups, placed.ranges, strict=True):
@@ -294,8 +292,8 @@ class Monitoring:
         self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads: the counter of the set whose turn it is, as it stands. Of two threads of a core none
-        can stand still for it: PSR.sp is set (library/core_checks.py), and nothing is to be read."""
+        """Return the current counter of the active set, as the program reads it. With two threads on a core PSR.sp is
+        set (library/core_checks.py), so that nothing is read: neither thread could be stopped for it."""
         if self._seat:
             return self._groups[self._turn].sets[0].counters.registers.read_data(number, cpl=3)
         if self._machine:
@@ -315,11 +313,11 @@ LOST = {
     Failure.TOO_MANY_ENTRIES: "more was under way in the machine than its queues hold",
     Failure.BLOCK_TOO_LONG: "a block is longer than the machine takes",
 }
-"""What happened, by failure."""
+"""Description of each failure."""
 
 
 def nothing_is_lost(failures: Iterable[Failure]) -> None:
-    """LostError when something could not be recorded: counts that lack it are not shown."""
+    """Raise LostError if data was lost: incomplete counts are not shown."""
     for failure in failures:
         if failure != Failure.NO_FAILURE:
             raise LostError(f"{LOST[failure]}: the run's counts would lack something, so there are none")
@@ -332,5 +330,5 @@ def set_ranges(ranges: Sequence[tuple[int, int]], tally: Consumer | None) -> Non
 
 
 def scaled(total: int, active: int, whole: int) -> int:
-    """What a count is estimated to be that was taken for ``active`` out of ``whole`` time, rounded."""
+    """Scale a count taken for ``active`` of ``whole`` time to the whole time, rounded."""
     return (2 * total * whole + active) // (2 * active) if active else 0

@@ -1,4 +1,4 @@
-"""A run that is reported on, with no PMU: the whole machine."""
+"""A run for a report on the whole machine, without a PMU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """A run on a machine without a PMU: what a report of the whole machine needs."""
+    """A run on a machine without a PMU, for a report on the whole machine."""
 
     def __init__(
         self, figures: MachineFigures, engine: Engine, threaded: bool = True, seat: Seat | None = None
@@ -31,7 +31,7 @@ class Observer:
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan, objects: Objects) -> Cpi:
-        """Where the cycles went; ``objects``: the files that its code is from."""
+        """Return the cycle breakdown; ``objects``: the object files of the code."""
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
         seen = Seen(self._engine.table, self._tally, self.running.records())
         return breakdown(self._figures, seen, objects, plan.demangle)

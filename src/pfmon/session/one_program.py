@@ -1,5 +1,5 @@
 """The threads of one program on the two hardware threads of a core, or on two cores: one engine for two sessions, each
-with a PMU."""
+with its own PMU."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OneProgram(Together):
     """Hardware threads, or cores, that run the threads of one program: thread n runs on n modulo 2."""
 
     def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
-        """As Together has it."""
+        """As for Together."""
         super().__init__(figures, flows)
         self._pair = RingPair()
         self._engine: Engine | None = None
@@ -37,34 +37,34 @@ class OneProgram(Together):
         self._ending: Ending | None = None
         self._error: BaseException | None = None
         self.spreader: Spreader | None = None
-        """What gives the halves their parts of the stream, once they run."""
+        """Splits the stream between the halves; None before they run."""
 
     def open(self, number: int, start: Callable[[], Engine]) -> Engine:
-        """One half of the program, which the first one starts."""
+        """Return one half of the program; the first half starts it."""
         if self._engine is None:
             self._engine = start()
         self._open_halves += 1
         return Half(self, self._engine, number)
 
     def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
-        """Both rings have one writer."""
+        """Begin a half's stream; both rings have the same writer."""
         ring.belong_to(self._pair, number)
         super().begin(number, ring, reader)
 
     def release(self) -> None:
-        """As Together has it, and of the program."""
+        """Release the resources of ended runs and of the program."""
         super().release()
         self._consumers = [None] * THREADS
         self.spreader = self._engine = None
 
     def abandon(self, number: int) -> None:
-        """The other half waits neither for the program's end nor for its beginning."""
+        """Mark a half as failed, so that the other waits neither for the program's beginning nor for its end."""
         super().abandon(number)
         self._waiting.set()
         self._over.set()
 
     def run(self, number: int, consumer: Consumer, data: PerformanceData | None) -> Ending | None:
-        """Run the program, when both halves have come; its end, which is the end of both."""
+        """Run the program once both halves have called; return its ending to both."""
         assert self._engine
         self._consumers[number] = consumer
         if number:
@@ -88,14 +88,14 @@ class OneProgram(Together):
             self._over.set()
 
     def close(self) -> None:
-        """A half is not needed any more; the program is when both are not."""
+        """Close a half; close the program when both halves are closed."""
         self._open_halves -= 1
         if self._open_halves == 0 and self._engine:
             self._engine.close()
 
 
 class OneProgramOnCore(Core, OneProgram):
-    """On the two hardware threads of a core."""
+    """The threads of one program on the two hardware threads of a core."""
 
     def __init__(self, figures: MachineFigures) -> None:
         """``figures``: of the machine."""
@@ -104,16 +104,16 @@ class OneProgramOnCore(Core, OneProgram):
 
 
 class OneProgramOnTwoCores(TwoCores, OneProgram):
-    """On two cores of one bus, which keep their caches coherent."""
+    """The threads of one program on two cores of one bus, which keep their caches coherent."""
 
     def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine, which both cores are."""
+        """``figures``: of the machine of both cores."""
         super().__init__(figures, same_program=True)
         self._arbiter.begin_with_one()
 
 
 class Half:
-    """What one session sees of the program: all of it, and the stream of its hardware thread."""
+    """One session's view of the program: the whole program, and the stream of its hardware thread."""
 
     def __init__(self, whole: OneProgram, engine: Engine, number: int) -> None:
         self._whole, self._engine, self._number = whole, engine, number
@@ -121,12 +121,12 @@ class Half:
 
     @property
     def instruction_set(self) -> InstructionSet:
-        """That of the program."""
+        """The program's instruction set."""
         return self._engine.instruction_set
 
     @property
     def capabilities(self) -> Capabilities:
-        """Those of the engine."""
+        """The engine's capabilities."""
         return self._engine.capabilities
 
     @property
@@ -136,17 +136,17 @@ class Half:
 
     @property
     def traced(self) -> bool:
-        """Whether the addresses of memory accesses are in the stream."""
+        """Whether the stream contains the addresses of memory accesses."""
         return self._engine.traced
 
     @property
     def mapped(self) -> Sequence[Mapped]:
-        """The files that the program has mapped executable so far."""
+        """The files mapped executable so far."""
         return self._engine.mapped
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:
-        """The turns of its threads, by its own instructions."""
+        """The turns of its threads, in instructions of this hardware thread."""
         numbers = list(dict.fromkeys(number for _, number in self._engine.threads))
         turns = self._whole.spreader.turns_on(self._number) if self._whole.spreader else []
         return [(retired, numbers[place]) for retired, place in turns if place < len(numbers)]
@@ -159,15 +159,15 @@ class Half:
 
     @property
     def ip(self) -> int:
-        """The address of the instruction that is next, of whichever thread."""
+        """The address of the next instruction of any thread."""
         return self._engine.ip
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
-        """As the program finds it, and so the same for both."""
+        """Set the program's initial PSR.up and PSR.sp, which are the same for both halves."""
         self._engine.set_monitoring(up, secure)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Give this half's stream to a consumer; how the program ended."""
+        """Run the program, passing this half's stream to a consumer; return its ending."""
         return self._whole.run(self._number, consumer, performance_data)
 
     def stop(self) -> None:
@@ -175,11 +175,11 @@ class Half:
         self._engine.stop()
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address and text of the instructions in a range of code."""
+        """Return address and text of the instructions in a range of code."""
         return self._engine.listing(first, beyond)
 
     def close(self) -> None:
-        """This half is not needed any more."""
+        """Close this half."""
         if not self._closed:
             self._closed = True
             self._whole.close()

@@ -1,4 +1,4 @@
-"""Opcode matchers by mnemonic: the bits that the instruction set's encodings have in common, as a matcher holds them.
+"""Opcode matchers by mnemonic: match and mask of the bits that the mnemonic's encodings have in common.
 
 A matcher compares bits with one pattern (Montecito manual section 3.3.6; pfmon on Itanium 2, section 4.1).
 """
@@ -18,7 +18,7 @@ NARROW_BITS = 0x1FFF | (1 << SLOT_BITS) - (1 << 27)
 
 
 class Pattern(NamedTuple):
-    """A matcher for a mnemonic, and the mnemonics of other instructions that it lets pass, in few words."""
+    """A matcher for a mnemonic, and an abbreviated list of other mnemonics that it also matches."""
 
     matcher: OpcodeMatch
     others: tuple[str, ...]
@@ -26,10 +26,10 @@ class Pattern(NamedTuple):
 
 
 def pattern(name: str, slots: str, bits: int) -> Pattern:
-    """The matcher for a mnemonic with all its completers: ``br.cloop`` is br.cloop.sptk.few and 15 more.
+    """Return the matcher of a mnemonic with all its completers: ``br.cloop`` is br.cloop.sptk.few and 15 more.
 
     ``slots``: only in slots of these types (letters of mifb; none: all); ``bits``: width of the matcher, 27 or 41.
-    Raises UnknownNameError, and BadValueError when no slot of these types holds such an instruction.
+    Raises UnknownNameError, and BadValueError if no slot of these types holds such an instruction.
     """
     instructions = api.instructions(InstructionSet.IA64)
     found = instructions.pattern(name, slots, NARROW_BITS if bits == NARROW else ALL_OPCODE_BITS)
@@ -38,5 +38,5 @@ def pattern(name: str, slots: str, bits: int) -> Pattern:
 
 
 def _packed(encoding: int, bits: int) -> int:
-    """Opcode bits as a matcher of that width holds them."""
+    """Return opcode bits in the layout of a matcher of that width."""
     return (encoding >> 27) << 13 | encoding & 0x1FFF if bits == NARROW else encoding

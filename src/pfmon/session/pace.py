@@ -1,9 +1,9 @@
-"""How far a program runs before it is looked whether a counter has wrapped.
+"""Poll intervals: the distance that a program runs before its counters are checked for overflow.
 
-The engine executes ahead of what is counted. The overflow itself is exact: what counts stops and starts at its
-instruction. Only the signal that tells the program of it waits for the next look. An instruction adds little to an
-exact event, so that the program can run as far as the counter has to go; cycles have no such bound, and the pace
-follows what the last stretch took.
+The engine executes ahead of the counters. The overflow itself is exact: counters stop and start at its instruction;
+only the program's overflow signal waits for the next poll. An instruction adds a bounded number to an exact event, so
+the program can run as far as the counter has left; cycles have no such bound, and the interval follows the rate of the
+last one.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from pfmon.pmu.programming import Monitor
 
 WIDEST_ISSUE = 6
-"""Instructions that retire in a cycle at most: what an event adds in a cycle is theirs together."""
+"""Maximum number of instructions retired in a cycle, which share the cycle's increment of an event."""
 FURTHEST = 4096
-"""Instructions: what a signal may come late, where that saves looks."""
+"""Instructions by which a signal may be late, to save polls."""
 CYCLES = 4.0
-"""An instruction takes about so many, if nothing is known yet."""
+"""Assumed cycles per instruction until a rate is known."""
 MARGIN = 1.5
 
 
 class Pace:
-    """Remembers what counters did since the last look."""
+    """Tracks the counters' rates since the last poll."""
 
     def __init__(self) -> None:
         self._before: dict[int, tuple[int, int]] = {}
 
     def forget(self) -> None:
-        """The counters were loaded."""
+        """Discard the rates after counters were loaded."""
         self._before = {}
 
     def next_look(self, counters: Sequence[tuple[Monitor, int]], retired: int, least: int = 1) -> int | None:
-        """The count of retired instructions at which to look again, ``least`` from here on; ``counters``: with what is
-        left until each wraps."""
+        """Return the number of retired instructions at the next poll, at least ``least`` ahead; ``counters``: each with
+        its distance from overflow."""
         steps = [self._step(monitor, left, retired) for monitor, left in counters]
         self._before = {monitor.pmd: (left, retired) for monitor, left in counters}
         return retired + max(least, min(steps)) if steps else None
@@ -51,6 +51,6 @@ class Pace:
         return max(1, left // most, soon)
 
     def _rate(self, pmd: int, left: int, retired: int) -> float:
-        """Events an instruction, since the last look; 0: nothing is known."""
+        """Return events per instruction since the last poll; 0: unknown."""
         before, then = self._before.get(pmd, (0, retired))
         return (before - left) / (retired - then) if retired > then and before > left else 0.0

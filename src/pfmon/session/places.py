@@ -1,4 +1,4 @@
-"""What instructions and source lines came to, and the instructions of the functions that have the most cycles."""
+"""Counts of instructions and source lines, and listings of the functions with most cycles."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pfmon.session.profile import FunctionNames
 
 MOST_INSTRUCTIONS = 8000
-"""That are listed, of all functions together."""
+"""Maximum number of listed instructions of all functions."""
 MOST_OF_ONE = 2000
-"""... and of one function: beyond that only those which counted something, and their neighbours."""
+"""Maximum of one function: above it only instructions with counts, and their neighbours, are listed."""
 MOST_FUNCTIONS = 80
 MOST_LINES = 3000
 
 
 class LineCounts(NamedTuple):
-    """A source line, and what its instructions came to."""
+    """A source line and the counts of its instructions."""
 
     file: str
     line: int
@@ -30,8 +30,8 @@ class LineCounts(NamedTuple):
 
 
 class InstructionLine(NamedTuple):
-    """An instruction: address (IA-64: of its bundle | slot), text, counts (None: it counted nothing), its source line
-    ("" and 0: none)."""
+    """An instruction: address (IA-64: of its bundle | slot), text, counts (None: nothing counted), its source line (""
+    and 0: none)."""
 
     address: int
     text: str
@@ -41,7 +41,7 @@ class InstructionLine(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The instructions of a function, which is known by its place among the functions. ``whole``: they are all here."""
+    """The instructions of a function, given by its position among the functions. ``whole``: the listing is complete."""
 
     function: int
     instructions: Sequence[InstructionLine]
@@ -49,7 +49,7 @@ class Listing(NamedTuple):
 
 
 class Places(NamedTuple):
-    """``lines`` have the most cycles first; ``folders``: where source files with relative paths may be."""
+    """``lines``: by decreasing cycles; ``folders``: directories where source files with relative paths may be."""
 
     lines: Sequence[LineCounts]
     listings: Sequence[Listing]
@@ -59,7 +59,8 @@ class Places(NamedTuple):
 def places(
     counts: Mapping[int, Sequence[int]], functions: Sequence[FunctionRow], names: FunctionNames, engine: Engine
 ) -> Places:
-    """From the counts by address: cycles by part, then instructions. ``functions``: the first one has most cycles."""
+    """Return the places for counts by address: cycles by part, then instructions. ``functions``: by decreasing
+    cycles."""
     return Places(_lines(counts, names), _listings(counts, functions, names, engine), _folders(functions, names))
 
 
@@ -101,7 +102,7 @@ def _listings(
 
 
 def _last(ordered: Sequence[int], row: FunctionRow, names: FunctionNames) -> int:
-    """Behind the last instruction that counted something, of a function whose size nobody says."""
+    """Return the address after the last counted instruction of a function of unknown size."""
     own = [address for address in ordered if address >= row.address and names.function(address).address == row.address]
     return own[-1] + 16 if own else row.address
 
@@ -113,14 +114,14 @@ def _line(address: int, text: str, counts: Mapping[int, Sequence[int]], names: F
 
 
 def _around_counts(lines: Sequence[InstructionLine]) -> list[InstructionLine]:
-    """Those which counted something, and their neighbours."""
+    """Return the instructions with counts, and their neighbours."""
     counted = {number for number, line in enumerate(lines) if line.counts}
     near = counted | {number + step for number in counted for step in (-1, 1)}
     return [line for number, line in enumerate(lines) if number in near]
 
 
 class _TextsOf:
-    """Texts of instructions; where an engine has to look through all blocks for some, they are asked for once."""
+    """Texts of instructions, requested once from engines that must search all blocks."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -1,4 +1,4 @@
-"""What a run is to do, and how it ended."""
+"""The plan of a run, and its outcome."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MACHINE, EXACT = "machine", "exact"
-"""What a program that has the PMU can count."""
+"""The events that a program using the PMU can count."""
 
 
 class Placed(NamedTuple):
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Seconds of the host that a run took."""
+    """The host's seconds of a run."""
 
     real: float
     user: float
@@ -103,11 +103,11 @@ class Times(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
-    ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
-    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
-    ``tasks``: by task, if what the program starts was followed, ``threads``: by thread, if these are kept apart; the
-    counts are then those of all; ``surveyed``: what a survey saw."""
+    """The outcome of a run. ``status``: exit status for the shell; ``death``: the signal that killed it; ``stopped``:
+    the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
+    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
+    task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
+    ``surveyed``: the data of an HTML report."""
 
     status: int
     counts: list[Count]
@@ -132,7 +132,7 @@ def event_groups(plan: Plan) -> list[EventSets]:
 
 
 def planned_machine(plan: Plan) -> MachineFigures:
-    """The machine of a run. PfmonError: it cannot count as the controls want."""
+    """Return the machine's figures. PfmonError: it does not support the controls."""
     from pfmon.machine.machines import load  # exact events alone do not need it
     from pfmon.machine.names import default_machine
 
@@ -150,5 +150,5 @@ def planned_trigger(plan: Plan) -> MachineTrigger | None:
 
 
 def default_memory_limit() -> int:
-    """Half of the host's memory, in bytes."""
+    """Return half of the host's memory, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,4 +1,4 @@
-"""Where in the program the counts of a run come from: functions, blocks, instructions; exact, as every count is."""
+"""Attribution of a run's counts to functions, blocks and instructions; exact, as every count is."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"
 SLOT = {InstructionSet.IA64: 15}
-"""Bits of an instruction's address that say its slot, by instruction set; none in others."""
+"""Address bits that hold an instruction's slot, by instruction set; none in others."""
 
 
 class Row(NamedTuple):
-    """One part of the program: its name, its address, a value for each name that was asked for, and the path of the
-    shared object that it is in ("": of none but the program itself)."""
+    """One part of the program: its name, its address, a value for each requested name, and the path of its shared
+    object ("": the program itself)."""
 
     name: str
     address: int
@@ -41,11 +41,11 @@ class Row(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name as tables have it: ``sin [libm.so.6]``."""
+        """The name in tables: ``sin [libm.so.6]``."""
         return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """name, address, object (null: the program itself), counts."""
+        """Return name, address, object (null: the program itself), counts."""
         return {
             "name": self.name,
             "address": self.address,
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
-    register spilled when a signal is delivered) is where the block before it ended."""
+    register spilled when a signal is delivered) is attributed to the end of the block before it."""
 
     def __init__(self, counting: EventSets, objects: Objects, seen: Seen, demangle: bool = True) -> None:
         self.names = [count.name for count in counting.counts()]
@@ -67,10 +67,10 @@ class Profile:
         self._slot = SLOT.get(seen.table.instruction_set, 0)
         self._instructions: dict[int, list[int]] | None = None
         self.files: Container[int] | None = None
-        """The numbers of the files whose instructions `values_at` is asked for; None: of any."""
+        """The numbers of the files whose instructions `values_at` selects; None: of any."""
 
     def by_function(self) -> list[Row]:
-        """A row for each function that counted something, the largest first."""
+        """Return a row for each function with counts, the largest first."""
         functions: dict[Function, list[int]] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             boundaries = self._names.boundaries(file)
@@ -84,7 +84,7 @@ class Profile:
         return self._rows((one.name, one.address, counts, one.object) for one, counts in functions.items())
 
     def by_block(self) -> list[Row]:
-        """A row for each basic block, by where it begins, the largest first."""
+        """Return a row for each basic block, identified by its start address, the largest first."""
         blocks = self._joined([sink.by_block() for sink in self._sinks])
         elsewhere = self._elsewhere()
         if any(elsewhere):
@@ -94,31 +94,31 @@ class Profile:
         return self._rows((place.name, ip, counts, place.object) for place, ip, counts in rows)
 
     def values_at(self, address: int) -> tuple[Value, ...] | None:
-        """What the instruction at an address (IA-64: bundle address | slot) came to; None if it counted nothing."""
+        """Return the counts of the instruction at an address (IA-64: bundle address | slot); None: nothing counted."""
         if self._instructions is None:
             self._instructions = self._joined([sink.by_address(files=self.files) for sink in self._sinks])
         counts = self._instructions.get(address)
         return None if counts is None else tuple(self._compute(counts))
 
     def origins(self, addresses: Sequence[int]) -> list[Origin]:
-        """Where the instructions at some addresses, in order, come from."""
+        """Return the origins of the instructions at some addresses, in order."""
         return self._names.origins(addresses)
 
     def folder(self, address: int) -> str:
-        """The directory of the file that an address is in."""
+        """Return the directory of an address's file."""
         image = self._names.image(address)
         return image.path.rpartition("/")[0] if image else ""
 
     def address_and_slot(self, address: int) -> tuple[int, int]:
-        """An instruction's address in two: that of its bundle, and its slot (0 where there are no bundles)."""
+        """Split an instruction's address into that of its bundle and its slot (0 without bundles)."""
         return address & ~self._slot, address & self._slot
 
     def _elsewhere(self) -> list[int]:
-        """What happened at no instruction, in the order of all monitors."""
+        """Return the counts attributed to no instruction, in the order of all monitors."""
         return [n for one, sink in zip(self._sets, self._sinks, strict=True) for n in one.ordered(sink.elsewhere())]
 
     def _joined(self, parts: list[dict[Key, list[int]]]) -> dict[Key, list[int]]:
-        """The counts of all sets side by side, in the order of all monitors."""
+        """Join the counts of all sets, in the order of all monitors."""
         widths = [len(one.programming.monitors) for one in self._sets]
         found: dict[Key, list[int]] = {}
         first = 0
@@ -134,7 +134,7 @@ class Profile:
 
 
 class Source(NamedTuple):
-    """A line of a source file, whose path is as the compiler was given it."""
+    """A line of a source file, with the path that the compiler was given."""
 
     file: str
     line: int
@@ -144,28 +144,28 @@ class Source(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where an instruction comes from: its source line, None where no DWARF says, and the functions that were inlined
-    there, the innermost first."""
+    """An instruction's origin: its source line, None without DWARF, and the functions inlined there, the innermost
+    first."""
 
     source: Source | None
     inlined: tuple[str, ...]
 
 
 class Place(NamedTuple):
-    """Where an instruction is: its function and how far from its beginning, and the shared object that it is in."""
+    """An instruction's place: its function and offset, and its shared object."""
 
     name: str
     object: str
 
     @property
     def shown(self) -> str:
-        """Both."""
+        """Both parts as text."""
         return shown_name(self.name, self.object)
 
 
 class Function(NamedTuple):
-    """A function: its name, where it begins (0: it is no function), and the path of the shared object that it is in; ""
-    for the program itself."""
+    """A function: its name, its start address (0: it is no function), and the path of its shared object; "" for the
+    program itself."""
 
     name: str
     address: int
@@ -176,10 +176,10 @@ class Function(NamedTuple):
 
 
 class FunctionNames:
-    """Names of code addresses, looked up once for each bundle; C++ names demangled, unless ``demangle`` says no.
+    """Names of code addresses, looked up once for each bundle; C++ names are demangled if ``demangle``.
 
-    Where it is known, the number of the file that code is from (BlockHead.file) says which of several that were in one
-    place is meant; else it is the one that was mapped there last.
+    If several files were mapped at one address, the file number of the code (BlockHead.file) selects one; if that is
+    unknown, the file mapped last.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class FunctionNames:
         self._first: dict[tuple[str, str, int], Function] = {}
 
     def boundaries(self, file: int = 0) -> list[int]:
-        """The addresses at which the answer of `function` may change in the code of a file, in order."""
+        """Return the addresses at which the result of `function` may change in the code of a file, in order."""
         found: set[int] = set()
         for one in self._objects.of(file):
             for start, end in one.segments():
@@ -206,15 +206,15 @@ class FunctionNames:
         return sorted(address for address in found if 0 <= address < 1 << 64)
 
     def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
-        """The function that an instruction is in; ``of_code``: there is code at 0, too."""
+        """Return an instruction's function; ``of_code``: address 0 is code, too."""
         key = address & ~self._slot, file
         if key not in self._known:
             self._known[key] = self._function(address, of_code, file)
         return self._known[key]
 
     def row(self, address: int, file: int) -> Function:
-        """The function that code of a file is in, as tables have it: where it was first, if its shared object was in
-        several places."""
+        """Return the function of a file's code for tables: at its first address, if its shared object was mapped at
+        several."""
         function = self.function(address, of_code=True, file=file)
         if not function.object or not function.address:
             return function
@@ -231,7 +231,7 @@ class FunctionNames:
         return Function(NO_SYMBOL, 0, self._path(address, file))
 
     def _path(self, address: int, file: int | None) -> str:
-        """The shared object of code without a symbol."""
+        """Return the shared object of code without a symbol."""
         files = self._objects.around(address) if file is None else self._objects.of(file)
         return next((one.path for one in files if one.image is None or one.image.segment(address)), "")
 
@@ -242,23 +242,23 @@ class FunctionNames:
         return None
 
     def symbol(self, address: int) -> Symbol | None:
-        """What the linker has for an instruction's bundle: the name mangled, as it is."""
+        """Return the symbol of an instruction's bundle, with its mangled name."""
         found = self._nearest(address & ~self._slot, None)
         return found[0] if found else None
 
     def place(self, address: int, file: int | None = None) -> str:
-        """``main+0x20``, with ``.1`` or ``.2`` behind it for a slot other than 0."""
+        """Return ``main+0x20``, followed by ``.1`` or ``.2`` for a slot other than 0."""
         return self.named_place(address, file).shown
 
     def named_place(self, address: int, file: int | None = None) -> Place:
-        """The same, and the shared object that it is in."""
+        """Return the same with the shared object."""
         function = self.function(address, file=file)
         slot, start = address & self._slot, function.address
         offset = f"+{address - slot - start:#x}" if start and address - slot != start else ""
         return Place(function.name + offset + (f".{slot}" if slot else ""), function.object)
 
     def source(self, address: int) -> Source | None:
-        """The line that an instruction comes from, where there is DWARF. Damaged line tables are as good as none."""
+        """Return an instruction's source line; None without DWARF or with damaged line tables."""
         if address not in self._sources:
             self._sources[address] = self._read_source(address)
         return self._sources[address]
@@ -270,16 +270,16 @@ class FunctionNames:
             except PfmonError:
                 continue
             if code is not None:
-                return Source(code.file, code.line) if code.line else None  # 0: of no line
+                return Source(code.file, code.line) if code.line else None  # 0: no line
         return None
 
     def origins(self, addresses: Sequence[int]) -> list[Origin]:
-        """Where the instructions at some addresses, in order, come from."""
+        """Return the origins of the instructions at some addresses, in order."""
         if not addresses:
             return []
         found: list[InlinedCode] = []
         for one in self._objects.around(addresses[0]):
-            with suppress(PfmonError):  # damaged DWARF is as good as none
+            with suppress(PfmonError):  # damaged DWARF is ignored
                 found = found or one.inlined_within(addresses[0], addresses[-1] + 1)
         return [
             Origin(
@@ -289,6 +289,6 @@ class FunctionNames:
         ]
 
     def image(self, address: int) -> Image | None:
-        """The file that an address is in."""
+        """Return the file of an address."""
         images = (one.image for one in self._objects.around(address))
         return next((image for image in images if image and image.segment(address)), None)

@@ -1,9 +1,8 @@
-"""The PMU of a run in which the program has it: the register file that its system calls write, at work on its stream.
+"""The PMU of a run in which the program uses it: the register file that its system calls write, counting its stream.
 
-It is what pfmon counts with when it counts itself: registers, live counting (counting/live_unit.py), the gate that
-PSR.up opens (counting/gate.pyx), the machine. The kernel that the program talks to writes registers between two
-instructions, and is told of overflows where they happen. The program itself is stopped for them at the end of a block
-(`next_look`).
+It consists of the parts with which pfmon itself counts: registers, live counting (counting/live_unit.py), the gate that
+PSR.up opens (counting/gate.pyx), the machine. The program's kernel writes registers between two instructions and is
+notified of overflows at their instruction. The program itself is stopped for them at the end of a block (`next_look`).
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ if TYPE_CHECKING:
     from pfmon.session.machine_run import MachineRun
 
 EVENT_SETS = 2
-"""What is counted, and what nobody counts."""
+"""Event sets of machine records: counted, and not counted."""
 
 
 class ProgramPmu:
-    """The PMU that the program has (engine.api.ProgramPmu). ``consumer`` is for the engine, which runs within
-    ``running``; this answers the program's reads of counters."""
+    """The PMU used by the program (engine.api.ProgramPmu). ``consumer`` is for the engine, which runs within
+    ``running``; `read_pmd` serves the program's reads of counters."""
 
     def __init__(self, model: PmuModel, engine: Engine, figures: MachineFigures | None, ear_seed: int = 1) -> None:
-        """``figures``: of the machine that the program runs on; None: only what architecture decides can be counted."""
+        """``figures``: of the machine; None: only architectural events can be counted."""
         self._model = model
         self._engine = engine
         self._figures, self._seed = figures, ear_seed
@@ -79,15 +78,15 @@ class ProgramPmu:
 
     @property
     def pmu(self) -> ProgramPmu:
-        """It is the program's."""
+        """This PMU: the program uses it."""
         return self
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """The program runs within it."""
+        """Return the context of the program's run."""
         return self._machine or nullcontext()
 
-    # --- for the kernel that the program talks to
+    # --- for the program's kernel
 
     @property
     def counters(self) -> Sequence[int]:
@@ -96,24 +95,24 @@ class ProgramPmu:
 
     @property
     def width(self) -> int:
-        """Bits of a counter."""
+        """The width of a counter in bits."""
         return self.registers.bank.width
 
     def tell(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
-        """Who is told of overflows: the PMDs that wrapped together, the instruction that did it (address | slot), how
-        many have retired, itself included. What that writes holds from the next instruction on."""
+        """Set the overflow handler, called with the PMDs that wrapped together, the instruction (address | slot), and
+        the number of retired instructions including it. Its register writes take effect at the next instruction."""
         self._told = told
 
     def settle(self) -> None:
-        """Bring the registers up to the instruction that is next. Before they are read or written, but by who is told
-        of an overflow."""
+        """Bring the registers up to the next instruction. Required before reading or writing them, except in the
+        overflow handler."""
         if self._machine:
             self._machine.settle(self._engine.ip)
         self._unit.sync()
         self._add_stood()
 
     def _add_stood(self) -> None:
-        """Levels and clocks count when somebody looks, and overflow then."""
+        """Add levels and clocks, which count, and overflow, only when read."""
         now = self._unit.stood()
         wrapped = self.registers.add_together({pmd: count - self._stood.get(pmd, 0) for pmd, count in now.items()})
         self._stood = now
@@ -121,11 +120,11 @@ class ProgramPmu:
             self._overflowed(Overflow(tuple(wrapped), 0, self._engine.retired))
 
     def held(self, name: str) -> int:
-        """What a register holds."""
+        """Return a register's value."""
         return self.registers.held(name)
 
     def write(self, name: str, value: int) -> None:
-        """Write a register. ValueError: it takes no such value."""
+        """Write a register. ValueError: invalid value."""
         if name.startswith("pmd"):
             number = int(name[3:])
             count = value & ((1 << self.width) - 1) if number in self.counters else value
@@ -137,16 +136,16 @@ class ProgramPmu:
             raise ValueError(str(error)) from error
 
     def freeze(self, frozen: bool) -> None:
-        """PMC0.fr: whether nothing counts."""
+        """Set PMC0.fr, which freezes the counters."""
         self.registers.write("pmc0", int(frozen))
 
     def clear_captures(self) -> None:
-        """The registers that capture are as if nothing had been captured."""
+        """Reset the capture registers to their empty state."""
         self._unit.clear_captures()
 
     def commit(self) -> str:
-        """Registers were written: count as they say from here on. What cannot be counted, in words; "" if all can. Then
-        nothing is as it was before until they are written anew."""
+        """Count according to the written registers from here on. Return a description of anything that cannot be
+        counted, "" if all can; nothing counts then until the registers are written again."""
         reason = self._refusal() if self.registers.configured != self._accepted else ""
         if not reason:
             self._accepted = self.registers.configured
@@ -158,27 +157,28 @@ class ProgramPmu:
         return reason
 
     def steer(self, on: bool, up: bool | None) -> None:
-        """Whether counters count from here on; ``up``: PSR.up, which the program may change; None: it does not
-        matter."""
+        """Set whether counters count from here on; ``up``: PSR.up, which the program may change; None: ignore
+        PSR.up."""
         self._gate.steer(on, up)
 
     def watch(self, pmds: Collection[int]) -> None:
-        """The counters whose overflow the program is to be stopped for."""
+        """Set the counters whose overflow stops the program."""
         self._watched = pmds
         self._pace.forget()
 
     def alarm(self, retired: int | None) -> None:
-        """Stop the program when so many instructions have retired, at the end of a block; None: not for this."""
+        """Stop the program at the end of a block when this number of instructions has retired; None: never."""
         self._alarm = retired
 
     def named(self, event: PmuEvent) -> PmuEvent:
-        """An event by its code, whatever it was given by. PfmonError: there is none such, or it cannot be counted."""
-        from pfmon.session.event_codes import by_code  # only who counts events by their codes
+        """Return the PMU's event for a code or a generic name. PfmonError: there is no such event, or it cannot be
+        counted."""
+        from pfmon.session.event_codes import by_code  # only runs that count events by code
 
         return by_code(self._model, event, self._machine is not None)
 
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
-        """Register values that make events count, and their counters, in order. PfmonError: they cannot count
+        """Return the register values that count events, and their counters, in order. PfmonError: they cannot count
         together."""
         from pfmon.session.event_codes import assigned  # as above
 
@@ -187,8 +187,8 @@ class ProgramPmu:
     # --- for the engine
 
     def next_look(self) -> int | None:
-        """When so many instructions have retired, the program is to be stopped at the end of a block: a counter that is
-        watched may have wrapped. None: none will."""
+        """Return the number of retired instructions at which the program is stopped at the end of a block, as a watched
+        counter may have wrapped. None: no watched counter will wrap."""
         if not self._watched or self.registers.frozen:
             return self._alarm
         retired = self._engine.retired
@@ -204,19 +204,19 @@ class ProgramPmu:
         return min(looks, default=None)
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads from a performance data register."""
+        """Return the value that the program reads from a performance data register."""
         self.settle()
         return self.registers.read_data(number, cpl=3)
 
     def another(self, engine: Engine) -> ProgramPmu:
-        """One for another program of the run, from here on; its machine begins empty."""
+        """Return a PMU for another program of the run, with an empty machine."""
         self._others.append(ProgramPmu(self._model, engine, self._figures, self._seed))
         return self._others[-1]
 
     # --- for the session
 
     def finish(self) -> None:
-        """The program has ended. LostError when counts would lack something; raises what went wrong in a listener."""
+        """End the run. LostError: counts would be incomplete; raises exceptions of listeners."""
         if error := self._unit.consumer.error:
             raise error
         failures = [self._engine.table.failure, self._gate.failure, self._live.failure, self._unit.consumer.failure]
@@ -230,7 +230,7 @@ class ProgramPmu:
             self._told(pmds, overflow.address or self._engine.ip, overflow.retired)
 
     def _refusal(self) -> str:
-        """Why something that the registers say cannot be counted."""
+        """Return why the registers' programming cannot be counted; "" if it can."""
         try:
             reading = read_counters(self._model, self.registers)
             unit = CountingUnit(self._model, self.registers)

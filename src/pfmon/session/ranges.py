@@ -1,7 +1,7 @@
-"""Ranges by name: a symbol, a symbol plus an offset, or source lines, as start and end of what they name.
+"""Ranges by name: start and end of a symbol, a symbol plus an offset, or source lines.
 
-Pfmon on Itanium 2, section 8.1: code symbols for code ranges, data symbols for data ranges; a size that the symbol
-table lacks is the distance to the next symbol. ``OBJECT:`` before a name says which shared object it is in.
+Pfmon on Itanium 2, section 8.1: code symbols for code ranges, data symbols for data ranges; a size missing from the
+symbol table is the distance to the next symbol. The prefix ``OBJECT:`` selects a shared object.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pfmon.program.symbols import Symbol, SymbolTable
 
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
-"""Source lines."""
+"""Matches source lines."""
 OF_OBJECT = re.compile(r"(?P<object>[^:\s]+):(?P<name>[^:].*)")
-"""A name in a shared object; in C++ names there are two colons."""
+"""Matches a name in a shared object; C++ names contain double colons."""
 
 EXECUTABLE = 1
 """PF_X of a segment's flags."""
@@ -35,15 +35,15 @@ OPTION = {"code": "--irange and --checkpoint-func want code", "data": "--drange 
 
 
 class _Known(NamedTuple):
-    """The symbols of one file in memory, and what lies where."""
+    """The symbols and segments of one file in memory."""
 
     image: Image
     table: SymbolTable
     lines: Lines
 
     def find(self, name: str, kind: str) -> Symbol | None:
-        """The symbol of that name, as the linker has it, demangled, or demangled without parameters; of several the one
-        of the kind that is wanted. BadValueError: functions of several kinds of parameters have it."""
+        """Return the symbol of a mangled name, a demangled one, or one demangled without parameters; of several the one
+        of this kind. BadValueError: the name has overloads with different parameters."""
         symbols = self.table.symbols()
         named = [symbol for symbol in symbols if symbol.name == name]
         named = named or [symbol for symbol in symbols if demangled(symbol.name) == name]
@@ -52,7 +52,8 @@ class _Known(NamedTuple):
         return max(best, key=lambda symbol: symbol.size) if best else None
 
     def _overloads(self, name: str) -> list[Symbol]:
-        """Functions whose names without parameters are this. They have one name: constructors have several symbols."""
+        """Return the functions with this name without parameters. They must be one function: constructors have several
+        symbols."""
         named = [(symbol, demangled(symbol.name)) for symbol in self.table.symbols()]
         found = [(symbol, full) for symbol, full in named if name in full and plain_name(full) == name]
         found = [(symbol, full) for symbol, full in found if CLONE not in full] or found
@@ -62,14 +63,14 @@ class _Known(NamedTuple):
         return [symbol for symbol, _ in found]
 
     def kind(self, symbol: Symbol) -> str:
-        """``code`` or ``data``; a label is what its segment is."""
+        """Return ``code`` or ``data``; labels have the kind of their segment."""
         if symbol.kind != "label":
             return "code" if symbol.kind == "function" else "data"
         limits = self._segment(symbol.address)
         return "code" if limits and limits[2] & EXECUTABLE else "data"
 
     def end(self, symbol: Symbol) -> int:
-        """The first address beyond a symbol: by its size, else the next symbol or the end of its segment."""
+        """Return the first address after a symbol: by its size, else the next symbol or the end of its segment."""
         end = symbol.address + symbol.size
         if not symbol.size:
             addresses = [other.address for other in self.table.symbols()]
@@ -82,7 +83,7 @@ class _Known(NamedTuple):
         return end + -end % BUNDLE if in_bundles else end
 
     def _segment(self, address: int) -> tuple[int, int, int] | None:
-        """Start, end and flags of the segment that an address is in."""
+        """Return start, end and flags of an address's segment."""
         segment = self.image.segment(address)
         if segment is None:
             return None
@@ -93,12 +94,12 @@ class _Known(NamedTuple):
 def resolver(
     files: Sequence[ObjectFile], kind: str = "code", approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
-    """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE``, each with ``OBJECT:`` before it or not,
-    become start and end. The first of ``files`` that has a name is meant; the first of all is the program.
+    """Return a function from ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` or ``FILE:LINE-LINE``, optionally prefixed by
+    ``OBJECT:``, to start and end. A name refers to the first of ``files`` that has it; the first file is the program.
 
-    ``kind``: code or data. ``approximated`` gets the names of symbols without a size, and lines whose code is in
-    several places: the range covers all of them. The function raises PfmonError for a name that is not there or names
-    something else.
+    ``kind``: code or data. ``approximated`` collects the names of symbols without a size, and lines with code in
+    several places, all of which the range covers. The function raises PfmonError for an unknown name or one of the
+    other kind.
     """
     guesses = approximated if approximated is not None else set()
 
@@ -113,7 +114,7 @@ def resolver(
 
 
 def _of_object(files: Sequence[ObjectFile], text: str) -> tuple[Sequence[ObjectFile], str]:
-    """The files that a name may be in, and the name without its object's."""
+    """Return the files that a name may be in, and the name without its object prefix."""
     found = OF_OBJECT.fullmatch(text)
     if found is None:
         return files, text
@@ -130,7 +131,7 @@ def _of_object(files: Sequence[ObjectFile], text: str) -> tuple[Sequence[ObjectF
 
 
 def numbers_of_object(objects: Objects, text: str) -> list[int] | None:
-    """The numbers of the files that a name with its object's before it may be in; None: it has none."""
+    """Return the numbers of the files selected by a name's object prefix; None: it has none."""
     among, name = _of_object(objects.everything(), text)
     if name == text:
         return None
@@ -139,13 +140,13 @@ def numbers_of_object(objects: Objects, text: str) -> list[int] | None:
 
 
 def is_called(path: str, name: str) -> bool:
-    """Whether a file is meant by a name: the end of its path, without all of the version or with it."""
+    """Return whether a name refers to a file: the end of its path, with or without (parts of) the version."""
     wanted, parts = name.split("/"), path.split("/")[-1 - name.count("/") :]
     return parts[:-1] == wanted[:-1] and (parts[-1] == wanted[-1] or parts[-1].startswith(f"{wanted[-1]}."))
 
 
 def _of_symbol(files: Sequence[_Known], text: str, kind: str, approximated: set[str]) -> tuple[int, int]:
-    head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
+    head, bracket, tail = text.rpartition(")")  # the plus follows a C++ function such as `operator+(A const&)`
     name, plus, offset = tail.partition("+")
     name = f"{head}{bracket}{name}"
     known, symbol = _named(files, name.strip(), kind)
@@ -160,7 +161,7 @@ def _of_symbol(files: Sequence[_Known], text: str, kind: str, approximated: set[
 
 
 def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approximated: set[str]) -> tuple[int, int]:
-    """From the first to the last bundle of some source lines."""
+    """Return the range from the first to the last bundle of source lines."""
     if kind != "code":
         raise BadValueError(f"{asked[0]} is code; {OPTION[kind]}")
     first = int(asked["first"])
@@ -177,7 +178,7 @@ def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approxim
 
 
 def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbol]:
-    """The symbol of a name, and where it is; PfmonError names the nearest ones."""
+    """Return a name's symbol and file. PfmonError names the most similar ones."""
     for known in files:
         symbol = known.find(name, kind)
         if symbol is not None:
@@ -194,7 +195,7 @@ def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbo
 
 
 def _offset(text: str, whole: str) -> int:
-    """What stands behind the plus."""
+    """Return the offset after the plus."""
     try:
         offset = int(text, 0)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A run that is recorded while it is counted."""
+"""Recording of a run while it is counted."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class RunRecording:
-    """Writes what an engine gives to a file, which stays as it was until the recording is whole."""
+    """Writes an engine's stream to a file, which is replaced only by a complete recording."""
 
     def __init__(self, path: str, start: Start, engine: Engine) -> None:
-        """Raises PfmonError when the file cannot be written."""
+        """PfmonError: the file cannot be written."""
         self._path = path
         self._engine = engine
         try:
@@ -44,20 +44,21 @@ class RunRecording:
         self._mapped = 0
 
     def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
-        """What the engine writes to, with another reader behind the recording; ``addresses``: it wants them."""
+        """Return the engine's consumer, which records and passes the stream to ``reader``; ``addresses``: the reader
+        needs them."""
         self._encoder = Encoder(self._engine.table, self._engine.traced, self._chunk, None if addresses else reader)
         return Tee(self._encoder, reader) if addresses else self._encoder
 
     def _chunk(self, blocks: bytes, chunk: bytes) -> None:
-        """The next chunk of the stream, the blocks that are new in it, and the files that were mapped before."""
+        """Write the next chunk of the stream, its new blocks, and the files mapped before it."""
         mapped = self._engine.mapped[self._mapped :]
         self._mapped += len(mapped)
         self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
 
     def finish(self, ending: Ending | None) -> None:
-        """The program has ended. LostError when the recording could not be written; what the file held is kept."""
+        """Complete the recording. LostError: it could not be written; the previous file stays."""
         encoder = self._encoder
-        assert encoder is not None  # the program has run
+        assert encoder is not None  # set when the program ran
         try:
             encoder.finish()
             nothing_is_lost([self._engine.table.failure])
@@ -83,7 +84,7 @@ class RunRecording:
 
 
 def _head(start: Start, engine: Engine) -> dict[str, Any]:
-    """What a recording says of the run: keys as in docs/stream.md."""
+    """Return a recording's header about the run: keys as in docs/stream.md."""
     images = start.program.images
     return {
         "pfmon": VERSION,
@@ -99,7 +100,7 @@ def _head(start: Start, engine: Engine) -> dict[str, Any]:
 
 
 def _file(image: Image) -> dict[str, Any]:
-    """What a recording says of a file that was mapped."""
+    """Return a recording's entry of a file."""
     return {"path": os.path.join(os.getcwd(), image.path), "sha256": digest(image.data), "bias": image.bias}
 
 

@@ -47,13 +47,13 @@ FAILED = "failed"
 """Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
 TIMED_OUT = 124
 INTERRUPTED = 128 + 2
-"""Exit status of a run that --session-timeout ended, as timeout(1) has it, and of one that SIGINT ended, as a shell."""
+"""Exit status after --session-timeout, as of timeout(1), and after SIGINT, as of a shell."""
 
 
 class Session:
-    """A plan, programmed and loaded: whatever is wrong with it shows when this is made (PfmonError).
+    """A plan, programmed and loaded. The constructor raises PfmonError for all mistakes in the plan.
 
-    It can be run once, in any thread, beside other sessions; what a program says it to ``on_notice``, at once.
+    It can be run once, in any thread, beside other sessions; ``on_notice`` is called with messages during the run.
     """
 
     def __init__(self, plan: Plan, on_notice: Callable[[str], None] = lambda _: None) -> None:
@@ -89,7 +89,7 @@ class Session:
         self._misplaced: BaseException | None = None
 
     def _check_engine(self) -> None:
-        """PfmonError for a PMU that the program's processors do not have, and for addresses that are not there."""
+        """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
         try:
             check_fits(self.plan.model, self.engine.instruction_set)
             check_addresses(self._counts_addresses, self.engine)
@@ -135,7 +135,7 @@ class Session:
         return Tasks(self.plan, Lookers(self._machine, self._trigger, self._surveyed_machine, self._live))
 
     def _mapped(self) -> None:
-        """The program has mapped files: ranges and triggers may be in them. What is wrong with those ends the run."""
+        """Resolve ranges and triggers in newly mapped files; an error ends the run."""
         assert self.plan.awaited
         try:
             placed = self.plan.awaited(self.engine.mapped)
@@ -177,7 +177,7 @@ class Session:
 
     @property
     def _adds_up(self) -> bool:
-        """Whether all that is wanted of the stream is how often each block ran."""
+        """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
         besides = self._live or plan.following or plan.record or plan.slow or plan.survey or plan.watched
@@ -185,19 +185,19 @@ class Session:
 
     @property
     def _live(self) -> bool:
-        """Whether counters have to count while the program runs."""
+        """Whether counters must count live."""
         return self.plan.sampling is not None or self._steered or self._trigger is not None
 
     @property
     def _counts_addresses(self) -> bool:
-        """Whether what counts wants addresses in its stream."""
+        """Whether counting needs addresses in the stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
         wanted = self._wants_machine or self.plan.survey or data_triggers or bool(self.plan.guest_pmu)
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property
     def _steered(self) -> bool:
-        """Whether counters start or stop others, so that they have to count live."""
+        """Whether counters start or stop others, which requires live counting."""
         return any(one.counters.registers.steered for one in self.sets)
 
     @property
@@ -228,20 +228,20 @@ class Session:
         return outcome
 
     def close(self) -> None:
-        """Give back what it holds of the host; `run` does it in any case."""
+        """Release host resources; `run` does so in any case."""
         self.engine.close()
         if self._recording:
             self._recording.abandon()
 
     @property
     def objects(self) -> Objects:
-        """The files that its code is from, those that it has mapped so far among them."""
+        """The object files of its code, including those mapped so far."""
         from pfmon.program.objects import Objects  # only names need them
 
         return Objects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
 
     def stop(self, why: str = "stop") -> None:
-        """End the run soon, with the counts so far: from any thread, or from a signal handler."""
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
         self._stopped = self._stopped or why
         self.engine.stop()
 
@@ -262,7 +262,7 @@ class Session:
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 
     def _run_for_program(self) -> Outcome:
-        """The program has the PMU: pfmon counts nothing."""
+        """Run a program that uses the PMU; pfmon counts nothing."""
         from pfmon.session.program_pmu import ProgramPmu  # few programs program it
 
         pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
@@ -273,13 +273,13 @@ class Session:
 
     @property
     def _traced(self) -> bool:
-        """Whether the stream that is counted has addresses."""
+        """Whether the counted stream has addresses."""
         return self._counts_addresses if self._recording else self.engine.traced
 
     def _execute(
         self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
     ) -> tuple[Ending | None, Times]:
-        """Run the program, recorded if that is asked for; how it ended, and how long it took."""
+        """Run the program, recording it if requested; return its ending and its times."""
         survey = self._survey()
         if survey:
             reader = survey.beside(reader)
@@ -391,12 +391,12 @@ class Session:
 
     @property
     def _damage(self) -> str:
-        """Where a recording that is run as far as it is whole was damaged."""
+        """The position of damage in a recording that is replayed up to there."""
         return str(getattr(self.engine, "damage", ""))
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
-        """The time limit stops the run."""
+        """Stop the run at the time limit within this context."""
         if self.plan.timeout is None:
             yield
             return

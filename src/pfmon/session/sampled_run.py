@@ -1,4 +1,4 @@
-"""A run whose counters are sampled: they count live, those of several event sets in turn."""
+"""A sampled run: counters count live, those of several event sets in turn."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 NOBODY = (0, 0)
-"""The turn of a thread that is not known."""
+"""The turn of an unknown thread."""
 OTHER_FILE = "another file was mapped in its place later, which names its samples"
 
 
 class _Set(NamedTuple):
-    """An event set at work."""
+    """An active event set."""
 
     counting: Counting
     periods: Sequence[Period | None]
@@ -63,7 +63,7 @@ class _Set(NamedTuple):
         return self.counting.unit.data_ranges or ()
 
     def values(self) -> list[int]:
-        """What its counters have counted, in all."""
+        """Return the totals of its counters."""
         totals = self.unit.totals()
         return [totals.get(monitor.pmd, 0) for monitor in self.counting.programming.monitors]
 
@@ -71,7 +71,8 @@ class _Set(NamedTuple):
 def listener_of(
     sampling: Sampling, on_samples: Callable[[Sequence[Sample]], None] | SampleListener, engine: Engine
 ) -> SampleListener:
-    """What takes samples: a buffer, whose contents a function gets, or a listener itself."""
+    """Return the listener of samples: a buffer whose contents are passed to a function, or the given listener
+    itself."""
     if isinstance(on_samples, SampleListener):
         return on_samples
     return SampleBuffer(partial(_made, engine), on_samples, sampling.entries, sampling.saturate)
@@ -89,11 +90,11 @@ def _made(engine: Engine, fields: tuple[Any, ...], retired: int) -> Sample:
 
 
 class SampledRun:
-    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; this answers the program's
-    reads of counters."""
+    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; `read_pmd` serves the
+    program's reads of counters."""
 
     pmu = None
-    """pfmon counts with it."""
+    """None: pfmon, not the program, uses the PMU."""
 
     def __init__(
         self,
@@ -109,9 +110,9 @@ class SampledRun:
         trigger: MachineTrigger | None = None,
         seat: Seat | None = None,
     ) -> None:
-        """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses; ``nanoseconds``: what an instruction takes; ``trigger``: of a single event set; ``seat``:
-        the hardware thread of a core that the machine shares."""
+        """``figures``: of the machine, if an event needs one; ``traced``: whether the stream has addresses;
+        ``nanoseconds``: per instruction; ``trigger``: of a single event set; ``seat``: the hardware thread of a shared
+        core."""
         self._model = model
         self._seat = seat
         self._engine = engine
@@ -173,14 +174,14 @@ class SampledRun:
         return _Set(counting, periods, unit, told)
 
     def _make_live(self) -> LiveSets:
-        """All event sets, shown the machine's records if there is one."""
+        """Return the live counting of all event sets, connected to the machine's records if there is one."""
         live = LiveSets(self._engine.table, self._traced, [one.unit.consumer for one in self._sets], self._calls)
         if self._machine:
             self._machine.machine.show(live)
         return live
 
     def _make_gate(self, live: LiveSets) -> Gate:
-        """Triggers and turns decide who counts; the truth is counted beside."""
+        """Return the gate with triggers and turns; true counts are taken beside it."""
         readers = [self._tally or Consumer(), *(Consumer() for _ in self._sets[1:])]
         return gate(
             *(self._controls, self._engine.table, self._traced, readers),
@@ -190,7 +191,7 @@ class SampledRun:
         )
 
     def _feed(self) -> Consumer:
-        """What the engine writes to."""
+        """Return the engine's consumer."""
         gate = self._start.consumer if self._start else self._gate
         if self._machine:
             return self._machine.feed(gate, beside=None if gate else self._tally)
@@ -200,7 +201,7 @@ class SampledRun:
         return Tee(live, self._tally) if self._tally else live
 
     def _due(self) -> int | None:
-        """It is another event set's turn."""
+        """Switch to the next event set if due."""
         assert self._gate
         self._alarms.ring(self._gate.retired)
         return self._alarms.next_stop()
@@ -215,12 +216,12 @@ class SampledRun:
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """The program runs within it."""
+        """Return the context of the program's run."""
         return self._machine or nullcontext()
 
     def finish(self) -> None:
-        """The program has ended: give the last samples away. LostError when some would be missing; raises what
-        ``on_samples`` raised."""
+        """End the run and deliver the last samples. LostError: samples would be missing; raises exceptions of
+        ``on_samples``."""
         if self._gate and self._gate.error:
             raise self._gate.error
         for one in self._sets:
@@ -236,7 +237,7 @@ class SampledRun:
             buffer.give()
 
     def requalify(self, placed: Placed) -> None:
-        """Ranges and triggers have got their addresses (Monitoring.requalify)."""
+        """Set the resolved addresses of ranges and triggers (Monitoring.requalify)."""
         if self._machine:
             self._machine.drain()
         for one, ranges in zip(self._sets, placed.ranges, strict=True):
@@ -250,7 +251,8 @@ class SampledRun:
         self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads, as it stands: of the set whose turn it is (of two threads: Monitoring.read_pmd)."""
+        """Return the current counter of the active set, as the program reads it (with two threads:
+        Monitoring.read_pmd)."""
         unit = self._sets[self._turn].unit
         if self._seat:
             return unit.registers.read_data(number, cpl=3)
@@ -262,7 +264,7 @@ class SampledRun:
         return unit.registers.read_data(number, cpl=3)
 
     def exact(self) -> dict[int, int] | None:
-        """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""
+        """Return the true counts of the sampled event by instruction (address | slot); None: not requested."""
         if self._tally is None:
             return None
         one = self._sets[0]
@@ -273,7 +275,7 @@ class SampledRun:
         return {address: count for address, count in counts.items() if count}
 
     def counts(self) -> list[Count]:
-        """What the events came to; those of several sets are estimates of what they come to in the whole run."""
+        """Return the events' counts; those of several sets are estimates for the whole run."""
         if self._live is None or len(self._sets) == 1:
             return self._sets[0].counting.counts_of(self._sets[0].values())
         active = self._live.shares()
@@ -294,7 +296,7 @@ class SampledRun:
         return [value for one in self._sets for value in one.values()]
 
     def notes(self) -> list[str]:
-        """What there is to say of the samples."""
+        """Return notes on the samples."""
         lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0
         said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
         for one in self._sets:

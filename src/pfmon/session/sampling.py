@@ -1,7 +1,7 @@
-"""Sampling: whenever the counter of an event with a period overflows, what the PMU holds is kept as a sample.
+"""Sampling: at each overflow of an event's counter with a period, the PMU's registers are kept as a sample.
 
-The driver's part (perfmon) is in counting/sampler.pyx: it loads counters so that they overflow after a period, takes
-the overflow, has a sample kept (counting/sample_buffer.pyx), and loads the next period.
+The driver's part (perfmon) is in counting/sampler.pyx: it loads counters so that they overflow after a period, handles
+the overflow, stores a sample (counting/sample_buffer.pyx), and loads the next period.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Counting
 
 ENTRIES = 2048
-"""Samples in a buffer, if nobody says."""
+"""Default number of samples in a buffer."""
 
 
 class Period(NamedTuple):
-    """After how many events a counter overflows: ``short`` at first and within a buffer, ``long`` when a full buffer
-    was given away. A random number is added to each, of which ``mask`` tells the bits, from ``seed`` on."""
+    """The events from one overflow of a counter to the next: ``short`` at first and within a buffer, ``long`` after a
+    full buffer was delivered. Each is increased by a random number masked by ``mask``, from ``seed`` on."""
 
     long: int
     short: int

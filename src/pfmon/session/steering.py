@@ -1,9 +1,8 @@
-"""Counters that begin and stop to count by what others have counted (event-triggered monitoring, IPCOM000113677D): what
-happens when one becomes negative while a program runs.
+"""Event-triggered counters (IPCOM000113677D): counters started or stopped when another one becomes negative.
 
-The registers know by themselves who waits for whom, and what DISCOUNT stops. What is left is the interrupt. Without
-periods nobody takes it: it stays as it is until the counters are read, when the program has ended. With periods a
-driver does: it takes a sample, loads the counters that have one, and lets them interrupt again.
+The registers themselves implement triggers and DISCOUNT. This module handles the interrupt. Without periods it is not
+handled: it stays pending until the counters are read after the program's end. With periods a driver handles it: it
+takes a sample, reloads the counters with a period, and re-enables the interrupt.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Interrupted:
-    """The listener of a run in which nobody takes the interrupt."""
+    """The listener of a run in which the interrupt is not handled."""
 
     def __init__(self, registers: SprFile) -> None:
         self._registers = registers
@@ -32,20 +31,20 @@ class Interrupted:
         self._was_loaded = False
 
     def start(self, unit: LiveUnit) -> None:
-        """Before the program runs. A counter that was loaded with a negative number has signalled already."""
+        """Start before the program runs. A counter that was loaded with a negative number has signalled already."""
         if self._registers.interrupt:
             negative = (pmd for pmd in self._registers.bank.numbers if self._registers.negative(pmd))
             self._first = Overflow(tuple(negative), 0, 0)
             self._was_loaded = True
 
     def __call__(self, overflow: Overflow) -> None:
-        """A counter has become negative, or has wrapped."""
+        """Handle a counter that has become negative, or has wrapped."""
         if self._registers.interrupt and self._first is None:
             self._registers.sample(overflow.address, 0)
             self._first = overflow
 
     def notes(self) -> list[str]:
-        """What there is to say of the interrupt."""
+        """Return notes on the interrupt."""
         registers, first = self._registers, self._first
         if first is None:
             return []
@@ -61,7 +60,7 @@ class Interrupted:
 
 
 class Driver:
-    """The listener of a run that is sampled: it takes every interrupt."""
+    """The listener of a sampled run: it handles every interrupt."""
 
     def __init__(self, registers: SprFile, sampler: Sampler, pmds: Sequence[int]) -> None:
         """``pmds``: the counters of the sampler, in its order."""
@@ -73,12 +72,12 @@ class Driver:
         self._unit: LiveUnit | None = None
 
     def start(self, unit: LiveUnit) -> None:
-        """Before the program runs."""
+        """Start before the program runs."""
         self._unit = unit
         self._sampler.extra = unit.beside
 
     def __call__(self, overflow: Overflow) -> None:
-        """A counter has become negative, or has wrapped."""
+        """Handle a counter that has become negative, or has wrapped."""
         registers = self._registers
         if not registers.interrupt:
             return
@@ -91,7 +90,7 @@ class Driver:
         registers.end_interrupt({self._pmds[monitor]: left for monitor, left in lefts.items()})
 
     def notes(self) -> list[str]:
-        """The samples say it all."""
+        """Return no notes: the samples show the interrupts."""
         return []
 
 
@@ -100,8 +99,8 @@ BY_EVENT = "--trigger-event and --stop-event, if the machine decides when that h
 
 
 def listener(counting: Counting, periods: Sequence[Period | None], sampler: Sampler) -> Sampler | Driver | Interrupted:
-    """What is told when a counter overflows: the sampler itself, unless registers are to decide. PfmonError: a counter
-    that is to be sampled is not to interrupt."""
+    """Return the listener of overflows: the sampler itself, unless registers control counting. PfmonError: a sampled
+    counter's interrupt is disabled."""
     registers, programming = counting.counters.registers, counting.programming
     steered = registers.steered
     sampled = [pmd for pmd, period in zip(programming.counters, periods, strict=True) if period]
@@ -116,7 +115,7 @@ def listener(counting: Counting, periods: Sequence[Period | None], sampler: Samp
 
 
 def check_periods(counting: Counting, periods: Sequence[Period | None]) -> None:
-    """PfmonError for periods that the sign of a counter cannot tell, or of counters that are loaded."""
+    """Raise PfmonError for periods that a counter's sign cannot signal, or periods of preloaded counters."""
     for pmd, period in zip(counting.programming.counters, periods, strict=True):
         if period is None:
             continue
@@ -127,14 +126,14 @@ def check_periods(counting: Counting, periods: Sequence[Period | None]) -> None:
 
 
 def counts_at_the_end(signal: str) -> bool:
-    """Whether it follows a clock that does not count live."""
+    """Return whether a signal follows a clock, which does not count live."""
     from pfmon.signals import machine
 
     return signal in machine.meanings() and "CLOCK" in machine.meanings()[signal].terms
 
 
 def check_live(plan: Plan, sets: Sequence[Counting], why: str) -> None:
-    """PfmonError for what does not go with counters that have to count live, of one event set."""
+    """Raise PfmonError for options that exclude live counting of a single event set."""
     sampling, controls = plan.sampling, plan.controls
     refused: dict[str, bool] = {
         "--unlimited": plan.unlimited,

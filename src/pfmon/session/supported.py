@@ -1,4 +1,4 @@
-"""What a PMU can be programmed to do and a run cannot honour yet: refused, never ignored."""
+"""Programming that the PMU accepts but a run does not support: refused, never ignored."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Processors(NamedTuple):
-    """The processors that run the programs of an instruction set: what these are called, the architecture of the PMUs,
-    and the PMU that is programmed if nobody says which."""
+    """The processors of an instruction set: the description of its programs, the architecture of the PMUs, and the
+    default PMU."""
 
     program: str
     architecture: str
@@ -37,19 +37,19 @@ PROCESSORS = {
 """By instruction set."""
 
 PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
-"""What the processors of an architecture run."""
+"""The programs that the processors of an architecture run."""
 
 
 IDLE = ("dis", "du", "dmr")
-"""The PowerPC's controls with which nothing counts in a program, which runs in user state and is not marked."""
+"""The PowerPC's controls that disable counting in user state with MSR.pm clear, in which programs run."""
 
 
 IA32_PMUS = ("itanium", "itanium2")
-"""PMUs of the processors that execute IA-32 code beside their own."""
+"""PMUs of processors that execute IA-32 code beside their own."""
 
 
 def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
-    """PfmonError for a PMU of processors that do not run such programs."""
+    """Raise PfmonError for a PMU whose processors do not run such programs."""
     processors = PROCESSORS[instruction_set]
     if instruction_set == InstructionSet.I386 and model.name in IA32_PMUS:
         return
@@ -61,7 +61,7 @@ def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
 
 
 def check_addresses(wanted: bool, engine: Engine) -> None:
-    """PfmonError for what looks at the addresses of memory accesses, where the stream has none."""
+    """Raise PfmonError for options that need addresses of memory accesses, if the stream has none."""
     if wanted and not engine.traced:
         raise PfmonError(
             "data triggers, data ranges and machines want the addresses of memory accesses, and this is "
@@ -70,7 +70,7 @@ def check_addresses(wanted: bool, engine: Engine) -> None:
 
 
 def check_follows(wanted: bool, engine: Engine) -> None:
-    """PfmonError for following what a program starts, where it starts nothing that runs."""
+    """Raise PfmonError for --follow-... if the engine runs no children."""
     if wanted and not engine.capabilities.follows:
         raise PfmonError(
             f"--follow-...: this is {PROCESSORS[engine.instruction_set].program}, which starts no other process here"
@@ -78,7 +78,7 @@ def check_follows(wanted: bool, engine: Engine) -> None:
 
 
 def check_threads(per_thread: bool, engine: Engine) -> None:
-    """PfmonError for keeping threads apart, where they run at the same time."""
+    """Raise PfmonError for --per-thread if threads run simultaneously."""
     if per_thread and engine.instruction_set != InstructionSet.IA64:
         raise PfmonError(
             f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
@@ -87,15 +87,15 @@ def check_threads(per_thread: bool, engine: Engine) -> None:
 
 
 def check_guest_pmu(wanted: bool, engine: Engine) -> None:
-    """PfmonError for giving the PMU to a program that cannot ask for it."""
+    """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
     if wanted and engine.instruction_set != InstructionSet.IA64:
         program = PROCESSORS[engine.instruction_set].program
         raise PfmonError(f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs alone")
 
 
 def check_controls(model: PmuModel, controls: Controls) -> None:
-    """PfmonError for what only programs for the Itaniums do: switch monitors with PSR.up, and read them with PSR.sp
-    clear."""
+    """Raise PfmonError for controls that only the Itaniums have: PSR.up switches monitors, PSR.sp permits reading
+    them."""
     if model.architecture != "ia64":
         refuse(
             {"--insecure": controls.insecure, "--dont-start": controls.dont_start},
@@ -104,7 +104,7 @@ def check_controls(model: PmuModel, controls: Controls) -> None:
 
 
 def check_supported(model: PmuModel, request: Request) -> None:
-    """PfmonError for what the counting path does not honour, or with which it would count nothing."""
+    """Raise PfmonError for settings that counting does not support, or with which it would count nothing."""
     if idle := [name for name in IDLE if request.controls.get(name)]:
         raise PfmonError(
             f"--controls={','.join(idle)}: nothing counts then while a program runs (user state, MSR.pm clear)"
@@ -123,7 +123,7 @@ def check_supported(model: PmuModel, request: Request) -> None:
 
 
 def _captures_details(request: Request) -> bool:
-    """Whether the branch buffer is to capture something else than targets."""
+    """Return whether the branch buffer captures something else than targets."""
     return request.branch_buffer is not None and bool(request.branch_buffer.fields.get("ds"))
 
 
@@ -138,6 +138,6 @@ def _levels(model: PmuModel, request: Request) -> set[int]:
 
 
 def check_machine_counts(slow: bool) -> None:
-    """PfmonError for a run that the machine cannot time."""
+    """Raise PfmonError for machine events with --slow."""
     if slow:
         raise PfmonError("--slow: the machine times whole blocks, which --slow takes apart; with it only exact events")

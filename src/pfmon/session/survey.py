@@ -1,5 +1,5 @@
-"""A run looked at from all sides, beside whatever counts in it: where its cycles went by cause, by function, by line,
-by instruction and by calls, and where in memory its loads missed. All of it is exact: nothing is sampled.
+"""Collection of the data of an HTML report during a run: cycles by cause, function, line, instruction and call path,
+and memory areas in which loads missed. All of it is exact: nothing is sampled.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 class DataView(NamedTuple):
-    """Loads that L1D did not serve, or that do not read it: by area of memory, the one with most waiting first, and how
-    many had each latency (cycles; the last one and longer ones together). ``l3``, ``memory``: from which latency on a
-    miss counts as served by L3, by memory; ``piece``: bytes that areas are told apart by."""
+    """Loads that L1D did not serve, or that do not read it: by area of memory, the one with the largest latency first,
+    and the number of loads with each latency (cycles; the last one includes longer ones). ``l3``, ``memory``: the
+    minimum latency of a miss served by L3, by memory; ``piece``: the resolution of areas in bytes."""
 
     areas: Sequence[Area]
     latencies: Sequence[int]
@@ -50,7 +50,7 @@ class DataView(NamedTuple):
 
 
 class Surveyed(NamedTuple):
-    """What was seen, on a machine with these figures. ``data`` is None on machines that tell nobody of single
+    """The collected data, on a machine with these figures. ``data`` is None on machines that do not report single
     accesses."""
 
     figures: MachineFigures
@@ -61,7 +61,7 @@ class Surveyed(NamedTuple):
 
 
 class Survey:
-    """Looks at a run. `running`: the program runs within it."""
+    """Collects the data of a run; the program runs within `running`."""
 
     def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
         self._figures = figures
@@ -81,11 +81,11 @@ class Survey:
         self._consumer = self.running.feed(beside=self._tally)
 
     def beside(self, reader: Consumer) -> Consumer:
-        """What gives the stream to a reader, and to this."""
+        """Return a consumer that passes the stream to a reader and to this object."""
         return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
 
     def finish(self, engine: Engine, objects: Objects, demangle: bool) -> Surveyed:
-        """The run has ended. LostError when something could not be recorded."""
+        """End the run and return the data. LostError: data was lost."""
         lost = self._calls.lost or (self._misses is not None and self._misses.out_of_memory)
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])

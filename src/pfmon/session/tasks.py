@@ -1,4 +1,4 @@
-"""What a program starts, counted task by task: each has a PMU, and a machine, of its own; and what all come to."""
+"""Counting of a program's children and executed programs by task, each with its own PMU and machine, and their sums."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ MOST_NAMES = 5
 
 
 class Following(NamedTuple):
-    """What is counted of what a program starts. ``only`` and ``never``: regular expressions that the path of a program
-    that is executed must match, and must not, to be counted; "": all, none. ``most`` processes at a time."""
+    """Selection of counted tasks. ``only`` and ``never``: regular expressions that an executed program's path must
+    match, and must not match, to be counted; "": all, none. ``most``: maximum number of simultaneous processes."""
 
     forks: bool
     execs: bool
@@ -48,7 +48,7 @@ class Following(NamedTuple):
     never: str = ""
 
     def counts(self, task: api.Task) -> bool:
-        """Whether a task is counted; what it starts is followed in any case."""
+        """Return whether a task is counted; its children are followed in any case."""
         path = task.command[0]
         wanted = not self.only or re.search(self.only, path) is not None
         return task.named or (wanted and not (self.never and re.search(self.never, path)))
@@ -116,13 +116,13 @@ class _Watch:
 
 
 class _Unwatched:
-    """Reads a task that is not counted."""
+    """Discards the stream of a task that is not counted."""
 
     consumer = Consumer()
     running = nullcontext()
 
     def ended(self, ending: Ending | None, retired: int) -> None:
-        """Nobody wants to know."""
+        """Ignore the end."""
 
 
 def _nothing(_: object) -> None:
@@ -188,11 +188,11 @@ class Tasks:
         self.on_task: OnTask = lambda _task, _objects: Taker()
         self.first_task: api.Task | None = None
         self.retired = 0
-        """Instructions of all tasks that are counted."""
+        """Instructions of all counted tasks."""
 
     @property
     def follow(self) -> Follow:
-        """What an engine wants to know."""
+        """Return the engine's settings for following."""
         following = self._following
         return Follow(
             following.forks, following.execs, following.most, self._watch, self._first_ended, self._first_begins
@@ -249,7 +249,7 @@ class Tasks:
             self.retired += retired
 
     def counts(self, group: EventSets, first: Sequence[Count]) -> list[Count]:
-        """What the events came to in all tasks together; ``first``: in one of them."""
+        """Return the events' counts summed over all tasks; ``first``: the counts of one of them."""
         if not self._totals:  # stopped before anything ran
             return list(first)
         sums = [sum(column) for column in zip(*self._totals, strict=True)]
@@ -275,5 +275,5 @@ class Tasks:
         return of_all(found)
 
     def in_order(self) -> list[TaskCounts]:
-        """The tasks by their places in the tree of processes, which does not depend on who was faster."""
+        """Return the tasks in the order of the process tree, which does not depend on their speed."""
         return [done for _, done in sorted(self._ended, key=lambda one: one[0])]

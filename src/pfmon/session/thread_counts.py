@@ -1,4 +1,4 @@
-"""What one thread of a program came to."""
+"""The counts of one thread of a program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ThreadCounts(NamedTuple):
-    """``place``: how many threads the process had before it; ``totals``: what each monitor counted."""
+    """``place``: the number of threads that the process had before it; ``totals``: of each monitor."""
 
     place: int
     retired: int
@@ -21,7 +21,7 @@ class ThreadCounts(NamedTuple):
     totals: Sequence[int]
 
     def to_dict(self) -> dict[str, Any]:
-        """thread (its place), instructions, events (Count.to_dict)."""
+        """Return thread (its place), instructions, events (Count.to_dict)."""
         return {
             "thread": self.place,
             "instructions": self.retired,
