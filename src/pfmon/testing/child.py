@@ -1,4 +1,4 @@
-"""In the process that is counted: one test runs between two markers, and its reports go to a file."""
+"""The counted process: runs one test between two markers and writes its reports to a file."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 class Child:
-    """What this process does beside running a test."""
+    """The pytest plugin of the counted process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        config.option.xmlpath = None  # the process that started this one writes it
+        config.option.xmlpath = None  # the parent process writes it
         self._config = config
         self._reports: list[Any] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Put the markers around the test's function, fixtures are outside of them."""
+        """Wrap the test's function in the markers, excluding fixtures."""
         if isinstance(item, pytest.Function):
             item.obj = Markers().around(item.obj)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what there is to say of the test."""
+        """Keep a report of the test."""
         self._reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def pytest_sessionfinish(self) -> None:
-        """Hand it over."""
+        """Write the reports."""
         Path(self._config.option.pfmon_child).write_text(json.dumps(self._reports))

@@ -1,4 +1,4 @@
-"""What is counted if nobody says: instructions, and the misses that can be counted."""
+"""Default events: instructions, and the misses that can be counted."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ WANTED = ("INSTRUCTIONS_RETIRED", "LLC_MISSES", "BRANCH_MISSES_RETIRED")
 
 
 def default_events() -> list[str]:
-    """Those of WANTED that the PMU of x86-64 processors counts here."""
+    """Return those of WANTED that the PMU of x86-64 processors can count here."""
     model = get(PROCESSORS[InstructionSet.X86_64].pmu)
     found = []
     for name in WANTED:
         try:
             check_countable(model, model.events[name])
-        except PfmonError:  # misses take a machine
+        except PfmonError:  # misses need a machine
             continue
         found.append(name)
     return found
 
 
 def names_of(events: str | Sequence[str] | None) -> list[str]:
-    """Events as they are asked for, ``"a,b"`` or a sequence, in capitals; None: the default ones. PfmonError: none, or
-    one twice."""
+    """Return event names, given as ``"a,b"`` or a sequence, in capitals; None: the default ones. PfmonError: no event,
+    or one twice."""
     if events is None:
         return default_events()
     names = [name.strip().upper() for name in (events.split(",") if isinstance(events, str) else events)]

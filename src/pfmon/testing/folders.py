@@ -1,4 +1,4 @@
-"""A directory that has the same name in every run: what a test does follows, a little, from the names that it sees."""
+"""A directory with the same name in every run: the counts of a test depend slightly on the names that it sees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def folder_for(subject: str) -> Iterator[str]:
-    """A new directory, which is removed behind it; it has another name if there is one for the subject already."""
+    """Yield a new directory and remove it afterwards; its name differs if the subject's directory exists already."""
     path = Path(gettempdir(), f"pfmon-{crc32(os.fsencode(subject)):08x}")
     try:
         path.mkdir(mode=0o700)

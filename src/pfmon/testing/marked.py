@@ -1,4 +1,4 @@
-"""Marked tests: each runs in a process of its own, which is counted, instead of in this one."""
+"""Marked tests: each runs in a counted process of its own instead of this one."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 MARK = "pfmon"
 KEYWORDS = {"events", "tolerance"}
 PYTHON = ("python", " ".join(sys.version.split()))
-"""What is run, as baselines have it: another build counts differently."""
+"""The command recorded in baselines: counts of another build are not comparable."""
 
 REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
-"""Phase (call, teardown) -> what the test's own process reported of it."""
+"""Phase (call, teardown) -> the report of the test's own process."""
 
 
 class MarkedTests:
-    """Runs marked tests where they are counted, and keeps the results of all."""
+    """Runs marked tests in counted processes, and collects all results."""
 
     def __init__(self, config: pytest.Config) -> None:
         """UsageError: the options or the file of baselines are wrong."""
@@ -47,11 +47,11 @@ class MarkedTests:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """pytest-xdist starts a worker, which is not told the command line's words."""
+        """Pass the command line's words to a worker of pytest-xdist."""
         node.workerinput["pfmon_words"] = self._given
 
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
-        """Where nothing can be counted, marked tests are skipped."""
+        """Skip marked tests if nothing can be counted."""
         marked = [item for item in items if item.get_closest_marker(MARK)]
         reason = _why_not() if marked else ""
         for item in marked:
@@ -60,7 +60,7 @@ class MarkedTests:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Let the item do nothing here but start the process that runs it: its fixtures are made there."""
+        """Replace the item's phases by starting the process that runs it, which also sets up its fixtures."""
         if item.get_closest_marker(MARK):
             vars(item).update(setup=_nothing, teardown=_nothing, runtest=partial(self._run, item))
 
@@ -73,7 +73,7 @@ class MarkedTests:
             pytest.fail(failure, pytrace=False)
 
     def _counted(self, item: pytest.Item) -> str:
-        """Run and judge a test; why it has no reports, "" if it has. PfmonError: it cannot be counted."""
+        """Run and judge a test; return why it has no reports, "" if it has. PfmonError: it cannot be counted."""
         names, tolerance = self._wanted(item)
         run, reports = run_test(item, self._given, names)
         if not reports:
@@ -88,11 +88,11 @@ class MarkedTests:
             counted = Counted(item.nodeid, baseline_of(PYTHON, options, counts))
             if reason := self.results.judge(counted, tolerance, call.user_properties):
                 call.outcome, call.longrepr = "failed", f"{item.nodeid}: {reason}"
-            item.stash[REPORTS]["teardown"].user_properties = call.user_properties  # JUnit's XML takes them from there
+            item.stash[REPORTS]["teardown"].user_properties = call.user_properties  # source of JUnit's XML
         return ""
 
     def _wanted(self, item: pytest.Item) -> tuple[list[str], str]:
-        """The events to be counted, and the tolerance. PfmonError: what the mark or the options cannot say."""
+        """Return the events to count, and the tolerance. PfmonError: invalid arguments of the mark or the options."""
         mark = item.get_closest_marker(MARK)
         assert mark is not None
         if mark.args or not mark.kwargs.keys() <= KEYWORDS:
@@ -101,11 +101,11 @@ class MarkedTests:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
-        """What the test's own process reported, of what was done there."""
+        """Return the report of the test's own process for a phase that ran there."""
         return item.stash.get(REPORTS, {}).get(call.when) if call.excinfo is None else None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Gather counts, also those of pytest-xdist's workers."""
+        """Collect counts, including those of pytest-xdist's workers."""
         if report.when == "call":
             self.results.hear(report)
 
@@ -120,7 +120,7 @@ class MarkedTests:
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what else there is to say."""
+        """Print the summary of counts."""
         lines = self.results.lines(self._config.get_verbosity() > 0)
         lines += [self._saved] if self._saved else []
         if lines:
@@ -130,11 +130,11 @@ class MarkedTests:
 
 
 def _nothing() -> None:
-    """What is done of a test's setup and teardown outside of its process."""
+    """Stand in for a test's setup and teardown outside of its process."""
 
 
 def _why_not() -> str:
-    """Why this Python cannot be counted; "": it can."""
+    """Return why this Python cannot be counted; "": it can."""
     try:
         if api.instruction_set_of(sys.executable) is not InstructionSet.X86_64:
             return "this Python is no x86-64 program"
@@ -145,13 +145,13 @@ def _why_not() -> str:
 
 
 def _by_phase(reports: Sequence[pytest.TestReport]) -> dict[str, pytest.TestReport]:
-    """What is reported of the call and of the teardown; a test that was not called reports its setup instead."""
+    """Return the reports of the call and of the teardown; a test that was not called has its setup's report instead."""
     found = {report.when or "": report for report in reports}
     return {"call": found.get("call") or found["setup"], "teardown": found["teardown"]}
 
 
 def _no_reports(run: Run) -> str:
-    """How a test's process ended that reports nothing."""
+    """Return how a test's process ended that wrote no reports."""
     said = "".join(os.fsdecode(text or b"") for text in (run.output, run.error_output)).strip()
     how = f"a signal killed it: {run.death.text}, at {run.death.where}" if run.death else f"its status is {run.status}"
     return f"pfmon: the test's process ended before the test did ({how})\n{said}"

@@ -1,7 +1,7 @@
-"""Two addresses that a Python program executes where counting is to start and to stop.
+"""Markers: two addresses that a Python program executes to start and stop counting.
 
-A page at an address of our own holds nothing but return instructions: to call it does nothing, and no other code is
-there. So it is the same for every Python, however that was built and wherever its libraries are.
+A page at a fixed address holds only return instructions: calling it has no effect, and it contains no other code. So
+the markers do not depend on the build of Python or the addresses of its libraries.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 START = 0x7D00_0000_0000
-"""Where neither qemu nor the kernel puts anything by itself."""
+"""An address at which neither qemu nor the kernel maps anything by default."""
 STOP = START + 64
 RETURN = b"\xc3"
-"""ret, of x86-64."""
+"""x86-64's ret."""
 FIXED_NOREPLACE = 0x100000
-"""MAP_FIXED_NOREPLACE (linux/mman.h), which the module mmap does not have."""
+"""MAP_FIXED_NOREPLACE (linux/mman.h), which the module mmap lacks."""
 
 
 class Markers:
-    """The page, with what calls it."""
+    """The page and the functions that call it."""
 
     def __init__(self) -> None:
-        """OSError: something is there already."""
+        """OSError: the address is in use."""
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -46,7 +46,7 @@ class Markers:
         self._start, self._stop = function(START), function(STOP)
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, counted: what it does counts, and nothing before and behind it but these two calls."""
+        """Return the function wrapped in the markers: only the function and the two marker calls are counted."""
         if inspect.iscoroutinefunction(function):
 
             @wraps(function)
@@ -70,6 +70,6 @@ class Markers:
         return counted
 
     def _begin(self) -> None:
-        """The garbage collector starts at nothing: when it runs within the test depends on the test alone."""
+        """Start counting with an empty garbage collector, so that its runs within the test depend on the test alone."""
         gc.collect()
         self._start()

@@ -1,6 +1,6 @@
-"""The pytest plugin: `pytest --pfmon` counts what marked tests do, and fails those that do more than before.
+"""The pytest plugin: `pytest --pfmon` counts marked tests, and fails those whose counts increased.
 
-pytest loads this module in every run: what it does is imported when it is asked for.
+pytest loads this module in every run; the implementation is imported on use.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MARK = (
     "with the baseline; events: names; tolerance: '1%,LLC_MISSES=5%'"
 )
 DEPENDENT = ("events", "tolerance", "baseline", "save", "strict")
-"""Options --pfmon-... that say something about --pfmon."""
+"""Options --pfmon-... that need --pfmon."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, and a setting of the configuration file."""
+    """Add the options, and a setting of the configuration file."""
     group = parser.getgroup("pfmon", "counting with pfmon")
     group.addoption("--pfmon", action="store_true", help="count marked tests (@pytest.mark.pfmon), compare with before")
     group.addoption("--pfmon-events", metavar="EVENT,...", help="what to count (instructions, and misses if it can)")

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from pfmon.library.run import Run
 
 NEUTRAL = {"xdist": "-n0", "_cov": "--no-cov", "benchmark": "--benchmark-disable"}
-"""Plugins that would start processes, trace, or repeat the test, and the option that keeps them from it."""
+"""Plugins that would start processes, trace, or repeat the test, and the options that disable them."""
 
 OWN = "--pfmon"
 WITH_VALUE = ("--pfmon-events", "--pfmon-tolerance", "--pfmon-baseline")
-"""Options of this plugin that have a value."""
+"""Options of this plugin with a value."""
 
 
 def run_test(item: pytest.Item, given: Sequence[str], events: Sequence[str]) -> tuple[Run, list[pytest.TestReport]]:
-    """Run a test under pfmon; the run, and the test's reports (none: its process did not come to that). ``given``: the
+    """Run a test under pfmon; return the run, and the test's reports (none: its process ended before). ``given``: the
     words of pytest's own command line. PfmonError: it cannot be counted."""
     with folder_for(f"{item.path}::{item.nodeid}") as folder:
         reports = Path(folder, "reports")
@@ -48,7 +48,7 @@ def run_test(item: pytest.Item, given: Sequence[str], events: Sequence[str]) -> 
 
 
 def _report(config: pytest.Config, data: Mapping[str, Any]) -> pytest.TestReport:
-    """A report as the process wrote it."""
+    """Return a report from the data that the process wrote."""
     made = config.hook.pytest_report_from_serializable(config=config, data=data)
     assert isinstance(made, pytest.TestReport)
     if made.skipped and isinstance(made.longrepr, list):  # file, line, reason: JSON has no tuples
@@ -57,13 +57,13 @@ def _report(config: pytest.Config, data: Mapping[str, Any]) -> pytest.TestReport
 
 
 def arguments(item: pytest.Item, given: Sequence[str], folder: str) -> list[str]:
-    """pytest's command line, for one test, with directories of its own."""
+    """Return pytest's command line for one test, with its own directories."""
     config = item.config
     words = without_own(given)
     for path in config.option.file_or_dir:
         if path in words:
             words.reverse()
-            words.remove(path)  # the last one: options stand before paths
+            words.remove(path)  # the last one: options precede paths
             words.reverse()
     if config.inipath:
         words += ["-c", str(config.inipath)]
@@ -74,7 +74,8 @@ def arguments(item: pytest.Item, given: Sequence[str], folder: str) -> list[str]
 
 
 def without_own(words: Sequence[str]) -> list[str]:
-    """Words of a command line without this plugin's options: whether counts are saved or compared is not to show."""
+    """Return a command line without this plugin's options, so that the counts are the same when saving and
+    comparing."""
     kept, is_value = [], False
     for word in words:
         if not is_value and word != OWN and not word.startswith(f"{OWN}-"):
@@ -84,7 +85,7 @@ def without_own(words: Sequence[str]) -> list[str]:
 
 
 def environment(host: Mapping[str, str]) -> dict[str, str | None]:
-    """The host's, without what says which test runs where, and with sets in the same order each time."""
+    """Return the host's environment without variables that name the test or worker, and with a fixed hash seed."""
     kept: dict[str, str | None] = {
         name: value
         for name, value in host.items()

@@ -1,4 +1,4 @@
-"""Programs that tests run and count themselves."""
+"""Programs run and counted by tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Programs:
-    """What the fixture pfmon_run is: called, it runs a program."""
+    """The fixture pfmon_run, a callable that runs a program."""
 
     def __init__(self, results: Results, item: pytest.Item) -> None:
         self._results = results
@@ -34,7 +34,7 @@ class Programs:
 
     @classmethod
     def of(cls, request: pytest.FixtureRequest) -> Self:
-        """The fixture of a test; the test is skipped without --pfmon."""
+        """Return the fixture of a test; skip the test without --pfmon."""
         if request.config.option.pfmon_child:
             pytest.fail("pfmon_run is for tests without the mark: a marked test is counted itself", pytrace=False)
         tests = request.config.pluginmanager.get_plugin("pfmon-tests")
@@ -52,9 +52,9 @@ class Programs:
         input: bytes | None = None,
         **options: Any,
     ) -> Run:
-        """Run a program to its end and compare its counts; the run, with what the program wrote. ``name`` tells apart
-        what one test runs; ``input`` is what the program reads; ``options`` are those of pfmon.run. The test fails if
-        a count grew, or if the program fails."""
+        """Run a program to its end, compare its counts and return the run, with the program's output. ``name``
+        distinguishes several programs of one test; ``input``: the program's input; ``options``: those of pfmon.run. The
+        test fails if a count increased, or if the program fails."""
         test = f"{self._item.nodeid}::{name}" if name else self._item.nodeid
         if test in self._used:
             pytest.fail(f"pfmon_run runs two programs in {test}: give each a name=", pytrace=False)
@@ -72,7 +72,7 @@ class Programs:
     def _counted(
         self, test: str, command: Command, wanted: tuple[list[str], str], given: bytes | None, options: dict[str, Any]
     ) -> tuple[Run, str]:
-        """The run, and why the test fails, "" if it does not. PfmonError: the program cannot be counted."""
+        """Return the run, and why the test fails, "" if it does not. PfmonError: the program cannot be counted."""
         names, tolerance = wanted
         run = pfmon.run(command, events=names, unlimited=True, capture=True, input=given, **options)
         if run.status or run.stopped:
@@ -87,7 +87,7 @@ class Programs:
 
 
 def _why_not(command: Command) -> str:
-    """Why such programs cannot be counted here; "": they can, or what is wrong shows when they are run."""
+    """Return why such programs cannot be counted here; "": they can, or the run reports the error."""
     program = command if isinstance(command, str | bytes | os.PathLike) else command[0]
     try:
         instruction_set = api.instruction_set_of(find_program(os.fsdecode(program)))

@@ -1,4 +1,4 @@
-"""What one run of pytest has counted: gathered from the tests' reports, which also come from other processes."""
+"""The counts of one run of pytest, collected from the tests' reports, including those of other processes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from pfmon.library.baseline import Baseline
 
 PROPERTY = "pfmon"
-"""The user property of a report that has counts."""
+"""The user property of a report that holds counts."""
 
 
 class Results:
-    """The counts so far, what there is to say of them, and the baselines."""
+    """The counts so far, notes on them, and the baselines."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """UsageError: the file of baselines is none."""
+        """UsageError: the file holds no baselines."""
         self._config = config
         path = Path(config.invocation_params.dir, config.option.pfmon_baseline or config.rootpath / BASELINES)
         try:
@@ -39,8 +39,8 @@ class Results:
         self._notes: list[str] = []
 
     def wanted(self, events: str | Sequence[str] | None, tolerance: str | None) -> tuple[list[str], str]:
-        """The names of the events to be counted, and the tolerance: a test's own, or else what the options say.
-        PfmonError: what they cannot be."""
+        """Return the names of the events to count, and the tolerance: a test's own, or else those of the options.
+        PfmonError: they are invalid."""
         options = self._config.option
         names = names_of(events or options.pfmon_events)
         if tolerance is not None:
@@ -51,7 +51,7 @@ class Results:
         return names, general
 
     def judge(self, counted: Counted, tolerance: str, properties: list[tuple[str, object]]) -> str:
-        """Why the test fails because of what it counted, "" if it does not; its ``properties`` get the counts."""
+        """Return why the test fails due to its counts, "" if it does not; add the counts to its ``properties``."""
         options = self._config.option
         verdict = Verdict() if options.pfmon_save else self._baselines.verdict(counted, tolerance)
         told = {"test": counted.test, "note": verdict.note, **counted.baseline._asdict()}
@@ -63,7 +63,7 @@ class Results:
         return ""
 
     def hear(self, report: pytest.TestReport) -> None:
-        """A report, from this process or another one."""
+        """Process a report of this process or another one."""
         for name, value in report.user_properties:
             if name == PROPERTY:
                 told = json.loads(str(value))
@@ -73,14 +73,14 @@ class Results:
                     self._notes.append(f"{told['test']}: {told['note']}")
 
     def save(self) -> str:
-        """Keep the counts if that is asked for; what there is to say of it."""
+        """Save the counts if requested; return a message about it."""
         if not self._config.option.pfmon_save or not self._counted:
             return ""
         self._baselines.save(self._counted)
         return f"{len(self._counted)} baselines saved in {self._baselines.path}"
 
     def lines(self, verbose: bool) -> list[str]:
-        """The summary: notes, and with ``verbose`` all counts."""
+        """Return the summary: notes, and with ``verbose`` all counts."""
         counts = [f"{one.test}: {_counts(one.baseline)}" for one in self._counted] if verbose else []
         return [*counts, *self._notes]
 

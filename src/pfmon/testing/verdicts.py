@@ -1,4 +1,4 @@
-"""Counts of tests beside those of earlier runs, which are all in one file."""
+"""Comparison of tests' counts with those of earlier runs, all of which are in one file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Counted(NamedTuple):
-    """What a test, or a program that it ran, came to."""
+    """The counts of a test, or of a program that it ran."""
 
     test: str
     baseline: Baseline
 
 
 class Verdict(NamedTuple):
-    """What a comparison says: a table of what ``grew`` ("": nothing), and in a line what else there is to say."""
+    """The result of a comparison: a table of counts that increased in ``grew`` ("": none), and a one-line note."""
 
     grew: str = ""
     note: str = ""
@@ -37,10 +37,10 @@ class Verdict(NamedTuple):
 
 
 class Baselines:
-    """The file: an object ``tests``, with a baseline for each."""
+    """The file: an object ``tests`` with a baseline for each test."""
 
     def __init__(self, path: Path) -> None:
-        """PfmonError: there is a file, and it is something else."""
+        """PfmonError: the file exists and holds no baselines."""
         self.path = path
         self._tests: dict[str, Baseline] = {}
         try:
@@ -56,7 +56,7 @@ class Baselines:
             ) from None
 
     def verdict(self, counted: Counted, tolerance: str) -> Verdict:
-        """How counts are beside those of before."""
+        """Compare counts with the baseline."""
         now = counted.baseline
         before = self._tests.get(counted.test)
         if before is None:
@@ -75,8 +75,7 @@ class Baselines:
         return Verdict(table(grown) if grown else "", "; ".join(notes), not missing)
 
     def save(self, counted: Iterable[Counted]) -> None:
-        """Put counts into the place of those of before; tests that were not counted keep theirs. PfmonError: the file
-        cannot be written."""
+        """Replace the baselines of counted tests; other tests keep theirs. PfmonError: the file cannot be written."""
         tests = {**self._tests, **dict(counted)}
         content = {"pfmon": VERSION, "tests": _objects(tests)}
         try:
@@ -86,5 +85,5 @@ class Baselines:
 
 
 def _objects(tests: Mapping[str, Baseline]) -> dict[str, object]:
-    """In an order that does not change with that of the tests."""
+    """Return the baselines in an order independent of that of the tests."""
     return {name: tests[name]._asdict() for name in sorted(tests)}
