@@ -1,6 +1,6 @@
-"""Separate debug files: where distributions put the symbols and lines that they strip from programs and shared objects.
+"""Separate debug files, which hold the symbols and lines that distributions strip from programs and shared objects.
 
-By build id: DIRECTORY/.build-id/ab/cdef...debug for a note of the linker's that begins with 0xab. By name
+By build id: DIRECTORY/.build-id/ab/cdef...debug for a linker's note that begins with 0xab. By name
 (.gnu_debuglink, a name and the CRC-32 of the contents): beside the file, in .debug beside it, and below DIRECTORY under
 the file's own path ("Separate Debug Files", Debugging with GDB).
 """
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 USUAL = "usr/lib/debug"
-"""Below the sysroot, and below the host's root."""
+"""Path below the sysroot, and below the host's root."""
 
 NT_GNU_BUILD_ID = 3
 NOTE = "III"
-"""Lengths of the name and of the contents, and the type; both are padded to four bytes."""
+"""Lengths of name and contents, and the type; name and contents are padded to four bytes."""
 
 
 class DebugFiles:
-    """Finds them in some directories: those that were asked for first, then the usual one below ``sysroot`` and the
-    host's."""
+    """Finds debug files: first in the requested directories, then in the usual one below ``sysroot`` and the host's."""
 
     def __init__(self, directories: Sequence[str] = (), sysroot: str | None = None) -> None:
         roots = [sysroot, "/"] if sysroot else ["/"]
@@ -35,7 +34,7 @@ class DebugFiles:
         self._directories = [*directories, *(os.path.join(root, USUAL) for root in roots)]
 
     def find(self, data: bytes, path: str) -> tuple[str, bytes] | None:
-        """The debug file of a file, and what it holds; None: there is none, or it has names itself."""
+        """Return path and contents of a file's debug file; None: there is none, or the file has symbols itself."""
         sections = Sections(data)
         if not sections.order or sections.find(".debug_info"):
             return None
@@ -64,7 +63,7 @@ class DebugFiles:
 
 
 def build_id(sections: Sections) -> bytes:
-    """What the linker made of a file's contents (.note.gnu.build-id); b"": nothing."""
+    """Return the linker's build id of a file (.note.gnu.build-id); b"": none."""
     note = sections.find(".note.gnu.build-id")
     size = struct.calcsize(NOTE)
     if len(note) < size:
@@ -75,7 +74,7 @@ def build_id(sections: Sections) -> bytes:
 
 
 def debug_link(sections: Sections) -> tuple[str, int]:
-    """The name of the debug file, and its CRC-32; "": none is named."""
+    """Return the name of the debug file, and its CRC-32; "": none."""
     link = sections.find(".gnu_debuglink")
     end = link.find(b"\0")
     if end < 1 or len(link) < 4:

@@ -1,4 +1,4 @@
-"""C++ names as programmers write them (Itanium C++ ABI, chapter 5: external names begin with _Z)."""
+"""Demangling of C++ names (Itanium C++ ABI, chapter 5: external names begin with _Z)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ MANGLED = "_Z"
 QUALIFIERS = (" const", " volatile", " &", " &&", "&")
 CLONE = " [clone "
 OPERATOR = r"operator\s*(?:<=>|<<=?|>>=?|->\*?|[<>]=?|,)"
-"""Operators whose names look like brackets or commas."""
+"""Operators whose names contain brackets or commas."""
 OPENING, CLOSING = "(<[{", ")>]}"
 
 
 def demangled(name: str) -> str:
-    """``geometry::Circle::area() const`` for ``_ZNK8geometry6Circle4areaEv``; a name that is not mangled, or cannot be
-    demangled, as it is."""
+    """Return ``geometry::Circle::area() const`` for ``_ZNK8geometry6Circle4areaEv``; other names unchanged."""
     return _demangler()(name) if name.startswith(MANGLED) else name
 
 
 def plain_name(name: str) -> str:
-    """``geometry::Circle::area`` for ``geometry::Circle::area() const``: a demangled name without parameters,
-    qualifiers, ABI tags (``[abi:cxx11]``), what a compiler says of a copy of its own (``[clone .cold]``) and, of a
-    template, the type that it returns."""
+    """Return ``geometry::Circle::area`` for ``geometry::Circle::area() const``: a demangled name without parameters,
+    qualifiers, ABI tags (``[abi:cxx11]``), a compiler's clone suffix (``[clone .cold]``) and a template's return
+    type."""
     name = name.partition(CLONE)[0]
     while end := next((end for end in QUALIFIERS if name.endswith(end)), ""):
         name = name.removesuffix(end)
@@ -39,8 +38,8 @@ def plain_name(name: str) -> str:
 
 
 def brackets(name: str) -> Iterator[tuple[str, int]]:
-    """The signs of a name, each with the number of brackets that are open before it; those that an operator's name
-    consists of are none."""
+    """Yield the characters of a name, each with the number of brackets open before it; characters of an operator's name
+    open none."""
     depth = 0
     for sign in re.sub(OPERATOR, lambda found: "o" * len(found[0]), name):
         depth -= sign in CLOSING
@@ -49,7 +48,7 @@ def brackets(name: str) -> Iterator[tuple[str, int]]:
 
 
 def _opening(name: str) -> int:
-    """Where the parenthesis is that the last one closes."""
+    """Return the index of the parenthesis that the last one closes."""
     depth = 0
     for place in range(len(name) - 1, -1, -1):
         depth += (name[place] == ")") - (name[place] == "(")
@@ -59,8 +58,8 @@ def _opening(name: str) -> int:
 
 
 def _last_word(name: str) -> int:
-    """Where the name begins behind a type: behind the last space that is in no brackets, and not of an operator's name
-    (``operator new``)."""
+    """Return the start of the name after a type: after the last space outside brackets that is not part of an
+    operator's name (``operator new``)."""
     before, sign, _ = name.rpartition("operator")
     limit = len(before) if sign and not name[len(before) - 1 : len(before)].isalnum() else len(name)
     spaces = (place for place, (sign, depth) in enumerate(brackets(name[:limit])) if sign == " " and depth == 0)
@@ -69,8 +68,8 @@ def _last_word(name: str) -> int:
 
 @cache
 def _demangler() -> Callable[[str], str]:
-    """That of the host's C++ library, through cxxfilt, which is loaded when the first mangled name comes: it looks for
-    that library. Without the one or the other names stay mangled."""
+    """Return the demangler of the host's C++ library, through cxxfilt, which searches for that library and is loaded
+    for the first mangled name. Without either, names stay mangled."""
     try:
         cxxfilt = import_module("cxxfilt")
     except (ImportError, OSError):

@@ -1,6 +1,6 @@
-"""ELF headers of Linux executables for the machines whose programs run (System V ABI, chapters 4 and 5).
+"""ELF headers of Linux executables for the supported machines (System V ABI, chapters 4 and 5).
 
-Only headers are read here, with struct: this is on the path to a program's first instruction.
+Only headers are read here, with struct, to keep a program's start fast.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 
 HEADER = {32: "16sHHIIIIIHHHHHH", 64: "16sHHIQQQIHHHHHH"}
 PROGRAM_HEADERS = {32: "IIIIIIII", 64: "IIQQQQQQ"}
-"""Fields, by bits of addresses."""
+"""Fields, by address size in bits."""
 
 PROGRAM_HEADER = struct.Struct("<" + PROGRAM_HEADERS[64])
 
@@ -24,7 +24,7 @@ PF_X, PF_W, PF_R = 1, 2, 4
 TYPES = {0: "no file type", 1: "a relocatable object", 4: "a core file"}
 
 LONGEST_INTERPRETER = 4096
-# Five user regions, of which programs may use 2^44 bytes each less a page (Linux, 16 KB pages).
+# Programs may use 2^44 bytes less a page of each of five user regions (Linux, 16 KB pages).
 REGIONS = 5
 REGION_LIMIT = (1 << 44) - (1 << 14)
 
@@ -33,8 +33,7 @@ WORDS = {LITTLE: "little", BIG: "big"}
 
 
 class Form(NamedTuple):
-    """What files for a machine are like: bits of their addresses, orders of their bytes, and the first address that is
-    not the user's."""
+    """The form of a machine's files: address size in bits, byte orders, and the first address beyond user space."""
 
     bits: int
     orders: tuple[int, ...]
@@ -46,18 +45,18 @@ FORMS = {
     EM_X86_64: Form(64, (LITTLE,), (1 << 47) - (1 << 12)),  # the lower half of 48 bits of address, less a page
     EM_386: Form(32, (LITTLE,)),
     EM_PPC: Form(32, (BIG,)),
-    EM_PPC64: Form(64, (BIG, LITTLE), 1 << 47),  # as much as a host of qemu's has
+    EM_PPC64: Form(64, (BIG, LITTLE), 1 << 47),  # as on qemu's hosts
 }
 """By machine."""
 
 EF_PPC64_ABI = 3
 DESCRIPTORS = 2
-"""Below this version of the ABI for 64-bit PowerPC (in the header's flags) a function's address is that of a
-descriptor, whose first word is the address of the code (64-bit PowerPC ELF ABI Supplement 1.9, section 3.2.5)."""
+"""Before this version of the 64-bit PowerPC ABI (in the header's flags) a function's address is that of a descriptor,
+whose first word is the address of the code (64-bit PowerPC ELF ABI Supplement 1.9, section 3.2.5)."""
 
 
 class Segment(NamedTuple):
-    """A PT_LOAD segment: file_size bytes at offset of the file, then zeros up to memory_size."""
+    """A PT_LOAD segment: file_size bytes at the file's offset, then zeros up to memory_size."""
 
     address: int
     memory_size: int
@@ -67,21 +66,21 @@ class Segment(NamedTuple):
 
 
 class Elf(NamedTuple):
-    """What loading needs of an executable's headers; addresses are as linked, before any bias."""
+    """The parts of an executable's headers needed for loading; addresses are as linked, before any bias."""
 
     position_independent: bool
     entry: int
     segments: tuple[Segment, ...]
     interpreter: bytes | None
-    program_headers: int  # address at which they are loaded, 0 if they are not
+    program_headers: int  # their address when loaded, 0 if not loaded
     program_header_count: int
     machine: int = EM_IA_64
     big_endian: bool = False
 
 
 def parse(data: bytes, name: str, is_program: bool = True) -> Elf:
-    """Read the headers of an executable; a shared object begins nowhere. Raises PfmonError, naming what is wrong with
-    the file."""
+    """Read the headers of an executable, or of a shared object, which has no entry point. Raises PfmonError, describing
+    the error in the file."""
     header = _header(data, name)
     if header.entries == 0:
         raise PfmonError(f"{name}: inconsistent ELF file: it has no program headers")
@@ -115,8 +114,8 @@ def parse(data: bytes, name: str, is_program: bool = True) -> Elf:
 
 
 class _Header(NamedTuple):
-    """The fields of an ELF header that matter here. ``order`` is that of struct; ``descriptors``: the entry is the
-    address of a function descriptor."""
+    """The used fields of an ELF header. ``order``: struct's byte order; ``descriptors``: the entry is the address of a
+    function descriptor."""
 
     machine: int
     kind: int
@@ -152,7 +151,7 @@ def _header(data: bytes, name: str) -> _Header:
 
 
 def _check_form(machine: int, bits: int, byte_order: int, name: str) -> None:
-    """PfmonError for files that nothing here executes."""
+    """Raise PfmonError for files that no engine executes."""
     form = FORMS.get(machine)
     if form is None:
         raise PfmonError(f"{name}: is {machine_name(machine)} program; IA-64, x86 and PowerPC programs run")
@@ -165,13 +164,13 @@ def _check_form(machine: int, bits: int, byte_order: int, name: str) -> None:
 
 
 def _as_64(row: tuple[int, ...]) -> tuple[int, ...]:
-    """A 32-bit program header in the order of a 64-bit one, which has its flags earlier."""
+    """Return a 32-bit program header in the field order of a 64-bit one, which has its flags earlier."""
     kind, offset, address, physical, file_size, memory_size, flags, align = row
     return kind, flags, offset, address, physical, file_size, memory_size, align
 
 
 def _described(data: bytes, segments: tuple[Segment, ...], header: _Header) -> int:
-    """The address of the code that the entry's function descriptor has; the entry itself if there is none."""
+    """Return the code address in the entry's function descriptor; the entry itself if there is none."""
     for s in segments:
         if s.address <= header.entry and header.entry + 8 <= s.address + s.file_size:
             (code,) = struct.unpack_from(header.order + "Q", data, s.offset + header.entry - s.address)
@@ -180,7 +179,7 @@ def _described(data: bytes, segments: tuple[Segment, ...], header: _Header) -> i
 
 
 def _check_segments(segments: tuple[Segment, ...], file_length: int, name: str, machine: int) -> None:
-    """Segments lie in the file, in the user's address space, and do not overlap."""
+    """Check that segments lie within the file and the user's address space, and do not overlap."""
     if not segments:
         raise PfmonError(f"{name}: inconsistent ELF file: it has nothing to load")
     for s in segments:
@@ -207,7 +206,7 @@ def _is_for_users(segment: Segment, machine: int) -> bool:
 
 
 def _interpreter(data: bytes, headers: list[tuple[int, ...]], name: str) -> bytes | None:
-    """The path in PT_INTERP of a dynamic executable."""
+    """Return the path in PT_INTERP of a dynamic executable."""
     for kind, _, offset, _, _, size, _, _ in headers:
         if kind == PT_INTERP:
             path = data[offset : offset + size]
@@ -218,7 +217,7 @@ def _interpreter(data: bytes, headers: list[tuple[int, ...]], name: str) -> byte
 
 
 def _loaded_at(segments: tuple[Segment, ...], offset: int, size: int) -> int:
-    """The address at which file bytes [offset, offset + size) are loaded, or 0."""
+    """Return the address at which file bytes [offset, offset + size) are loaded, or 0."""
     for s in segments:
         if s.offset <= offset and offset + size <= s.offset + s.file_size:
             return s.address + offset - s.offset

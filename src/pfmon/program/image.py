@@ -1,4 +1,4 @@
-"""A program as it will lie in memory: segments with their bytes, for itself and for its interpreter."""
+"""The memory image of a program: segments with their bytes, of the program and of its interpreter."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from pfmon.program.elf import Elf, Segment
 
-# Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
+# Addresses of position-independent programs and their interpreters on Linux for IA-64 (asm/elf.h).
 MAP_BASE = 0x2000_0000_0000_0000
 DYNAMIC_BASE = MAP_BASE + 0x8_0000_0000
 PAGE_SIZE = 1 << 14
-# Where qemu puts position-independent programs and their interpreters (docs/qemu.md).
+# Addresses of position-independent programs and their interpreters under qemu (docs/qemu.md).
 QEMU_BASE = 0x40_0000_0000
 QEMU_BASE_32 = 0x4000_0000
-QEMU_HEAP = 0x200_0000  # bytes that it leaves free behind a position-independent program of 64 bits
+QEMU_HEAP = 0x200_0000  # bytes left free after a 64-bit position-independent program
 QEMU_STACK = 0x80_1000  # the initial stack, of 8 MB, and a page
 LARGEST_FILE = 1 << 31
 
 
 class Image(NamedTuple):
-    """One ELF file and the bias that its addresses get in memory. ``symbol_file``: another one, whose symbols and lines
-    stand for its own, if it is stripped; ``symbol_path``: what a message calls that."""
+    """One ELF file and the load bias of its addresses. ``symbol_file``: a file with the symbols and lines of a stripped
+    one; ``symbol_path``: its name in messages."""
 
     path: str
     data: bytes
@@ -42,12 +42,12 @@ class Image(NamedTuple):
 
     @property
     def named_by(self) -> bytes:
-        """The file that has its symbols and lines."""
+        """The contents of the file with its symbols and lines."""
         return self.symbol_file or self.data
 
     @property
     def lines_path(self) -> str:
-        """What a message calls the file with its lines."""
+        """The name in messages of the file with its lines."""
         return self.symbol_path or self.path
 
     @property
@@ -57,7 +57,7 @@ class Image(NamedTuple):
 
     @property
     def program_headers(self) -> int:
-        """Address of the program headers in memory, 0 if they are not loaded."""
+        """Address of the program headers in memory, 0 if not loaded."""
         return self.elf.program_headers and self.elf.program_headers + self.bias
 
     @property
@@ -66,13 +66,13 @@ class Image(NamedTuple):
         return self.bias + max(s.address + s.memory_size for s in self.elf.segments)
 
     def segment(self, address: int) -> Segment | None:
-        """The segment, as linked, that an address is in."""
+        """Return the segment, as linked, that contains an address."""
         linked = address - self.bias
         return next((s for s in self.elf.segments if s.address <= linked < s.address + s.memory_size), None)
 
 
 class DebugDirectories(NamedTuple):
-    """Where separate debug files are looked for (debug_files.py): ``directories`` before the usual ones."""
+    """Directories of separate debug files (debug_files.py): ``directories`` are searched before the usual ones."""
 
     directories: Sequence[str] = ()
     sysroot: str | None = None
@@ -82,24 +82,24 @@ NO_DIRECTORIES = DebugDirectories()
 
 
 class Program(NamedTuple):
-    """What a process starts from."""
+    """The files from which a process starts."""
 
     image: Image
     interpreter: Image | None
 
     @property
     def images(self) -> list[Image]:
-        """Its file, and that of its interpreter if it has one."""
+        """Its file, and its interpreter's if it has one."""
         return [self.image] if self.interpreter is None else [self.image, self.interpreter]
 
     @property
     def entry(self) -> int:
-        """Where execution starts: in the interpreter, if there is one."""
+        """The address of the first instruction executed: in the interpreter, if there is one."""
         return (self.interpreter or self.image).entry
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of a regular, executable file. Raises PfmonError."""
+    """Return the bytes of a regular, executable file. Raises PfmonError."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
@@ -110,7 +110,7 @@ def read_file(path: str) -> bytes:
             raise PfmonError(f"{path}: is larger than {LARGEST_FILE >> 30} GiB")
         if not os.access(path, os.R_OK):
             raise PfmonError(f"{path}: permission denied")
-        # root may read and execute anything; a file without any x bit is executable for nobody
+        # access() grants root everything, but a file without any x bit is not executable
         if not status.st_mode & 0o111 or not os.access(path, os.X_OK):
             raise PfmonError(f"{path}: is not executable")
         with open(path, "rb") as file:
@@ -164,7 +164,7 @@ def _read_below(sysroot: str, wanted: bytes, path: str) -> tuple[str, bytes]:
 
 
 def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:
-    """What qemu will load, where it will: the interpreter is the host's unless the sysroot has it."""
+    """Return the program with qemu's load addresses; the interpreter is the host's unless the sysroot has it."""
     is_32 = elf.FORMS[parsed.machine].bits == 32
     image = _image(path, data, parsed, QEMU_BASE_32 if is_32 else QEMU_BASE)
     if parsed.interpreter is None:
@@ -186,14 +186,14 @@ def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Pro
 
 
 def _interpreter_below(image: Image, interpreter: Elf) -> int:
-    """Where qemu puts the interpreter of a 32-bit program: its search for room goes down, from the base, or from what
-    is there."""
+    """Return qemu's address of a 32-bit program's interpreter: qemu searches for room downwards, from the base, or from
+    the mapping there."""
     pages = max(s.address + s.memory_size for s in interpreter.segments) + 4095 & -4096
     return QEMU_BASE_32 - (QEMU_STACK if image.elf.position_independent else 0) - pages
 
 
 def _image(path: str, data: bytes, parsed: Elf, base: int) -> Image:
-    """A file that was parsed; a position-independent one gets its lowest segment's page at base."""
+    """Return the image of a parsed file; the lowest segment's page of a position-independent one is at base."""
     bias = 0
     if parsed.position_independent:
         lowest = min(s.address for s in parsed.segments) & -PAGE_SIZE

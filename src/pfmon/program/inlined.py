@@ -1,4 +1,4 @@
-"""Functions that a compiler put into others, by address, from DWARF (version 5, section 3.3.8: inlined subroutines)."""
+"""Inlined functions by address, from DWARF (version 5, section 3.3.8: inlined subroutines)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 SUBROUTINE = "DW_TAG_inlined_subroutine"
 ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
-"""Where an entry says that another one has what it lacks."""
+"""Attributes that refer to the entry with further attributes."""
 NAMES = ("DW_AT_linkage_name", "DW_AT_name")
 
 
 class InlinedCode(NamedTuple):
-    """Code [start, end) that a function became elsewhere. ``offset``: of its entry in the DWARF: what was inlined into
-    it is further on."""
+    """Code [start, end) of a function inlined elsewhere. ``offset``: of its DWARF entry; functions inlined into it have
+    larger offsets."""
 
     start: int
     end: int
@@ -30,11 +30,11 @@ class InlinedCode(NamedTuple):
 
 
 def inlined_within(units: Units, bias: int, path: str, first: int, beyond: int) -> list[InlinedCode]:
-    """What was inlined in a range of code of a file that lies where a load bias puts it, the innermost first; names are
-    as the linker would have them. PfmonError when the DWARF is damaged."""
+    """Return the functions inlined in a range of a file's code, at addresses with the load bias, the innermost first,
+    with linkage names. PfmonError: the DWARF is damaged."""
     try:
         found = list(_read(units, first - bias, beyond - bias))
-    except Exception as error:  # the library raises whatever its parsing meets
+    except Exception as error:  # pyelftools raises any exception on damaged data
         raise PfmonError(f"{path}: its DWARF is damaged ({error})") from None
     moved = [one._replace(start=one.start + bias, end=one.end + bias) for one in found]
     return sorted(moved, key=lambda one: (one.end - one.start, -one.offset))
@@ -51,7 +51,7 @@ def _read(units: Units, first: int, beyond: int) -> Iterator[InlinedCode]:
 
 
 def _name(entry: Any) -> str:
-    """That of the function, which an entry names itself or by another one."""
+    """Return the function's name, from its entry or the entry that this refers to."""
     for _ in range(len(ORIGINS) + 1):
         found = next((value(entry, name) for name in NAMES if name in entry.attributes), None)
         if found is not None:

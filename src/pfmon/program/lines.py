@@ -1,6 +1,6 @@
 """Source lines of a program's code, from its DWARF line tables.
 
-An IA-64 address in a line table is a bundle's plus the number of the slot; ranges here are whole bundles.
+An IA-64 address in a line table is a bundle's address plus the slot number; ranges here are whole bundles.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 BUNDLE = 16
 IN_BUNDLES = (EM_IA_64, EM_386)
-"""Machines whose code Itaniums count, ranges of which are whole bundles, IA-32 code among them."""
+"""Machines whose code Itaniums count, including IA-32; ranges of their code are whole bundles."""
 
 NEAR = 3
-"""Lines with code that a message names when one has none."""
+"""Number of lines with code listed in the message about a line without code."""
 
 
 class LineCode(NamedTuple):
-    """Code [start, end) that a line of a file became."""
+    """Code [start, end) of a line of a file."""
 
     file: str
     line: int
@@ -36,23 +36,23 @@ class LineCode(NamedTuple):
 
 
 class Lines:
-    """The line tables of one ELF file, at the addresses that a load bias gives them, read when they are asked for."""
+    """The line tables of one ELF file, at addresses with the load bias, read on first use."""
 
     def __init__(
         self, data: bytes, bias: int = 0, path: str = "", bundle: int = BUNDLE, units: Units | None = None
     ) -> None:
-        """``bundle``: bytes of what a range consists of, 1 where there are no bundles; ``units``: those of the file."""
+        """``bundle``: the granularity of ranges in bytes, 1 without bundles; ``units``: those of the file."""
         self._units = units or Units(data)
         self._bundle = bundle
         self._bias = bias
         self._path = path
         self._read: dict[int, list[LineCode]] = {}
-        """By the offset of a unit."""
+        """By offset of the unit."""
         self._ordered: list[LineCode] = []
         self._starts: list[int] | None = None
 
     def codes(self) -> list[LineCode]:
-        """All of them; none without DWARF. Raises PfmonError when the DWARF is damaged."""
+        """All line tables; none without DWARF. PfmonError: the DWARF is damaged."""
         with self._damage():
             return [code for unit in self._units.everything() for code in self._codes(unit)]
 
@@ -64,15 +64,14 @@ class Lines:
             raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
 
     def _codes(self, unit: Any) -> list[LineCode]:
-        """Those of one compilation unit."""
+        """Return the lines of one compilation unit."""
         if unit.cu_offset not in self._read:
             self._read[unit.cu_offset] = list(_read(self._units.dwarf.line_program_for_CU(unit), self._bias))
             self._starts = None
         return self._read[unit.cu_offset]
 
     def at(self, address: int) -> LineCode | None:
-        """The line that the instruction at a bundle's address | slot comes from, None if no table says. Raises as
-        `codes`."""
+        """Return the line of the instruction at a bundle's address | slot, None if unknown. Raises as `codes`."""
         with self._damage():
             for unit in self._units.around(address - self._bias, address - self._bias + 1):
                 self._codes(unit)
@@ -85,7 +84,7 @@ class Lines:
         return self._ordered[place] if place >= 0 and address < self._ordered[place].end else None
 
     def pieces(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
-        """The code of lines ``first`` to ``last`` of a file, as ranges of bundles that do not touch, by address.
+        """Return the code of lines ``first`` to ``last`` of a file as disjoint ranges of bundles, by address.
 
         ``file``: the end of its path. Raises PfmonError: no line tables, no such file, several such files, no code.
         """
@@ -104,11 +103,11 @@ class Lines:
         return _joined(found, self._bundle)
 
     def has_file(self, file: str) -> bool:
-        """Whether code comes from a file whose path ends like this."""
+        """Return whether code comes from a file whose path ends with ``file``."""
         return bool(self._of_file(file))
 
     def _of_file(self, file: str) -> list[LineCode]:
-        """The code that comes from files whose paths end like this; few units name one, and only these are read."""
+        """Return the code of files whose paths end with ``file``; only units that name such a file are read."""
         found: list[LineCode] = []
         with self._damage():
             for unit in self._units.everything():
@@ -124,7 +123,7 @@ def _ends_like(path: str, file: str) -> bool:
 
 
 def _one_file(file: str, codes: Iterable[LineCode]) -> str:
-    """The one path that ends like this."""
+    """Return the only path that ends with ``file``."""
     known = sorted({code.file for code in codes})
     found = [path for path in known if _ends_like(path, file)]
     if not found:
@@ -146,7 +145,7 @@ def _joined(codes: list[LineCode], bundle: int) -> list[tuple[int, int]]:
 
 
 def _read(program: Any, bias: int) -> Iterator[LineCode]:
-    """What a line number program comes to; None: a unit has none."""
+    """Run a line number program and yield its lines; None: the unit has no program."""
     if program is None:
         return
     names = _file_names(program.header)
@@ -161,8 +160,8 @@ def _read(program: Any, bias: int) -> Iterator[LineCode]:
 
 
 def _file_names(header: Any) -> dict[int, str]:
-    """Paths by the numbers of a line table's files: from 1 before DWARF 5, whose directory 0 is where the compiler
-    ran; from 0 since."""
+    """Return paths by file number of a line table: numbers start at 1 before DWARF 5, at 0 since; directory 0 is the
+    compiler's working directory."""
     modern = header["version"] >= 5
     folders = [_text(folder) for folder in header["include_directory"]]
     names = {}

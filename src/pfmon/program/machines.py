@@ -1,4 +1,4 @@
-"""What an ELF header calls a machine (System V ABI, e_machine), in words for messages."""
+"""Names of ELF machines (System V ABI, e_machine) for messages."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ MACHINES = {
 
 
 def machine_name(number: int) -> str:
-    """The machine with its article, such as "an x86-64"."""
+    """Return the machine with its article, such as "an x86-64"."""
     return MACHINES.get(number, f"a machine-{number}")

@@ -1,4 +1,4 @@
-"""Files that a program has mapped executable: its shared objects, those of dlopen among them."""
+"""Files that a program has mapped executable: its shared objects, including those of dlopen."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Mapped(NamedTuple):
-    """One file in one place: addresses [start, end) showed it from ``offset`` on. ``path`` is the host's; ``sha256``
-    says what it held, if its run was recorded."""
+    """One mapping of a file: addresses [start, end) from ``offset`` on. ``path`` is the host's; ``sha256``: of its
+    contents, if its run was recorded."""
 
     start: int
     end: int
@@ -43,14 +43,14 @@ def contents(path: str) -> bytes | None:
 
 
 def digest(data: bytes) -> str:
-    """What tells a file that was mapped from another: its SHA-256."""
+    """Return the SHA-256 that identifies a mapped file."""
     import hashlib  # takes long to load, and is for recordings
 
     return hashlib.sha256(data).hexdigest()
 
 
 def in_one_place(mapped: Sequence[Mapped]) -> list[str]:
-    """The files that were where another one was at another time, the latest of each place left out."""
+    """Return the files mapped at an address where another file was mapped later."""
     ordered = sorted(enumerate(mapped), key=lambda one: one[1].start)
     earlier = set()
     for place, (number, one) in enumerate(ordered):

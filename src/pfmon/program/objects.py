@@ -1,6 +1,7 @@
-"""The files that a run's code is from, where they lie in memory: the program, its interpreter, and what it has mapped.
+"""The object files of a run's code, with their addresses: the program, its interpreter, and the files that it has
+mapped.
 
-Their symbols and lines are read when somebody asks for them.
+Their symbols and lines are read on first use.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from pfmon.program.mapped import Mapped
 
 ALIGNED = 1 << 16
-"""The largest pages: a mapping begins at most so many bytes before the segment that it is of."""
+"""The largest page size: a mapping begins at most this many bytes before its segment."""
 
 
 class ObjectFile:
-    """One file in memory. ``path`` is "" for the program itself, whose names need no other; ``image`` is None for what
-    is no ELF file, or is not there any more."""
+    """One file in memory. ``path`` is "" for the program itself, whose names have no suffix; ``image`` is None for a
+    file that is no ELF file, or no longer exists."""
 
     def __init__(self, path: str, image: Image | None, debug: DebugDirectories = NO_DIRECTORIES) -> None:
         self.path = path
@@ -40,7 +41,7 @@ class ObjectFile:
 
     @cached_property
     def named(self) -> Image | None:
-        """The same with the file that has its symbols and lines."""
+        """The image with the file that has its symbols and lines."""
         if self.image is None or self.image.symbol_file:
             return self.image
         from pfmon.program.debug_files import DebugFiles  # only names need them
@@ -50,7 +51,7 @@ class ObjectFile:
 
     @cached_property
     def table(self) -> SymbolTable:
-        """Its symbols."""
+        """Its symbol table."""
         image = self.named
         return SymbolTable(image.named_by, image.bias, image.end, image.data) if image else SymbolTable(b"")
 
@@ -69,12 +70,12 @@ class ObjectFile:
         return Lines(image.named_by, image.bias, image.lines_path, bundle, self.units)
 
     def inlined_within(self, first: int, beyond: int) -> list[InlinedCode]:
-        """What was inlined in a range of its code. PfmonError when its DWARF is damaged."""
+        """Return the functions inlined in a range of its code. PfmonError: its DWARF is damaged."""
         image = self.named
         return inlined_within(self.units, image.bias, image.lines_path, first, beyond) if image else []
 
     def segments(self) -> list[tuple[int, int]]:
-        """Where its segments begin and end."""
+        """Start and end of its segments."""
         image = self.image
         if image is None:
             return []
@@ -82,8 +83,8 @@ class ObjectFile:
 
 
 class Objects:
-    """All of them. A block's number of a file says which it is from: 0 is the program or its interpreter, others are of
-    ``mapped``, which gives those so far, from 1 on."""
+    """All object files of a run. A block's file number identifies its file: 0 is the program or its interpreter,
+    numbers from 1 on are those of ``mapped``, which returns the files mapped so far."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class Objects:
         mapped: Callable[[], Sequence[Mapped]] = tuple,
         debug: DebugDirectories = NO_DIRECTORIES,
     ) -> None:
-        """``debug``: where separate debug files are looked for."""
+        """``debug``: directories of separate debug files."""
         images = program.images if program else []
         self.own = [ObjectFile(one.path if number else "", one, debug) for number, one in enumerate(images)]
         self._debug = debug
@@ -100,28 +101,28 @@ class Objects:
 
     @property
     def count(self) -> int:
-        """How many numbers of files there are."""
+        """The number of file numbers."""
         return 1 + len(self._mapped())
 
     def of(self, number: int) -> list[ObjectFile]:
-        """Those that code with a number may be from."""
+        """Return the files of code with a file number."""
         return [self._file(self._mapped()[number - 1])] if number else self.own
 
     def around(self, address: int) -> Iterator[ObjectFile]:
-        """Those that an address may be in: of several that were in one place the one that was mapped there last."""
+        """Yield the files that may contain an address; of several mapped at one address, the last one."""
         for one in reversed(self._mapped()):
             if one.start <= address < one.end:
                 yield self._file(one)
         yield from self.own
 
     def everything(self) -> list[ObjectFile]:
-        """The program, what was mapped, each file once in a place, and the interpreter: the order in which a dynamic
-        linker looks for a name."""
+        """Return the program, the mapped files, each once per address, and the interpreter: the dynamic linker's search
+        order."""
         found = {(file.path, file.image and file.image.bias): file for file in map(self._file, self._mapped())}
         return [*self.own[:1], *found.values(), *self.own[1:]]
 
     def bundle(self, address: int) -> bytes:
-        """The 16 bytes at an address as the files have them; nothing where there is none."""
+        """Return the 16 bytes at an address from the files; b"" if no file has it."""
         for file in self.around(address):
             segment = file.image and file.image.segment(address)
             if file.image and segment:
@@ -130,7 +131,7 @@ class Objects:
         return b""
 
     def mapped_around(self, address: int) -> list[Mapped]:
-        """What was mapped of the files that have an address in one of their segments."""
+        """Return the mappings of the files with a segment that contains an address."""
         images = ((one, self._file(one).image) for one in self._mapped())
         return [one for one, image in images if image and image.segment(address)]
 
@@ -141,12 +142,12 @@ class Objects:
 
 
 def shown_name(name: str, path: str) -> str:
-    """``sin [libm.so.6]``: a name beside that of its shared object, if it is in one."""
+    """Return a name followed by its shared object, if it is in one: ``sin [libm.so.6]``."""
     return f"{name} [{path.rpartition('/')[2]}]" if path else name
 
 
 def place_of(objects: Objects, address: int) -> str:
-    """``sin+0x10 [libm.so.6]``: the symbol that an address belongs to; "" for none."""
+    """Return the symbol of an address, ``sin+0x10 [libm.so.6]``; "" for none."""
     for file in objects.around(address):
         if location := file.table.nearest(address):
             return shown_name(str(location), file.path)
@@ -172,7 +173,7 @@ def image_of(mapped: Mapped) -> Image | None:
 
 
 def _segment_at(parsed: Elf, offset: int) -> Segment | None:
-    """The executable segment that a mapping from an offset on shows."""
+    """Return the executable segment mapped from an offset on."""
     found = [
         segment
         for segment in parsed.segments

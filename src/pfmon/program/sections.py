@@ -21,8 +21,8 @@ class Section(NamedTuple):
 
 
 class Sections:
-    """Those of one file. ``order`` is that of struct, ``wide``: of 64 bits; a damaged table of sections is as good as
-    none."""
+    """The sections of one file. ``order``: struct's byte order; ``wide``: 64-bit; a damaged section table counts as
+    empty."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -35,7 +35,7 @@ class Sections:
             self._read()
 
     def _read(self) -> None:
-        # e_shoff, and where e_shentsize, e_shnum and e_shstrndx are; sh_name sh_type sh_addr sh_offset sh_size sh_link
+        # e_shoff, offset of e_shentsize, e_shnum and e_shstrndx; sh_name sh_type sh_addr sh_offset sh_size sh_link
         (table,) = struct.unpack_from(self.order + ("40xQ" if self.wide else "32xI"), self.data)
         size, count, names = struct.unpack_from(self.order + "HHH", self.data, 58 if self.wide else 46)
         header = struct.Struct(self.order + ("II8xQQQI20x" if self.wide else "II4xIIII12x"))
@@ -47,11 +47,11 @@ class Sections:
         self.all = [Section(_text(texts, row[0]), *row[1:]) for row in rows]
 
     def content(self, section: Section) -> bytes:
-        """The bytes of a section; none of one that has room in memory alone."""
+        """Return the bytes of a section; none for one that occupies memory only."""
         return b"" if section.kind == SHT_NOBITS else self.data[section.offset : section.offset + section.size]
 
     def find(self, name: str) -> bytes:
-        """The bytes of a section by its name; b"": there is none."""
+        """Return the bytes of a section by name; b"": there is none."""
         return next((self.content(one) for one in self.all if one.name == name), b"")
 
 

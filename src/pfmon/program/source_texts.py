@@ -1,4 +1,4 @@
-"""The text of source lines, where the files are here."""
+"""The text of source lines, if the files exist."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 
 
 class SourceTexts:
-    """``folders``: where files are looked for whose paths are relative, as they are where a compiler was told so."""
+    """Reads source lines; ``folders`` are searched for files with relative paths."""
 
     def __init__(self, *folders: str) -> None:
         self._folders = folders
         self._files: dict[str, list[str]] = {}
 
     def line(self, path: str, number: int) -> str:
-        """A line without the space around it; "": it is not here."""
+        """Return a line, stripped; "": not available."""
         if path not in self._files:
             self._files[path] = self._read(path)
         lines = self._files[path]

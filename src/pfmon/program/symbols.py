@@ -1,7 +1,7 @@
-"""Symbols of an ELF file: which function or object an address belongs to, and the address of a name.
+"""Symbols of an ELF file: lookup of the function or object of an address, and of the address of a name.
 
-Any class and byte order: reports use it for every engine. A function is where its code is, also where its symbol stands
-for a descriptor. Symbols are read when the first one is asked for.
+Any class and byte order is supported, since reports use it for every engine. A function's address is that of its code,
+even if its symbol refers to a descriptor. Symbols are read on first use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHT_SYMTAB, SHT_RELA, SHT_DYNSYM = 2, 4, 11
 RELA_BYTES = 24
 R_PPC64_RELATIVE = 22
-"""A word becomes the load bias and an addend (64-bit PowerPC ELF ABI Supplement 1.9, section 4.5.1)."""
+"""Relocation of a word by the load bias and an addend (64-bit PowerPC ELF ABI Supplement 1.9, section 4.5.1)."""
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10
 KINDS = {STT_NOTYPE: "label", STT_OBJECT: "object", STT_FUNC: "function", STT_GNU_IFUNC: "function"}
 STB_WEAK = 2
@@ -31,8 +31,8 @@ SHN_UNDEF, SHN_ABS = 0, 0xFFF1
 
 
 class Symbol(NamedTuple):
-    """A name for [address, address + size); size is 0 where the file does not say. ``weak``: another name may stand for
-    the same."""
+    """A name for [address, address + size); size is 0 if the file does not give it. ``weak``: another name may have the
+    same address."""
 
     address: int
     size: int
@@ -42,7 +42,7 @@ class Symbol(NamedTuple):
 
 
 class Location(NamedTuple):
-    """An address as a report shows it."""
+    """An address in a report."""
 
     symbol: Symbol
     offset: int
@@ -52,14 +52,14 @@ class Location(NamedTuple):
 
 
 class SymbolTable:
-    """The symbols of one file, at the addresses that a load bias gives them.
+    """The symbols of one file, at addresses with the load bias.
 
-    A damaged symbol table is as good as none: a program runs without one. What is at ``end`` and behind it belongs to
-    another file, also where the last label, which is often _end, has no size.
+    A damaged symbol table counts as empty: a program runs without one. Addresses from ``end`` on belong to another
+    file, even if the last label, which is often _end, has no size.
     """
 
     def __init__(self, data: bytes, bias: int = 0, end: int = 1 << 64, loaded: bytes = b"") -> None:
-        """``loaded``: the file that is in memory, if that is another one."""
+        """``loaded``: the file in memory, if that is another one."""
         self.end = end
         self._loaded = loaded or data
         self._data = data
@@ -69,7 +69,7 @@ class SymbolTable:
         self._names: dict[str, Symbol] = {}
 
     def symbols(self) -> list[Symbol]:
-        """All symbols by address; of several at one address the best one last."""
+        """All symbols by address; the preferred one of several at one address is last."""
         if self._symbols is None:
             found = set(_read(self._data, self._bias, self._loaded))
             self._symbols = sorted(found, key=_order)
@@ -79,12 +79,12 @@ class SymbolTable:
         return self._symbols
 
     def find(self, name: str) -> Symbol | None:
-        """The symbol of that name; functions go before objects, these before labels."""
+        """Return the symbol of a name; functions take precedence over objects, these over labels."""
         self.symbols()
         return self._names.get(name)
 
     def nearest(self, address: int) -> Location | None:
-        """The symbol that contains the address, or the last one before it if that has no size."""
+        """Return the symbol that contains the address, or the last one before it if that has no size."""
         if address >= self.end:
             return None
         symbols = self.symbols()
@@ -98,14 +98,15 @@ class SymbolTable:
 
 
 def _order(symbol: Symbol) -> tuple[int, int, int, int, bool, int, str]:
-    """By address; of several at one the best one last: C libraries have ``__sin`` and ``sinf64`` beside ``sin``."""
+    """Return the sort key: by address, the preferred name last; C libraries have ``__sin`` and ``sinf64`` beside
+    ``sin``."""
     name = symbol.name
     reserved = len(name) - len(name.lstrip("_"))
     return symbol.address, -RANK[symbol.kind], symbol.size, -reserved, not symbol.weak, -len(name), name
 
 
 def _read(data: bytes, bias: int, loaded: bytes) -> Iterator[Symbol]:
-    """Symbols of .symtab and .dynsym; none of a damaged file."""
+    """Yield the symbols of .symtab and .dynsym; none of a damaged file."""
     sections = Sections(data)
     code = _descriptors(loaded)
     for section in sections.all:
@@ -116,9 +117,9 @@ def _read(data: bytes, bias: int, loaded: bytes) -> Iterator[Symbol]:
 
 
 def _descriptors(data: bytes) -> dict[int, int]:
-    """By the address of a function descriptor that of the code, where symbols of functions stand for descriptors:
-    64-bit PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those of shared objects
-    are filled in when they are loaded, from relocations by the load bias."""
+    """Return function descriptor's address -> code address, for 64-bit PowerPC before version 2 of its ABI, where
+    function symbols refer to descriptors (elf.py). Descriptors are in the section .opd; in shared objects relocations
+    by the load bias fill them in at load time."""
     if data[18:20] not in (EM_PPC64.to_bytes(2, "big"), EM_PPC64.to_bytes(2, "little")):
         return {}
     sections = Sections(data)

@@ -1,6 +1,6 @@
-"""Where a guest's path lies on the host: under the sysroot if it exists there, else as it is.
+"""Mapping of guest paths to host paths: below the sysroot if the path exists there, else unchanged.
 
-A sysroot holds the target's libraries; everything else that a program opens is the user's.
+A sysroot holds the target's libraries; other files that a program opens are the user's.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ MOST_LINKS = 40
 
 
 class Sysroot:
-    """Maps absolute guest paths to host paths; without a directory it changes nothing."""
+    """Maps absolute guest paths to host paths; without a directory, paths are unchanged."""
 
     def __init__(self, directory: str | None) -> None:
         self.directory = os.fsencode(os.path.realpath(directory)) if directory else b""
 
     def host_path(self, path: bytes, follow: bool = True) -> bytes:
-        """The host path for a guest path; a relative one stays as it is. follow: resolve a final symlink."""
+        """Return the host path of a guest path; a relative one is unchanged. ``follow``: resolve a final symlink."""
         if not self.directory or not path.startswith(b"/"):
             return path
         inside = self._resolve(path, follow)
         return inside if inside is not None and os.path.lexists(inside) else path
 
     def has(self, path: bytes) -> bool:
-        """Whether a host path without links is below the directory."""
+        """Return whether a host path without links is below the directory."""
         return path == self.directory or path.startswith(self.directory + b"/")
 
     def guest_path(self, path: bytes) -> bytes:
-        """The guest's name for an absolute host path."""
+        """Return the guest path of an absolute host path."""
         if self.directory and self.has(path):
             return path[len(self.directory) :] or b"/"
         return path

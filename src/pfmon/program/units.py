@@ -1,6 +1,6 @@
-"""The compilation units of a file's DWARF, by the code that they describe: few of many are read.
+"""The compilation units of a file's DWARF, by the code that they describe; only the needed ones are read.
 
-Which code a unit has says the section .debug_aranges; units that are not in it say it in their first entry, or do not.
+The section .debug_aranges lists the code of units; other units give it in their first entry, or not at all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Units:
-    """Those of one ELF file; there are none without DWARF. Methods raise what the library meets in a damaged file."""
+    """The units of one ELF file; none without DWARF. On a damaged file methods raise any exception of pyelftools."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -24,17 +24,17 @@ class Units:
         self._listed: list[tuple[int, int, Any]] | None = None
         """Start and end of code, and the unit."""
         self._unlisted: list[tuple[list[Range], Any]] = []
-        """Units with the code that they say to have: none, if they do not say."""
+        """Units with the code given in their entry; empty if not given."""
 
     @property
     def dwarf(self) -> Any:
-        """What the library has of the file; False: it has no DWARF."""
+        """pyelftools' DWARF information of the file; False: it has no DWARF."""
         if self._dwarf is None:
             self._dwarf = self._open()
         return self._dwarf
 
     def _open(self) -> Any:
-        if not self._data.startswith(b"\x7fELF") or b".debug_" not in self._data:  # as sections are called
+        if not self._data.startswith(b"\x7fELF") or b".debug_" not in self._data:  # names of DWARF sections
             return False
         from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it, and has some
 
@@ -47,7 +47,7 @@ class Units:
             yield from self.dwarf.iter_CUs()
 
     def around(self, first: int, beyond: int) -> list[Any]:
-        """Units that have code in a range of linked addresses, and those that do not say which they have."""
+        """Return the units with code in a range of linked addresses, and those whose code is unknown."""
         if self._listed is None:
             self._list()
         assert self._listed is not None
@@ -70,7 +70,8 @@ class Units:
                 self._unlisted.append((list(self.ranges(unit.get_top_DIE())), unit))
 
     def ranges(self, entry: Any) -> Iterator[Range]:
-        """The code of an entry: one range, or a list of them, which are relative to a base (DWARF 5, section 2.17)."""
+        """Yield the code ranges of an entry: one range, or a list of ranges relative to a base (DWARF 5, section
+        2.17)."""
         if "DW_AT_ranges" in entry.attributes:
             yield from self._listed_ranges(entry)
             return
@@ -90,6 +91,6 @@ class Units:
 
 
 def value(entry: Any, name: str) -> Any:
-    """What an entry has of an attribute; None: it has none."""
+    """Return the value of an entry's attribute; None: it has none."""
     attribute = entry.attributes.get(name)
     return None if attribute is None else attribute.value
