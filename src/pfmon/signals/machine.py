@@ -1,7 +1,7 @@
-"""What the machine's signals are made of: `machine.csv` beside this file.
+"""Composition of the machine's signals: `machine.csv` beside this file.
 
-A row is a signal, a kind and terms joined by " + ". A term is a name of what the machine records, a pattern of such
-names (``L3_DATA_READ_HIT_*``), or another signal of the same kind.
+A row is a signal, a kind and terms joined by " + ". A term is the name of a machine record, a pattern of such names
+(``L3_DATA_READ_HIT_*``), or another signal of the same kind.
 
 =========== ===========================================================================================
 kind        terms
@@ -37,22 +37,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAMED = {"cycle": ("CORE", "RETIRING", "CLOCK"), "qualified": ("CORE",)}
-"""Terms that are not names of what is recorded, by kind."""
+"""Terms that are not names of records, by kind."""
 
-# Compiled when used: every run loads this module.
+# Compiled on use: every run loads this module.
 LEVEL = r"(\w+):(?:(\d+)-(\d+)|(full)|(\d+)\+)"
 PER_CYCLE = r"([\w.]+):(\d+)-(\d+)"
 
 
 class Meaning(NamedTuple):
-    """What a signal is: its kind, and its terms as they are written."""
+    """The composition of a signal: its kind, and its terms, unparsed."""
 
     kind: str
     terms: tuple[str, ...]
 
 
 class LevelFunction(NamedTuple):
-    """What a level adds in a cycle: bits ``high`` to ``low`` of it, or one from ``least`` on (None: when full)."""
+    """The increment of a level in a cycle: its bits ``high`` to ``low``, or one if it is at least ``least`` (None:
+    full)."""
 
     level: str
     high: int = -1
@@ -60,7 +61,7 @@ class LevelFunction(NamedTuple):
     least: int | None = None
 
     def of(self, value: int, capacity: int) -> int:
-        """The increment of a cycle in which the level has a value; ``capacity``: its largest."""
+        """Return the increment of a cycle in which the level has a value; ``capacity``: the largest value."""
         if self.high >= 0:
             return value >> self.low & (1 << self.high - self.low + 1) - 1
         return int(value >= (capacity if self.least is None else self.least))
@@ -68,7 +69,7 @@ class LevelFunction(NamedTuple):
 
 @cache
 def meanings() -> Mapping[str, Meaning]:
-    """Every signal that the machine produces."""
+    """Return every signal of the machine."""
     path = join(dirname(__file__), "machine.csv")
     texts = {}
     for line in lines(path, ("signal", "kind", "terms")):
@@ -83,7 +84,7 @@ def _meaning(text: str) -> Meaning:
 
 
 def expanded(signal: str) -> tuple[str, ...]:
-    """A signal's terms with other signals replaced by theirs. ValueError: one of another kind."""
+    """Return a signal's terms, with other signals replaced by their terms. ValueError: a signal of another kind."""
     kind, terms = meanings()[signal]
     found: list[str] = []
     for term in terms:
@@ -98,7 +99,7 @@ def expanded(signal: str) -> tuple[str, ...]:
 
 
 def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
-    """The numbers of the recorded names that a signal's terms stand for. ValueError: a term that stands for none."""
+    """Return the numbers of the records that match a signal's terms. ValueError: a term matches none."""
     kind = meanings()[signal].kind
     found: set[int] = set()
     for term in expanded(signal):
@@ -112,7 +113,7 @@ def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
 
 
 def _matching(term: str, names: Mapping[str, int]) -> list[int]:
-    """The numbers of the names that a term stands for: mostly it is one of them."""
+    """Return the numbers of the names that match a term; most terms are a name."""
     if not any(letter in term for letter in "*?["):
         return [names[term]] if term in names else []
     if term.endswith("*") and term[:-1].replace("_", "").isalnum():
@@ -123,18 +124,18 @@ def _matching(term: str, names: Mapping[str, int]) -> list[int]:
 
 
 def named(signal: str) -> Sequence[str]:
-    """Those terms of a signal that are not names of what is recorded (CORE, RETIRING, CLOCK)."""
+    """Return the terms of a signal that are not names of records (CORE, RETIRING, CLOCK)."""
     return [term for term in expanded(signal) if term in NAMED.get(meanings()[signal].kind, ())]
 
 
 def counts_all_cycles(signal: str) -> bool:
-    """Whether a signal is the core's cycles, those of the operating system among them where levels allow it."""
+    """Return whether a signal counts all cycles of the core, including the operating system's if levels allow it."""
     meaning = meanings().get(signal)
     return meaning is not None and meaning.kind == "cycle" and "CORE" in named(signal)
 
 
 def level_function(term: str) -> LevelFunction:
-    """A term of kind level. ValueError: it is none."""
+    """Parse a term of kind level. ValueError: malformed."""
     import re  # takes long to load
 
     match = re.fullmatch(LEVEL, term)
@@ -147,7 +148,7 @@ def level_function(term: str) -> LevelFunction:
 
 
 def per_cycle(term: str) -> tuple[str, int, int]:
-    """A term of kind per_cycle: signal, upper and lower bit. ValueError: it is none."""
+    """Parse a term of kind per_cycle: signal, upper and lower bit. ValueError: malformed."""
     import re
 
     match = re.fullmatch(PER_CYCLE, term)

@@ -1,4 +1,4 @@
-"""The names of everything that can happen in a machine and be counted.
+"""The names of the signals, everything that can be counted in a machine.
 
 `names.csv` beside this file is the table: name, unit of the increments, fidelity (`exact`: architecture
 decides it and every engine can produce it; `modelled`: the machine decides it), meaning in one line.
@@ -15,7 +15,7 @@ from pfmon.tables import rows
 
 
 class Signal(NamedTuple):
-    """One thing that can happen; `unit` is what an increment of one stands for."""
+    """One signal; `unit` is the unit of an increment of one."""
 
     name: str
     unit: str
@@ -25,5 +25,5 @@ class Signal(NamedTuple):
 
 @cache
 def signals() -> dict[str, Signal]:
-    """Every signal by name, exact ones first."""
+    """Return every signal by name, exact ones first."""
     return {row[0]: Signal(*row) for row in rows(join(dirname(__file__), "names.csv"), Signal._fields)}

@@ -1,6 +1,7 @@
-"""Increments of the signals that architecture alone decides, as data: `retired.csv` beside this file.
+"""Increments of the architectural signals, as data: `retired.csv` beside this file.
 
-A signal is a sum of terms, one a row. ``source`` and ``of`` say what a term looks at, ``adds`` what it adds:
+A signal is a sum of terms, one per row. ``source`` and ``of`` select a term's instructions or marks, ``adds`` its
+increment:
 
 ============ ======================================= =================================================================
 source       of                                      adds
@@ -15,7 +16,7 @@ mark KIND    values of the mark; none: any           ``count``: one; ``low``: bi
 never        why it cannot happen                    nothing
 ============ ======================================= =================================================================
 
-A number before what is added multiplies it.
+A number before the increment multiplies it.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from pfmon.tables import rows
 INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
 
 EXECUTION = {"retired": (1, 0), "executed": (0, 1), "unexecuted": (1, -1)}
-"""What is added when an instruction retires, and once more when its condition holds."""
+"""Increment at retirement, and additional increment when the condition holds, by the names in ``adds``."""
 
 
 class Kinds(NamedTuple):
-    """Flags of Kind, and of Ia64Kind or PpcKind, that an instruction has to have, and must not have."""
+    """Flags of Kind, and of Ia64Kind or PpcKind, that an instruction must have, and must not have."""
 
     wanted: int = 0
     unwanted: int = 0
@@ -45,7 +46,7 @@ class Kinds(NamedTuple):
     isa_unwanted: int = 0
 
     def hold(self, kind: int, isa_kind: int) -> bool:
-        """Whether an instruction of these kinds is meant."""
+        """Return whether an instruction's kinds match."""
         return (
             kind & self.wanted == self.wanted
             and not kind & self.unwanted
@@ -70,7 +71,7 @@ class Term(NamedTuple):
 
 @cache
 def terms() -> dict[str, tuple[Term, ...]]:
-    """The terms of every signal that can be counted without a machine; none for what cannot happen."""
+    """Return the terms of every signal that can be counted without a machine; empty if it cannot happen."""
     found: dict[str, list[Term]] = {}
     path = join(dirname(__file__), "retired.csv")
     for signal, source, of, adds in rows(path, ("signal", "source", "of", "adds")):
@@ -82,7 +83,7 @@ def terms() -> dict[str, tuple[Term, ...]]:
 
 @cache
 def never() -> dict[str, str]:
-    """Why what a signal counts cannot happen, in words, by signal."""
+    """Return the reasons why signals cannot happen, by signal."""
     path = join(dirname(__file__), "retired.csv")
     table = rows(path, ("signal", "source", "of", "adds"))
     return {signal: why for signal, source, why, _ in table if source == NEVER}
@@ -90,7 +91,7 @@ def never() -> dict[str, str]:
 
 @cache
 def available() -> frozenset[str]:
-    """The signals that can be counted without a machine."""
+    """Return the signals that can be counted without a machine."""
     return frozenset(terms())
 
 
@@ -106,7 +107,7 @@ def _term(source: str, of: str, adds: str) -> Term:
 
 
 def _kinds(text: str) -> Kinds:
-    """Flags from their names; KeyError for a name that is no kind."""
+    """Return flags from their names. KeyError: unknown kind."""
     flags = [0, 0, 0, 0]
     for word in text.split():
         name = word.lstrip("!")

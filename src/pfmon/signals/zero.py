@@ -1,4 +1,4 @@
-"""Which signals are 0 in every run, and why: the rows ``never`` of both tables."""
+"""Signals that are 0 in every run, with the reason: the rows ``never`` of both tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pfmon.signals.terms import NEVER, never
 
 
 def never_because(signal: str) -> str:
-    """Why what a signal counts cannot happen, in words; "" if it can."""
+    """Return why a signal cannot happen; "" if it can."""
     return _reasons().get(signal, "")
 
 
