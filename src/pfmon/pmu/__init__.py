@@ -1,6 +1,6 @@
 """Register-accurate models of performance-monitoring units.
 
-`pfmon.pmu("montecito")` and `pfmon.pmu.get("montecito")` give the model of a processor's PMU: its `events`,
+`pfmon.pmu("montecito")` and `pfmon.pmu.get("montecito")` return the model of a processor's PMU: its `events`,
 `registers`, `register_file()` and `program(...)`.
 
 >>> import pfmon.pmu
@@ -26,7 +26,7 @@ __all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", 
 
 
 class _CallableModule(ModuleType):
-    """Lets the package itself be called as `pfmon.pmu(name)`."""
+    """Makes the package callable: `pfmon.pmu(name)`."""
 
     def __call__(self, name: str) -> PmuModel:
         return get(name)

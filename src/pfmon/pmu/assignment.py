@@ -1,4 +1,4 @@
-"""Which event counts on which counter: a legal assignment whenever one exists.
+"""Assignment of events to counters; finds a legal assignment whenever one exists.
 
 Without further rules this is bipartite matching. Rules that tie events together (a set selected through one
 configuration register) are expressed as anchors: an event that must sit on a given counter. `assign` tries
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 TOGETHER = "--unlimited counts them in one run all the same, and several -e with --switch-timeout take turns"
-"""What to do about events that do not fit on one PMU."""
+"""The advice for events that do not fit on one PMU."""
 
 Allowed = Sequence[Sequence[int]]
 Choice = dict[int, Sequence[int]]
 
 
 def match(allowed: Allowed) -> list[int] | None:
-    """One counter for each event, all different, or None.
+    """Return one counter for each event, all different, or None.
 
     Kuhn's augmenting paths: complete, so None means that no matching exists.
     """
@@ -50,7 +50,7 @@ def match(allowed: Allowed) -> list[int] | None:
 
 
 def assign(allowed: Allowed, choices: Iterable[Choice]) -> list[int] | None:
-    """The first matching under any of the choices; a choice narrows the counters of some events."""
+    """Return the first matching under any of the choices; a choice narrows the counters of some events."""
     for choice in choices:
         narrowed = [choice.get(event, counters) for event, counters in enumerate(allowed)]
         if match(narrowed) is not None:
@@ -59,7 +59,7 @@ def assign(allowed: Allowed, choices: Iterable[Choice]) -> list[int] | None:
 
 
 def in_order(allowed: Allowed) -> list[int]:
-    """The matching that gives each event in turn the lowest counter with which the rest can still be placed.
+    """Return the matching that gives each event in turn the lowest counter with which the rest can still be placed.
 
     `allowed` must have a matching.
     """
@@ -75,7 +75,7 @@ def in_order(allowed: Allowed) -> list[int]:
 
 
 def anchors(events: Sequence[int], key: Callable[[int], object]) -> Iterator[int]:
-    """One representative of every class of events that are alike under `key`."""
+    """Yield one representative of every class of events with the same `key`."""
     seen = set()
     for event in events:
         if (k := key(event)) not in seen:
@@ -84,7 +84,7 @@ def anchors(events: Sequence[int], key: Callable[[int], object]) -> Iterator[int
 
 
 def events_need_free_counters(names: Sequence[str], wanted: Allowed, section: str) -> AssignmentError:
-    """The error that says which counters the events wanted."""
+    """Return the error that lists the counters of each event."""
     wishes: dict[str, int] = {}
     for name, counters in zip(names, wanted, strict=True):
         wish = f"{name} on {' '.join(map(str, counters)) or 'none'}"

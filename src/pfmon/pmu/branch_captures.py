@@ -1,5 +1,5 @@
-"""What branch buffers, and Montecito's IP-EAR in the same registers, have recorded: entries in the order in which they
-were written (Montecito manual section 3.3.10)."""
+"""Decoding of branch buffers, and of Montecito's IP-EAR in the same registers: entries, the oldest first (Montecito
+manual section 3.3.10)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 NOT_TAKEN = 3
 """The slot of a branch that was not taken."""
 SECOND_BUNDLE, BACK_END = 1, 2
-"""Bits of an entry's extension (table 3-29)."""
+"""The bits of an entry's extension (table 3-29)."""
 
 EARLY_FREEZE, FLUSH, UPPER_CYCLES = 1, 2, 2
-"""Of an extension in IP-EAR mode: two bits, and where the upper bits of the cycles begin (table 3-33)."""
+"""An extension in IP-EAR mode: two bits, and the position of the cycles' upper bits (table 3-33)."""
 LOWER_CYCLES = Field("cycl", 60, 4, "rw", "lower bits of the cycles since the IP before")
 IP = Field("ip", 0, 60, "rw", "IP[63:4]")
 FROZEN_IP = Field("ip", 8, 52, "rw", "IP[63:12], of an early freeze")
@@ -27,8 +27,8 @@ DELAY = Field("delay", 0, 8, "rw", "what was left of the delay at an early freez
 
 
 class Layout(NamedTuple):
-    """Where a buffer has what: its entries, the field that says a source, the register with index and full bit, that
-    with the extensions ("": there are none)."""
+    """The layout of a buffer: its entries, the field that marks a source, the register with index and full bit, the
+    register with the extensions ("": none)."""
 
     entries: tuple[int, ...]
     source: str
@@ -45,10 +45,10 @@ LAYOUTS = {
 
 
 class BranchEntry(NamedTuple):
-    """One register of a branch buffer. ``source``: of a branch, or else a target; ``bundle`` as the register has it;
-    ``slot``: of a source, 3 for a branch that was not taken; ``mp``: a source was mispredicted (of a target it means
-    that the entry is valid); ``back_end``: bru, the back end found that and flushed the pipeline; ``second_bundle``:
-    b1, the branch is 16 bytes behind ``bundle``."""
+    """One register of a branch buffer. ``source``: the source of a branch, else a target; ``bundle``: as in the
+    register; ``slot``: of a source, 3 for a branch that was not taken; ``mp``: the source was mispredicted (in a target
+    it marks the entry as valid); ``back_end``: bru, the back end detected the misprediction and flushed the pipeline;
+    ``second_bundle``: b1, the branch is 16 bytes after ``bundle``."""
 
     pmd: int
     value: int
@@ -61,7 +61,7 @@ class BranchEntry(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether anything was written there."""
+        """Whether the entry was written."""
         return self.source or self.mp
 
     @property
@@ -76,7 +76,7 @@ class BranchEntry(NamedTuple):
 
     @property
     def address(self) -> int:
-        """Bundle | slot of a source, without the slot if it was not taken, which no bit tells; the bundle of a
+        """Bundle | slot of a source, without the slot if it was not taken, as no bit records it; the bundle of a
         target."""
         if not self.source:
             return self.bundle
@@ -84,14 +84,14 @@ class BranchEntry(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A branch and the bundle that it went to: None if it was not taken, or if the buffer does not say."""
+    """A branch and its target bundle: None if it was not taken, or if the buffer does not record it."""
 
     source: BranchEntry
     target: int | None
 
 
 class _Ring:
-    """Entries that are written in turn, with their extensions."""
+    """A ring of entries, with their extensions."""
 
     def __init__(self, model: PmuModel) -> None:
         layout = LAYOUTS[model.name]
@@ -112,7 +112,8 @@ class _Ring:
         return self._extension_register >= 0
 
     def written(self, pmds: Mapping[int, int]) -> list[int]:
-        """The registers that were written, the oldest first; without the index, all that there are."""
+        """Return the registers that were written, the oldest first; without the index register, all registers
+        present."""
         order: Sequence[int] = self._entries
         if self.index_register in pmds:
             index, following = pmds[self.index_register], self._next.get(pmds[self.index_register])
@@ -121,7 +122,7 @@ class _Ring:
         return [number for number in order if number in pmds]
 
     def extension(self, pmds: Mapping[int, int], number: int) -> int:
-        """The extension of an entry, 0 without one."""
+        """Return the extension of an entry, 0 without one."""
         field = self._extensions[number]
         return field.get(pmds.get(self._extension_register, 0)) if field else 0
 
@@ -130,7 +131,7 @@ class BranchBuffer(_Ring):
     """A branch trace buffer, or Montecito's execution trace buffer."""
 
     def __init__(self, model: PmuModel, targets: bool = True) -> None:
-        """``targets``: entries that are no sources are targets, not predictions (ds = 0)."""
+        """``targets``: entries other than sources are targets, not predictions (ds = 0)."""
         super().__init__(model)
         self.targets = targets
         layout = LAYOUTS[model.name]
@@ -155,9 +156,9 @@ class BranchBuffer(_Ring):
         )
 
     def branches(self, pmds: Mapping[int, int]) -> list[Branch]:
-        """The branches, the oldest first. A target whose source was overwritten is left out. Where the next source
-        stands for a target (3.3.10: the target's bundles have a branch that retires in the next cycle), these are
-        the window that the branch went to, whose first bundle the register has."""
+        """Return the branches, the oldest first. A target whose source was overwritten is left out. If the next source
+        takes the place of a target (3.3.10: the target's bundles have a branch that retires in the next cycle), its
+        register holds the first bundle of the target's window."""
         entries = [entry for entry in self.entries(pmds) if entry.valid]
         return [
             Branch(entry, self._target(entry, following))
@@ -172,9 +173,9 @@ class BranchBuffer(_Ring):
 
 
 class IpEntry(NamedTuple):
-    """One register of the IP-EAR: a retired IP, and how many ``cycles`` after the one before (63: or more); ``flush``:
-    the pipeline was flushed between them; ``early_freeze``: ``delay`` of the delay was left then, and the IP has no
-    bits 11:4."""
+    """One register of the IP-EAR: a retired IP, and its ``cycles`` since the previous one (63: or more); ``flush``: the
+    pipeline was flushed between them; ``early_freeze``: ``delay`` cycles of the delay were left, and the IP has no bits
+    11:4."""
 
     pmd: int
     value: int

@@ -1,4 +1,4 @@
-"""What the event address registers and the trace buffer are set to capture, read from registers.
+"""The capture settings of the event address registers and the trace buffer, read from registers.
 
 Montecito manual sections 3.3.8 to 3.3.10; Itanium and Itanium 2 have the same in other registers.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
 
 NEVER = 1 << 62
-"""A latency that nothing has: of settings that capture nothing."""
+"""A latency that no access has, for settings that capture nothing."""
 ALL_LEVELS = 0b1110
 """A bit for each level that serves TLB misses: 1 second-level TLB, 2 page walker, 3 software."""
 BRANCH_KINDS = {0: 0b111, 1: 0b001, 2: 0b010, 3: 0b100}
@@ -30,7 +30,7 @@ IP_EAR = 4
 
 
 class Configuration(NamedTuple):
-    """Which registers configure the data EAR, the instruction EAR and the trace buffer; entries of the latter."""
+    """The registers that configure the data EAR, the instruction EAR and the trace buffer; the buffer's entries."""
 
     data: str
     fetch: str
@@ -47,8 +47,8 @@ CONFIGURATIONS = {
 
 
 class EarSetting(NamedTuple):
-    """``mode``: cache, tlb or alat; ``least``: the smallest latency in cycles that is captured; ``levels``: a bit for
-    each level that serves TLB misses; ``under_way``: only fetches of lines that had been asked for (RAB hits)."""
+    """``mode``: cache, tlb or alat; ``least``: the minimum captured latency in cycles; ``levels``: a bit for each level
+    that serves TLB misses; ``under_way``: only fetches of lines with an outstanding request (RAB hits)."""
 
     mode: str
     least: int = NEVER
@@ -57,9 +57,9 @@ class EarSetting(NamedTuple):
 
 
 class BranchSetting(NamedTuple):
-    """``tm``, ``ptm``, ``ppm``: as the register has them; ``kinds``: BRANCH_KINDS; ``stages``: of Itanium's predictor,
-    bit 0 target address registers, 1 target address cache, 2 branch address calculators; ``exceptions``: exceptions and
-    failed checks, too."""
+    """``tm``, ``ptm``, ``ppm``: as in the register; ``kinds``: BRANCH_KINDS; ``stages``: of Itanium's predictor, bit 0
+    target address registers, 1 target address cache, 2 branch address calculators; ``exceptions``: also capture
+    exceptions and failed checks."""
 
     tm: int
     ptm: int
@@ -70,9 +70,9 @@ class BranchSetting(NamedTuple):
 
 
 class CaptureSetting(NamedTuple):
-    """None: captures nothing. ``entries``: of the trace buffer; ``gap``: cycles between two captured load misses;
-    ``windows``: addresses of the first bundle of a dispersal window, with a bit for the second one (not Itanium);
-    ``ip_ear``: the delay of the IP-EAR's freeze in cycles, None: the buffer traces."""
+    """None: the unit captures nothing. ``entries``: of the trace buffer; ``gap``: cycles between two captured load
+    misses; ``windows``: addresses are those of the first bundle of a dispersal window, with a bit for the second one
+    (not Itanium); ``ip_ear``: the delay of the IP-EAR's freeze in cycles, None: the buffer traces."""
 
     data: EarSetting | None
     fetch: EarSetting | None
@@ -89,11 +89,12 @@ class CaptureSetting(NamedTuple):
 
 
 NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entries=0, gap=0, windows=False)
-"""Of PMUs that count alone."""
+"""The setting of PMUs without capture units."""
 
 
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
-    """What register contents make a PMU capture of a program at privilege level 3; only the Itaniums capture."""
+    """Return the captures of a program at privilege level 3 that register contents select; only the Itaniums
+    capture."""
     programmer = model.programmer
     if not issubclass(programmer, Ia64Programmer):
         return NOTHING
@@ -118,7 +119,8 @@ def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarS
 
 
 def _enabled(values: RegisterValues, register: str) -> bool:
-    """Whether a configuration register lets a program be captured: plm, pm and ism (Montecito manual table 3-5)."""
+    """Return whether a configuration register enables capture in a program: plm, pm and ism (Montecito manual table
+    3-5)."""
     fields, psr = values.fields(register), values.fields("psr")
     running = psr["pp"] if fields.get("pm") else psr["up"]
     other_set = 2 if psr["is"] else 1  # ism: bit 0 leaves out IA-64 code, bit 1 IA-32 code
@@ -126,7 +128,7 @@ def _enabled(values: RegisterValues, register: str) -> bool:
 
 
 def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:
-    """One event address register."""
+    """Return the setting of an event address register."""
     if mode == "cache":
         return EarSetting(mode, *_latency(model.events, kind, umask))
     if mode == "alat":
@@ -136,8 +138,8 @@ def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:
 
 
 def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]:
-    """The smallest latency, no levels, and whether it is RAB hits; the event of the unit mask says it in its name.
-    Others are undefined and capture nothing (Montecito manual tables 3-16 and 3-21)."""
+    """Return the minimum latency, no levels, and whether RAB hits are captured, from the name of the unit mask's event.
+    Other unit masks are undefined and capture nothing (Montecito manual tables 3-16 and 3-21)."""
     if kind == "iear" and umask >> 6 == 1:
         umask = 0x40  # 01xxxxxx: all misses
     name = next((one.name for one in events if one.ear == f"{kind}_cache" and one.umask == umask), "")
@@ -148,7 +150,7 @@ def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]
 
 
 def _branches(values: RegisterValues, register: str) -> BranchSetting | None:
-    """The trace buffer."""
+    """Return the setting of the trace buffer."""
     fields = values.fields(register)
     if not _enabled(values, register) or not fields["tm"]:
         return None
@@ -160,6 +162,6 @@ def _branches(values: RegisterValues, register: str) -> BranchSetting | None:
 
 
 def _ip_ear(values: RegisterValues) -> int | None:
-    """The delay of Montecito's IP-EAR (PMC42)."""
+    """Return the delay of Montecito's IP-EAR (PMC42)."""
     fields = values.fields("pmc42")
     return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, "pmc42") else None

@@ -1,6 +1,6 @@
-"""What was captured, as the performance data registers have it: the layouts of Itanium, Itanium 2 and Montecito.
+"""Encoding of captures in performance data registers, in the layouts of Itanium, Itanium 2 and Montecito.
 
-Fields stand where the register tables say (registers/*.csv).
+The register tables give the fields' positions (registers/*.csv).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 VALID = 1
 DataCaptured = tuple[int | None, bool, int, int, int]
-"""Address | slot of the instruction (None: of none), whether it was in the second bundle of its window, address of the
-data, latency in cycles, level that served a TLB miss (0: not in that mode)."""
+"""Address | slot of the instruction (None: no instruction), whether it was in the second bundle of its window, address
+of the data, latency in cycles, level that served a TLB miss (0: not in TLB mode)."""
 FetchCaptured = tuple[int, int, int]
 """Address of the line, latency in cycles, level."""
 Trace = tuple[list[int], list[int], int, bool]
@@ -24,7 +24,7 @@ Trace = tuple[list[int], list[int], int, bool]
 
 
 class CaptureRegisters:
-    """Makes register values for one PMU."""
+    """Encodes captures as register values of one PMU."""
 
     def __init__(self, model: PmuModel, ia32: bool = False) -> None:
         """``ia32``: of IA-32 code, which has no slots: an address stands for its 16 bytes."""
@@ -41,18 +41,18 @@ class CaptureRegisters:
         self._extension = next((number for number in buffer if extension in self._shifts[number]), None)
 
     def _put(self, number: int, fields: Mapping[str, int]) -> int:
-        """A register with these fields."""
+        """Return a register value with these fields."""
         shifts = self._shifts[number]
         return sum((value & shifts[name][1]) << shifts[name][0] for name, value in fields.items())
 
     def _latency(self, number: int, latency: int) -> dict[str, int]:
-        """The latency field, and the overflow bit where there is one (Montecito manual tables 3-17 and 3-22)."""
+        """Return the latency field, and the overflow bit if there is one (Montecito manual tables 3-17 and 3-22)."""
         shifts = self._shifts[number]
         over = latency > shifts["latency"][1]
         return {"latency": latency, **({"ov": int(over)} if "ov" in shifts else {})}
 
     def data(self, captured: DataCaptured | None) -> dict[int, int]:
-        """The data EAR (Montecito manual tables 3-22, 3-24, 3-25)."""
+        """Encode a capture of the data EAR (Montecito manual tables 3-22, 3-24, 3-25)."""
         address, time, place = self._data
         if captured is None:
             return {address: 0, time: 0, place: 0}
@@ -60,12 +60,13 @@ class CaptureRegisters:
         fields = self._latency(time, latency)
         if "stat" in self._shifts[time]:
             fields["stat"] = level or VALID
-        else:  # Itanium: of TLB misses alone
+        else:  # Itanium: TLB misses only
             fields["level"] = level
         return {address: data, time: self._put(time, fields), place: self._place(place, instruction, second)}
 
     def _place(self, number: int, instruction: int | None, second: bool) -> int:
-        """The instruction: the first bundle of its window, and whether it is in the other one; Itanium: its own."""
+        """Return the instruction's register: the first bundle of its window, and whether it is in the second; Itanium:
+        its own bundle."""
         if instruction is None:
             return 0
         bundle, slot = instruction >> 4, instruction & self._slots
@@ -74,7 +75,7 @@ class CaptureRegisters:
         return self._put(number, {"vl": VALID, "bn": int(second), "slot": slot, "iaddr": bundle - second})
 
     def fetch(self, captured: FetchCaptured | None) -> dict[int, int]:
-        """The instruction EAR (Montecito manual tables 3-17 and 3-19)."""
+        """Encode a capture of the instruction EAR (Montecito manual tables 3-17 and 3-19)."""
         line, time = self._fetch
         if captured is None:
             return {line: 0, time: 0}
@@ -86,7 +87,7 @@ class CaptureRegisters:
         }
 
     def trace(self, trace: Trace) -> dict[int, int]:
-        """The trace buffer with its index (Montecito manual tables 3-27 to 3-29)."""
+        """Encode the trace buffer with its index (Montecito manual tables 3-27 to 3-29)."""
         entries, extensions, following, full = trace
         values = dict(zip(self._entries, entries, strict=True))
         place = "ebi" if "ebi" in self._shifts[self._index] else "bbi"

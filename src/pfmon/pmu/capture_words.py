@@ -1,4 +1,4 @@
-"""What a dump of registers has captured, in words: one line for an event, one for each entry of a branch buffer."""
+"""Description of the captures in a register dump: one line for an event, one for each entry of a branch buffer."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ EVERY_LEVEL = 0xF
 
 
 def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
-    """Lines for what is in a dump, registers by name. The mode of an event address register is that of its PMC, if the
-    dump has that; else what either mode defines is said."""
+    """Return the lines for a dump, registers by name. The mode of an event address register is that of its PMC, if the
+    dump has that; else the fields of either mode are described."""
     if model.name not in DATA_EARS:
         return []
     pmds = {model.registers[name].number: value for name, value in values.items() if name.startswith("pmd")}
@@ -81,7 +81,7 @@ def _least_words(setting: EarSetting) -> str:
 
 
 def data_words(ear: DataEar, pmds: Mapping[int, int]) -> str:
-    """What a data EAR has captured."""
+    """Describe a data EAR's capture."""
     found = ear.capture(pmds)
     if not found.valid:
         return "data event: nothing was captured"
@@ -91,7 +91,7 @@ def data_words(ear: DataEar, pmds: Mapping[int, int]) -> str:
 
 
 def instruction_words(ear: InstructionEar, pmds: Mapping[int, int]) -> str:
-    """What an instruction EAR has captured."""
+    """Describe an instruction EAR's capture."""
     found = ear.capture(pmds)
     if not found.valid:
         return "instruction event: nothing was captured"
@@ -100,7 +100,7 @@ def instruction_words(ear: InstructionEar, pmds: Mapping[int, int]) -> str:
 
 
 def _cause(latency: int | None, overflow: bool, level: str) -> list[str]:
-    """Latency of a cache miss, level of a TLB miss; both where the mode is not known."""
+    """Return the latency of a cache miss, or the level of a TLB miss; both if the mode is unknown."""
     words = [] if latency is None else [f"latency {latency} cycles{' or more' if overflow else ''}"]
     if level:
         words.append(f"TLB miss served by {level}" if latency is None else f"or a TLB miss served by {level}")
@@ -112,7 +112,7 @@ def _instruction(address: int) -> str:
 
 
 def branch_words(buffer: BranchBuffer, pmds: Mapping[int, int]) -> list[str]:
-    """The entries of a branch buffer, in order."""
+    """Describe the entries of a branch buffer, in order."""
     lines = [_heading(buffer, "branch buffer", pmds)]
     for entry in buffer.entries(pmds):
         lines.append(f"  PMD{entry.pmd}: {_entry_words(entry, buffer.targets)}")
@@ -132,7 +132,7 @@ def _entry_words(entry: BranchEntry, targets: bool) -> str:
 
 
 def ip_words(buffer: IpEar, pmds: Mapping[int, int]) -> list[str]:
-    """The entries of an IP-EAR, in order."""
+    """Describe the entries of an IP-EAR, in order."""
     lines = [_heading(buffer, "IP-EAR", pmds)]
     return [*lines, *(f"  PMD{entry.pmd}: {_ip_words(entry)}" for entry in buffer.entries(pmds))]
 

@@ -1,8 +1,8 @@
-"""What event address registers and branch buffers have captured, from the contents of their PMDs.
+"""Decoding of the captures of event address registers and branch buffers from their PMDs.
 
-Which registers these are stands on each processor's `Programmer`; where in them something is, in the tables below; the
-bits of a field in `registers/`. What a register means depends on the mode that its PMC sets: `captures_of` reads it
-from the PMCs, so that decoding and programming agree.
+Each processor's `Programmer` names the registers; the tables below name the fields; `registers/` has their bits. The
+meaning of a register depends on the mode in its PMC: `captures_of` reads it from the PMCs, so that decoding and
+programming agree.
 """
 
 from __future__ import annotations
@@ -55,14 +55,15 @@ DATA_EARS = {
         "has_instruction": "pmd36.vl",
     },
 }
-"""Where each data EAR has what (Montecito manual tables 3-22, 3-24, 3-25; the others are laid out alike)."""
+"""The fields of each data EAR (Montecito manual tables 3-22, 3-24, 3-25; the others have the same layout)."""
 
 DATA_LEVELS = {
     "itanium": ("", "L2", "VHPT", "SW"),
     "itanium2": ("", "L2DTLB", "VHPT", "FAULT"),
     "montecito": ("", "L2DTLB", "VHPT", "FAULT"),
 }
-"""What served a data TLB miss, by the field `level`, in the words of the PMU's events (Montecito manual table 3-24)."""
+"""The level that served a data TLB miss, by the field `level`, named as in the PMU's events (Montecito manual table
+3-24)."""
 
 INSTRUCTION_EARS = {
     "itanium": {"line": "pmd0.iaddr", "valid": "pmd0.v", "level": "pmd0.tlb", "latency": "pmd1.latency"},
@@ -91,7 +92,7 @@ INSTRUCTION_LEVELS = {
 
 
 class _Places:
-    """Fields of PMDs by what they hold; what a PMU does not have reads as 0."""
+    """Fields of PMDs by role; a field that a PMU lacks reads as 0."""
 
     def __init__(self, model: PmuModel, table: Mapping[str, str]) -> None:
         self._fields: dict[str, tuple[int, Field]] = {}
@@ -100,26 +101,26 @@ class _Places:
             self._fields[role] = (model.registers[register].number, model.registers[register].field(field))
 
     def number(self, role: str) -> int:
-        """The PMD that holds it, -1 for none."""
+        """Return the PMD of a role, -1 for none."""
         return self._fields[role][0] if role in self._fields else -1
 
     def get(self, pmds: Mapping[int, int], role: str) -> int:
-        """The field's value."""
+        """Return the field's value."""
         if role not in self._fields:
             return 0
         number, field = self._fields[role]
         return field.get(pmds.get(number, 0))
 
     def address(self, pmds: Mapping[int, int], role: str) -> int:
-        """The upper bits of an address, at their place."""
+        """Return a field with an address's upper bits, shifted to their position."""
         number, field = self._fields[role]
         return pmds.get(number, 0) & field.mask
 
 
 class DataCapture(NamedTuple):
-    """What a data EAR holds. ``address`` of the data (None: there is none in ALAT mode); ``instruction``: bundle | slot
-    (None: an access of the RSE has none); ``latency`` in cycles (None: only cache misses have one), at least so many if
-    ``overflow``; ``level``: what served a TLB miss, "" else."""
+    """The capture in a data EAR. ``address``: of the data (None in ALAT mode); ``instruction``: bundle | slot (None for
+    an access of the RSE); ``latency``: in cycles (None except for cache misses), a minimum if ``overflow``; ``level``:
+    the level that served a TLB miss, else ""."""
 
     valid: bool
     address: int | None
@@ -130,8 +131,8 @@ class DataCapture(NamedTuple):
 
 
 class DataEar:
-    """The data event address register in one mode, cache, tlb or alat; "" if nobody knows it: then what only one
-    mode defines is decoded, too."""
+    """The data event address register in one mode, cache, tlb or alat; "" if unknown: then the fields of all modes are
+    decoded."""
 
     def __init__(self, model: PmuModel, mode: str) -> None:
         self.mode = mode
@@ -143,10 +144,10 @@ class DataEar:
         )
         self.has_overflow = self._places.number("overflow") >= 0
         self.says_valid = self._places.number("valid") == self.latency_register
-        """Whether the register of the latency says that it is valid."""
+        """Whether the latency register has a valid bit."""
 
     def capture(self, pmds: Mapping[int, int]) -> DataCapture:
-        """What registers with these values say."""
+        """Decode registers with these values."""
         places, latency = self._places, self.mode in (CACHE, "")
         return DataCapture(
             bool(places.get(pmds, "valid")),
@@ -158,13 +159,13 @@ class DataEar:
         )
 
     def instruction(self, pmds: Mapping[int, int]) -> int:
-        """Bundle | slot, whether they are valid or not: 16 are added where the second bundle of the window is meant."""
+        """Return bundle | slot, valid or not, plus 16 for the second bundle of the window."""
         places = self._places
         return places.address(pmds, "bundle") + 16 * places.get(pmds, "second_bundle") | places.get(pmds, "slot")
 
 
 class InstructionCapture(NamedTuple):
-    """What an instruction EAR holds: the address of the cache line; the rest is as in DataCapture."""
+    """The capture in an instruction EAR: the address of the cache line; other fields as in DataCapture."""
 
     valid: bool
     line: int
@@ -174,7 +175,7 @@ class InstructionCapture(NamedTuple):
 
 
 class InstructionEar:
-    """The instruction event address register in one mode, cache or tlb; "" if nobody knows it."""
+    """The instruction event address register in one mode, cache or tlb; "" if unknown."""
 
     def __init__(self, model: PmuModel, mode: str) -> None:
         self.mode = mode
@@ -185,7 +186,7 @@ class InstructionEar:
         self.has_overflow = self._places.number("overflow") >= 0
 
     def capture(self, pmds: Mapping[int, int]) -> InstructionCapture:
-        """What registers with these values say. In cache mode bit 0 of the status says that they are valid."""
+        """Decode registers with these values. In cache mode bit 0 of the status marks them as valid."""
         places, latency = self._places, self.mode in (CACHE, "")
         status = places.get(pmds, "valid")
         valid = bool(status & 1 if self.mode == CACHE else status)
@@ -199,7 +200,7 @@ class InstructionEar:
 
 
 class Captures(NamedTuple):
-    """What a PMU, as it is programmed, captures beside its counters; None: what is switched off."""
+    """The capture units of a programmed PMU; None: switched off."""
 
     data: DataEar | None = None
     instruction: InstructionEar | None = None
@@ -208,7 +209,7 @@ class Captures(NamedTuple):
 
 
 def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
-    """What is captured under these register contents; registers that are not given are in the reset state."""
+    """Return the capture units under these register contents; registers that are not given are in the reset state."""
     programmer = model.programmer
     if not issubclass(programmer, Ia64Programmer):
         return Captures()
@@ -231,15 +232,16 @@ def _mode(decoder: Ia64Decoder, kind: str) -> str:
 
 
 def data_ear_registers(model: PmuModel) -> tuple[int, ...]:
-    """The PMDs of the data EAR."""
+    """Return the PMDs of the data EAR."""
     return model.programmer.data_ear_pmds
 
 
 def instruction_ear_registers(model: PmuModel) -> tuple[int, ...]:
-    """The PMDs of the instruction EAR."""
+    """Return the PMDs of the instruction EAR."""
     return model.programmer.instruction_ear_pmds
 
 
 def branch_buffer_registers(model: PmuModel) -> tuple[int, ...]:
-    """The PMDs of the branch buffer, its index and extensions among them; on Montecito also those of the IP-EAR."""
+    """Return the PMDs of the branch buffer, including its index and extensions; on Montecito also those of the
+    IP-EAR."""
     return model.programmer.branch_buffer_pmds

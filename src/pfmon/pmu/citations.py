@@ -1,7 +1,7 @@
-"""Where the manual of each PMU states the rules that several PMUs share.
+"""The manual sections, by PMU, of the rules that several PMUs share.
 
-Such a rule is raised with one manual's section; a user reads that of the processor at hand. A rule that is not listed
-here belongs to one PMU, or its source holds for all of them.
+Such a rule is raised with one manual's section; the error shows that of the PMU in use. A rule that is not listed here
+belongs to one PMU, or its source applies to all of them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ CITATIONS = {
     "branch_filters_of_a_kind_exclude_each_other": {"itanium": "Itanium manual section 6.2", "montecito": FILTERS_M},
     "ia32_only_excludes_ia64_features": {"itanium": TAGGING},
 }
-"""By rule: the section, by PMU."""
+"""Rule -> PMU -> section."""
 
 
 def of_the_pmu(error: RuleError, pmu: str) -> RuleError:
-    """The error, with the section of the PMU's own manual where there is one."""
+    """Return the error with the section of the PMU's own manual, if there is one."""
     section = CITATIONS.get(error.rule, {}).get(pmu)
     return error if section is None or section == error.section else error.cited(section)

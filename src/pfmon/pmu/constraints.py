@@ -1,4 +1,4 @@
-"""What Itanium 2 and Montecito share: code ranges on tag channels, and the memory pipeline constraints.
+"""Programming common to Itanium 2 and Montecito: code ranges on tag channels, and memory pipeline constraints.
 
 PMC14 and PMC13 of Itanium 2 are PMC38 and PMC41 of Montecito, with the same fields.
 """
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 INST_RETIRED = 0x08
 PREFETCH = (0x44, 0x45, 0x5F)
-"""Codes of the events that count prefetches of instructions."""
+"""Codes of the events that count instruction prefetches."""
 TAGGED = "IA64_TAGGED_INST_RETIRED"
 
 
 def tag_channels(events: Sequence[Event]) -> set[int]:
-    """The tag channels that IA64_TAGGED_INST_RETIRED events count."""
+    """Return the tag channels that IA64_TAGGED_INST_RETIRED events count."""
     return {event.umask for event in events if event.name.startswith(TAGGED)}
 
 
 def retired_channels(events: Sequence[Event]) -> set[int] | None:
-    """The tag channels counted when all events count retired instructions, else None."""
+    """Return the counted tag channels if all events count retired instructions, else None."""
     if all(event.code == INST_RETIRED for event in events):
         return {event.umask for event in events}
     return None
@@ -61,7 +61,7 @@ def prefetch_events_use_ibr_pair_1(events: Sequence[Event], codes: Sequence[int]
 def program_code_ranges(
     ranges: RangeRequest, events: Sequence[Event], plm: int, pairs: Sequence[int], page_bits: int
 ) -> RangeProgramming:
-    """IBR values for code ranges: fine mode where it fits, blocks otherwise.
+    """Return the IBR values of code ranges: fine mode if it fits, otherwise blocks.
 
     `pairs` are the IBR pairs that the events need when they do not all count retired instructions.
     """
@@ -78,24 +78,24 @@ def program_code_ranges(
 
 
 def pairs_of(programmed: RangeProgramming | None) -> list[int]:
-    """The breakpoint pairs in use, in order."""
+    """Return the breakpoint pairs in use, in order."""
     return [index // 2 for index, _ in programmed.registers[::2]] if programmed else []
 
 
 def range_configuration(register: Register, programmed: RangeProgramming) -> int:
-    """PMC14 or PMC38: the pairs in use constrain, and fine mode (Montecito manual table 3-10)."""
+    """Return PMC14 or PMC38, which enables the pairs in use, and fine mode (Montecito manual table 3-10)."""
     fields = {f"ig_ibrp{pair}": 0 for pair in pairs_of(programmed)}
     return register.encode(**fields, fine=int(programmed.fine))
 
 
 def lower_pairs(programmed: RangeProgramming | None) -> set[int]:
-    """The pairs whose constraint is switched on: in fine mode the lower limit's only (table 3-14)."""
+    """Return the pairs whose constraint is enabled: in fine mode only the lower limit's (table 3-14)."""
     used = set(pairs_of(programmed))
     return {pair for pair in used if pair < 2} if programmed and programmed.fine else used
 
 
 def memory_constraints(register: Register, code: set[int], data: set[int], opcodes: set[int]) -> int:
-    """PMC13 or PMC41: which pairs constrain by instruction or opcode, and which by data address.
+    """Return PMC13 or PMC41, which selects the pairs that constrain by instruction or opcode, and by data address.
 
     cfgdtag bit 1 is clear for an instruction or opcode constraint, bit 0 for a data address constraint
     (Montecito manual table 3-14). A pair is in force when a range uses it.
@@ -111,8 +111,8 @@ def memory_constraints(register: Register, code: set[int], data: set[int], opcod
 def data_ear_excludes_branch_buffer(modes: Sequence[str], buffer: bool, register: str, section: str) -> bool:
     """In TLB and ALAT mode the data EAR needs the branch buffer's configuration to be zero.
 
-    Otherwise the instruction address of a miss right after a mispredicted branch is wrong. True when it has
-    to be written as zero (Montecito manual sections 3.3.9.2 and 3.3.9.3).
+    Otherwise the instruction address of a miss right after a mispredicted branch is wrong. Returns whether it must be
+    written as zero (Montecito manual sections 3.3.9.2 and 3.3.9.3).
     """
     others = [mode for mode in modes if mode != "cache"]
     if not others:
@@ -162,7 +162,7 @@ class TaggedQualification(Qualification):
         return ((self.values[f"ibr{2 * pair}"], self.values[f"ibr{2 * pair + 4}"] + BUNDLE - 1),)
 
     def data_ranges(self) -> Blocks | None:
-        """The DBR pairs whose cfgdtag, where it is in force, asks for the data address (Montecito table 3-14)."""
+        """Return the DBR pairs whose cfgdtag, if in force, constrains by data address (Montecito table 3-14)."""
         fields = self.values.fields(self.constraint_register)
         used = [n for n in range(PAIRS) if fields[f"en_dbrp{n}"] and not fields[f"cfgdtag{n}"] & 1]
         return tuple(self.data_pair(pair) for pair in used) or None
@@ -177,7 +177,7 @@ class TaggedProgrammer(Ia64Programmer):
 
     @abstractmethod
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
-        """The IBR pairs that the events compare with when they do not all count retired instructions."""
+        """Return the IBR pairs that the events compare with if not all count retired instructions."""
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A matching under the rules that tie events to counters."""
@@ -185,10 +185,10 @@ class TaggedProgrammer(Ia64Programmer):
 
     @abstractmethod
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
-        """Which events sit on the counters that select sets."""
+        """Yield the choices of events on the counters that select sets."""
 
     def program_features(self) -> None:
-        """Event address registers, ranges, opcode matchers, branch buffer."""
+        """Program event address registers, ranges, opcode matchers and the branch buffer."""
         self.program_instruction_ear()
         dear = self.program_data_ear()
         self.program_ranges()
@@ -197,22 +197,22 @@ class TaggedProgrammer(Ia64Programmer):
 
     @abstractmethod
     def program_instruction_ear(self) -> None:
-        """The instruction event address register."""
+        """Program the instruction event address register."""
 
     @abstractmethod
     def program_data_ear(self) -> EarRequest | None:
-        """The data event address register; how it is set."""
+        """Program the data event address register; return its setting."""
 
     @abstractmethod
     def program_opcodes(self) -> None:
-        """The opcode matchers, which also say whether and how the code range is used."""
+        """Program the opcode matchers, whose registers also control the use of the code range."""
 
     @abstractmethod
     def program_branch_buffer(self, dear: EarRequest | None) -> None:
-        """The branch buffer; `dear` is how the data event address register is set."""
+        """Program the branch buffer; `dear`: the setting of the data event address register."""
 
     def program_ranges(self) -> None:
-        """IBRs with the range register, DBRs, and the constraint register for both."""
+        """Program IBRs with the range register, DBRs, and the constraint register of both."""
         plm = self.request.plm
         if ranges := self.request.irange:
             pairs = self.code_pairs(ranges)
@@ -229,6 +229,6 @@ class TaggedProgrammer(Ia64Programmer):
             self.write(register.name, memory_constraints(register, code, data, opcodes))
 
     def data_ear_modes(self, dear: EarRequest | None) -> list[str]:
-        """The modes of the data EAR that events and request ask for."""
+        """Return the modes of the data EAR that events and request select."""
         modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")]
         return [*modes, dear.mode] if dear else modes

@@ -1,4 +1,4 @@
-"""Register values in words: one register, or a whole dump with what the registers do together."""
+"""Description of register values: of one register, or of a dump with the registers' combined effect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.register import Field, Register
 
-# Registers that dumps name by number: an MSR's address, an SPR's number.
+# Registers named by number in dumps: an MSR's address, an SPR's number.
 NUMBERS = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
 ISM_WORDS = ("IA-64 and IA-32", "IA-32 only", "IA-64 only", "neither instruction set")
@@ -30,7 +30,7 @@ MESI = "ISEM"
 
 
 def parse_registers(text: str) -> dict[str, int]:
-    """Register values from `pmc8=0x...`, several separated by white space, commas or lines."""
+    """Parse register values such as `pmc8=0x...`, separated by white space, commas or lines."""
     values = {}
     for item in re.split(r"[\s,]+", text.strip()):
         name, equals, value = item.partition("=")
@@ -48,7 +48,7 @@ def parse_registers(text: str) -> dict[str, int]:
 
 
 def decode_text(model: PmuModel, text: str) -> str:
-    """Register values explained (`--decode pmc8=0x...`); several together also as a whole."""
+    """Describe register values (`--decode pmc8=0x...`); of several also their combined effect."""
     values = {named(model, name): value for name, value in parse_registers(text).items()}
     parts = [register_text(model, name, value) for name, value in values.items()]
     if len(values) > 1:
@@ -57,8 +57,8 @@ def decode_text(model: PmuModel, text: str) -> str:
 
 
 def named(model: PmuModel, name: str) -> str:
-    """The name of a register that is given by name or, as dumps have them, by number: an MSR's address, an SPR's
-    number. BadValueError: the PMU has none of that number."""
+    """Return the name of a register given by name or by number, as in dumps: an MSR's address, an SPR's number.
+    BadValueError: the PMU has none of that number."""
     try:
         number = int(name, 0)
     except ValueError:
@@ -73,13 +73,13 @@ def named(model: PmuModel, name: str) -> str:
 
 
 def has_number(number: int) -> str:
-    """Which PMUs have a register of a number, for who has chosen one whose registers have none."""
+    """Return the advice that names the PMUs with a register of a number."""
     owners = [arch for arch, numbers in NUMBERS.items() if number in numbers.values()] or list(NUMBERS)
     return "registers have numbers with --pmu " + ", ".join(pmu for arch in owners for pmu in OF_ARCHITECTURE[arch])
 
 
 def register_text(model: PmuModel, name: str, value: int) -> str:
-    """One register: a line for the whole, one for each field."""
+    """Describe one register: a line for the whole, one for each field."""
     register = model.registers[name]
     lines = [f"{register.name} = 0x{value:016x}  {register.meaning} ({register.source})"]
     for field in register.fields:
@@ -93,7 +93,7 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
 
 
 def lost_bits(register: Register, value: int) -> list[str]:
-    """A line for bits that the register would not take as they are."""
+    """Return a line about bits that the register does not store as written."""
     if value & register.zero:
         return [f"  bits 0x{value & register.zero:x} are reserved: writing them is a general protection fault"]
     held = register.accept(value)
@@ -104,7 +104,7 @@ def lost_bits(register: Register, value: int) -> list[str]:
 
 
 def field_words(events: EventTable, register: Register, field: Field, content: int) -> str:
-    """A field's content in words: what is special to it, else its meaning."""
+    """Describe a field's content: by its own rule, else by the field's meaning."""
     if field.name == "plm":
         return f"privilege levels: {levels(content)}"
     if field.name == "ism":
@@ -123,18 +123,19 @@ def field_words(events: EventTable, register: Register, field: Field, content: i
 
 
 def levels(mask: int) -> str:
-    """The privilege levels of a mask in words."""
+    """Describe the privilege levels of a mask."""
     return ", ".join(word for level, word in LEVELS.items() if mask >> level & 1) or "none: switched off"
 
 
 def _events(events: EventTable, code: int) -> list[str]:
-    """The common stems of the events with a code."""
+    """Return the common stems of the events with a code."""
     names = [event.name for event in events if event.code == code and event.alias_of == "-"]
     return names if len(names) <= 3 else [*names[:2], f"... ({len(names)} unit masks)"]
 
 
 def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
-    """What the registers of a dump do together: lines for each counter, each breakpoint pair, and what was captured."""
+    """Describe the combined effect of a dump's registers: lines for each counter, each breakpoint pair, and
+    captures."""
     lines = ["together:"]
     words = COUNTER_WORDS[model.architecture]
     lines += [f"  {said}" for number in model.bank.numbers if (said := words(model, number, values))]
@@ -150,7 +151,7 @@ def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
 
 
 def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
-    """What a counter's configuration, and its value if it is there, say."""
+    """Describe a counter's configuration, and its value if present."""
     if f"pmc{number}" not in values:
         return ""
     fields = model.registers[f"pmc{number}"].decode(values[f"pmc{number}"])
@@ -173,7 +174,7 @@ def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> st
 
 
 def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
-    """The same for a general or fixed-function counter of Intel's architectural monitoring."""
+    """Describe a general or fixed-function counter of Intel's architectural monitoring."""
     select = select_register(number)
     if select not in values:
         return ""
@@ -192,7 +193,7 @@ def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
 
 
 def powerpc_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
-    """The same for a counter of the PowerPC."""
+    """Describe a counter of the PowerPC."""
     register = "mmcr0" if number < 3 else "mmcr1"
     if register not in values:
         return ""
@@ -212,11 +213,11 @@ COUNTER_WORDS: Mapping[str, Callable[[PmuModel, int, Mapping[str, int]], str]] =
     "x86": intel_words,
     "ppc": powerpc_words,
 }
-"""What a family's counter configurations say in words."""
+"""The functions that describe counters, by family."""
 
 
 def pair_words(what: str, pair: int, address: int, mask_register: int) -> str:
-    """The block of addresses that a breakpoint pair stands for."""
+    """Describe the block of addresses of a breakpoint pair."""
     mask = mask_register & ((1 << 56) - 1)
     end = address | (~mask & ((1 << 56) - 1))
     start = address & ~(~mask & ((1 << 56) - 1))

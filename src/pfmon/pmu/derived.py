@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.request import Request
 
 TABLES = join(dirname(__file__), "formulas")
-# Compiled when used: every run loads this module.
+# Compiled on use: every run loads this module.
 TOKEN = r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))"
 WIDE_OPCODES = 41
 
@@ -46,9 +46,9 @@ class Derived(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a list of measured and derived events takes: `events` to program, and opcode matchers.
+    """The events to program for a list of measured and derived events, and the opcode matchers.
 
-    `compute(counts)` turns the counts of `events`, in order, into a value for every name asked for.
+    `compute(counts)` converts the counts of `events`, in order, to a value for every requested name.
     """
 
     names: tuple[str, ...]
@@ -58,20 +58,20 @@ class Plan(NamedTuple):
     terms: tuple[str, ...]
 
     def compute(self, counts: Iterable[int]) -> list[int | float | None]:
-        """A value for each name: a count, or the formula's value; None where it divides by zero."""
+        """Return a value for each name: a count, or the formula's value; None if it divides by zero."""
         by_term = dict(zip(self.terms, counts, strict=True))
         return [_value(tree, by_term) for tree in self.trees]
 
     def places(self, number: int) -> list[int]:
-        """Where the counts that the value of a name is made from stand in `events`."""
+        """Return the positions in `events` of the counts that a name's value is computed from."""
         return [self.terms.index(term) for term in leaves(self.trees[number])]
 
     def is_derived(self, number: int) -> bool:
-        """Whether a name is a formula rather than an event."""
+        """Return whether a name is a formula rather than an event."""
         return self.trees[number] != f"#{number}"
 
     def request(self, asked: Request) -> Request:
-        """What to program: a request for the names with `events` in their place, and the opcode matchers."""
+        """Return the request to program: the names replaced by `events`, and the opcode matchers."""
         if not any(self.opcodes):
             return asked._replace(events=self.events)
         opcode_formulas_set_the_matchers_themselves(asked)
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
 
 @cache
 def load_derived(pmu: str) -> dict[str, Derived]:
-    """The derived events of a PMU by name."""
+    """Return the derived events of a PMU by name."""
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         return {}
@@ -88,7 +88,7 @@ def load_derived(pmu: str) -> dict[str, Derived]:
 
 
 def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
-    """What has to be programmed so that every name, measured or derived, gets a value.
+    """Return the plan that gives every name, measured or derived, a value.
 
     Measured events keep their own counter, also when named twice; formulas share counters among themselves.
 
@@ -111,7 +111,7 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
             states_filter_measured_events(name, request)
             own = {term.rstrip("]").partition("[")[2] for term in leaves(tree)} - {""}
             classes |= own
-            # Counters are shared by formulas that want the same of them.
+            # Formulas share the counters of equal events.
             mark = f"#{number}" if request and request != EventRequest(request.name) else ""
             for term in leaves(tree):
                 terms.setdefault(term + mark, term_request(term, request, qualified=not own))
@@ -127,7 +127,7 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
 
 
 def _marked(tree: Tree, mark: str) -> Tree:
-    """A formula with a mark behind each of its terms."""
+    """Return a formula with a mark appended to each of its terms."""
     if isinstance(tree, tuple):
         return tree[0], _marked(tree[1], mark), _marked(tree[2], mark)
     return tree + mark if isinstance(tree, str) else tree
@@ -161,16 +161,16 @@ def states_filter_measured_events(name: str, request: EventRequest | None) -> No
 
 
 def _known(table: EventTable, name: str) -> None:
-    """The error for an unknown event counts derived events as known."""
+    """Raise the error for an unknown name; derived events count as known."""
     if name.partition(":")[0] not in table:
         raise UnknownNameError(f"{table.pmu} event", name, [e.name for e in table] + list(load_derived(table.pmu)))
 
 
 def term_request(term: str, options: EventRequest | None, qualified: bool = True) -> EventRequest:
-    """An event request from a term of a formula, with the options of the derived event.
+    """Return the event request of a formula's term, with the options of the derived event.
 
-    In a formula with instruction classes the opcode matchers are for some of its events: the others are not
-    to be refused because they cannot be qualified.
+    In a formula with instruction classes the opcode matchers apply to some of its events: the others are not refused
+    although they cannot be qualified.
     """
     event, _, states = term.partition("[")[0].partition(":")
     base = options or EventRequest(event)
@@ -178,7 +178,7 @@ def term_request(term: str, options: EventRequest | None, qualified: bool = True
 
 
 def _matchers(pmu: str, classes: set[str]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
-    """The opcode matchers that select instruction classes."""
+    """Return the opcode matchers that select instruction classes."""
     matchers: list[OpcodeMatch | None] = [None, None]
     for name in classes:
         channel, slots, match, mask = CLASSES[name]
@@ -189,12 +189,12 @@ def _matchers(pmu: str, classes: set[str]) -> tuple[OpcodeMatch | None, OpcodeMa
 
 
 def _narrow(opcode: int) -> int:
-    """Opcode bits 40:27 and 12:0 as the 27 bits that Itanium and Itanium 2 match."""
+    """Return opcode bits 40:27 and 12:0 as the 27 bits that Itanium and Itanium 2 match."""
     return (opcode >> 27) << 13 | (opcode & 0x1FFF)
 
 
 def parse(formula: str, derived: Mapping[str, Derived]) -> Tree:
-    """A formula as a tree; derived names within it are replaced by their formulas."""
+    """Parse a formula to a tree; derived names within it are replaced by their formulas."""
     import re  # takes long to load
 
     tokens = re.findall(TOKEN, formula)
@@ -216,21 +216,21 @@ class _Reader:
         self.derived = derived
 
     def sum(self) -> Tree:
-        """Products joined by + and -."""
+        """Parse products joined by + and -."""
         left = self.product()
         while self.rest and self.rest[0] in "+-":
             left = (self.rest.pop(0), left, self.product())
         return left
 
     def product(self) -> Tree:
-        """Factors joined by * and /."""
+        """Parse factors joined by * and /."""
         left = self.factor()
         while self.rest and self.rest[0] in "*/":
             left = (self.rest.pop(0), left, self.factor())
         return left
 
     def factor(self) -> Tree:
-        """A number, a name or a sum in parentheses."""
+        """Parse a number, a name or a sum in parentheses."""
         if not self.rest:
             raise PfmonError(f"bad formula {self.formula!r}: it ends early")
         token = self.rest.pop(0)
@@ -247,14 +247,14 @@ class _Reader:
 
 
 def leaves(tree: Tree) -> list[str]:
-    """The event terms of a formula, each once, in order."""
+    """Return the event terms of a formula, each once, in order."""
     if isinstance(tree, tuple):
         return list(dict.fromkeys(leaves(tree[1]) + leaves(tree[2])))
     return [tree] if isinstance(tree, str) else []
 
 
 def _value(tree: Tree, counts: Mapping[str, int]) -> int | float | None:
-    """The value of a formula; None when it divides by zero."""
+    """Return the value of a formula; None if it divides by zero."""
     if isinstance(tree, int):
         return tree
     if isinstance(tree, str):

@@ -1,4 +1,4 @@
-"""Texts about a PMU, its events and its programming. Every function returns a string; nothing is printed.
+"""Texts that describe a PMU, its events and its programming. Every function returns a string; nothing is printed.
 
 The layouts of `event_info` and `range_text` are those of pfmon (its page on Itanium 2, sections 3, 5 and 8).
 """
@@ -46,19 +46,19 @@ def event_table(model: PmuModel, pattern: str = "") -> str:
 
 
 def _found(pattern: str, name: str) -> bool:
-    """Whether a regular expression matches within a name, whatever the case."""
+    """Return whether a regular expression matches within a name, ignoring case."""
     return name_pattern(pattern).search(name) is not None
 
 
 def _counters(numbers: Sequence[int]) -> str:
-    """`4-15` for adjacent counters, else a list."""
+    """Return `4-15` for adjacent counters, else a list."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]}-{numbers[-1]}"
     return ",".join(map(str, numbers))
 
 
 def event_info(model: PmuModel, what: str) -> str:
-    """Everything about the events named by a name, a code or a regular expression (`-i`)."""
+    """Describe the events given by a name, a code or a regular expression (`-i`)."""
     derived = load_derived(model.name).get(what.upper())
     if derived:
         return derived_text(derived)
@@ -74,7 +74,7 @@ def event_info(model: PmuModel, what: str) -> str:
 
 
 def _by_code(model: PmuModel, what: str) -> list[Event]:
-    """The events with a code, if `what` is a number."""
+    """Return the events with a code, if `what` is a number."""
     if not what[:1].isdigit():
         return []
     try:
@@ -84,7 +84,7 @@ def _by_code(model: PmuModel, what: str) -> list[Event]:
 
 
 def virtual_code(event: Event) -> int:
-    """pfmon's VCode: code, EAR or branch-buffer mode in bits 10:8, thread type 12:11, umask from bit 16."""
+    """Return pfmon's VCode: code, EAR or branch-buffer mode in bits 10:8, thread type 12:11, umask from bit 16."""
     mode = VIRTUAL.get(event.ear, 1 if event.branch_buffer else 0)
     return event.code | mode << 8 | TYPES[event.type] << 11 | event.umask << 16
 
@@ -144,7 +144,7 @@ def derived_text(derived: Derived) -> str:
 
 
 def pmu_info(model: PmuModel) -> str:
-    """What the PMU has (`-I`)."""
+    """Describe the PMU (`-I`)."""
     by_fidelity = dict.fromkeys(("exact", "modelled", "unmodelled"), 0)
     for event in model.events:
         by_fidelity[event.fidelity] += 1
@@ -206,7 +206,7 @@ def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
 def programming_text(programming: Programming) -> str:
     """All registers of a programming with the meaning of the counters, then its ranges (`--verbose`)."""
     by_pmc = {f"pmc{monitor.pmc}": monitor for monitor in programming.monitors}
-    selects = by_pmc if get(programming.pmu).architecture == "ia64" else {}  # elsewhere PMCs count
+    selects = by_pmc if get(programming.pmu).architecture == "ia64" else {}  # on other processors PMCs are counters
     lines = [
         f"[{name}=0x{value:x}{_monitor_text(selects[name]) if name in selects else ']'}"
         for name, value in programming.writes.items()
@@ -223,7 +223,7 @@ def programming_text(programming: Programming) -> str:
 
 def _monitor_text(monitor: Monitor) -> str:
     """The fields of a counter's configuration."""
-    umask = 0 if monitor.event.ear != "-" else monitor.event.umask  # an event address register has it then
+    umask = 0 if monitor.event.ear != "-" else monitor.event.umask  # an EAR event's umask is in the EAR's configuration
     return (
         f" plm={monitor.plm:#x} pm={int(monitor.pm)} oi={int(monitor.overflow_interrupt)} ism={monitor.ism}"
         f" thres={monitor.threshold} umask={umask:#x}] PMD{monitor.pmd} {monitor.event.name}"

@@ -1,7 +1,7 @@
-"""What of a request the registers do not bring about: said in lines, or refused where an option would do nothing.
+"""Reports of the parts of a request that the registers do not implement; an option without any effect is refused.
 
-Programming takes whatever the registers can hold, as the hardware and pfmon do. Whether each event then is qualified by
-what was asked for is read back from the registers here, so that nothing is dropped without a word.
+Programming accepts any values that the registers can hold, as the hardware and pfmon do. This module reads the
+registers back and checks that each event is qualified as requested, so that nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BOTH_SETS, IA64_ONLY = 0, 2
 
 
 class Constraint(NamedTuple):
-    """How one qualification bears on one event: ``lacking`` says why it does not, "" if it does."""
+    """The effect of one qualification on one event: ``lacking``: why it has none, "" if it has."""
 
     what: str
     event: Event
@@ -33,10 +33,10 @@ class Constraint(NamedTuple):
 
 
 def effects(model: PmuModel, request: Request, programmings: Sequence[Programming]) -> list[str]:
-    """Lines about what was asked for and is not in force; ``programmings`` are those of all event sets and PMUs of a
+    """Return lines about requested settings that are not in force; ``programmings``: of all event sets and PMUs of a
     run.
 
-    RuleError: a qualification bears on none of the events, unless their qualifiers are not to be checked.
+    RuleError: a qualification constrains none of the events, unless checks of qualifiers are disabled.
     """
     if model.architecture != "ia64":
         return []
@@ -47,7 +47,7 @@ def effects(model: PmuModel, request: Request, programmings: Sequence[Programmin
 
 
 def _lines(model: PmuModel, request: Request, programmings: Sequence[Programming]) -> list[str]:
-    """As `effects`, on the Itaniums."""
+    """Return the lines of `effects` for the Itaniums."""
     found = [one for made in programmings for one in _constraints(model, request, made)]
     lines = _unconstrained(found, request.check_qualifiers)
     lines += _fetches(model, request, programmings)
@@ -57,7 +57,7 @@ def _lines(model: PmuModel, request: Request, programmings: Sequence[Programming
 
 
 def _constraints(model: PmuModel, request: Request, made: Programming) -> Iterator[Constraint]:
-    """Every qualification of the request with every event of a programming."""
+    """Yield the effect of every qualification of the request on every event of a programming."""
     qualifier = Qualifier(model, made.writes)
     for event in (monitor.event for monitor in made.monitors):
         channels = qualifier.channels(event)
@@ -78,20 +78,20 @@ def _constraints(model: PmuModel, request: Request, made: Programming) -> Iterat
 
 
 def _matches_all(matcher: OpcodeMatch, model: PmuModel) -> bool:
-    """Whether a matcher lets every instruction pass."""
+    """Return whether a matcher matches every instruction."""
     bits = (1 << model.programmer.opcode_bits) - 1
     return matcher.raw is None and matcher.slots == SLOTS and matcher.mask == bits
 
 
 def _unconstrained(found: Sequence[Constraint], check: bool) -> list[str]:
-    """A line for each event that a qualification leaves alone."""
+    """Return a line for each event that a qualification does not constrain."""
     for what in dict.fromkeys(one.what for one in found) if check else ():
         qualifications_bear_on_some_event(what, [one for one in found if one.what == what])
     return [f"{one.event.name}: {one.what} does not constrain it: {one.lacking}" for one in found if one.lacking]
 
 
 def _fetches(model: PmuModel, request: Request, programmings: Sequence[Programming]) -> list[str]:
-    """Which of the fetches a code range constrains, for events that count fetches of both kinds."""
+    """Return lines on the fetches that a code range constrains, for events that count fetches of both kinds."""
     ranges = request.irange
     if not ranges or not (ranges.demand_fetch or ranges.prefetch_match):
         return []
@@ -113,7 +113,7 @@ def _fetches(model: PmuModel, request: Request, programmings: Sequence[Programmi
 
 
 def _not_inverted(model: PmuModel, request: Request, programmings: Sequence[Programming]) -> list[str]:
-    """Events that count inside of the range that was to be inverted."""
+    """Return a line for each event that counts inside an inverted range."""
     if not request.irange or not request.irange.inverse:
         return []
     inside = []
@@ -128,13 +128,13 @@ def _not_inverted(model: PmuModel, request: Request, programmings: Sequence[Prog
 
 
 def inexact(programmings: Sequence[Programming]) -> list[str]:
-    """Lines about ranges that reach further than what was asked for; -v says the same in numbers."""
+    """Return lines about programmed ranges that exceed the requested ones; -v prints the same in numbers."""
     ranges = [(kind, one) for made in programmings for kind, one in (("code", made.irange), ("data", made.drange))]
     return list(dict.fromkeys(line for kind, programmed in ranges for line in _bleed(kind, programmed)))
 
 
 def _bleed(kind: str, programmed: RangeProgramming | None) -> Iterator[str]:
-    """A line for each range that the registers cannot hold exactly (pfmon on Itanium 2, section 8.2)."""
+    """Yield a line for each range that the registers cannot hold exactly (pfmon on Itanium 2, section 8.2)."""
     if programmed:
         for (start, end), (below, beyond) in zip(programmed.limits, programmed.off, strict=True):
             if below or beyond:
@@ -145,15 +145,15 @@ def _bleed(kind: str, programmed: RangeProgramming | None) -> Iterator[str]:
 
 
 def _instruction_sets(request: Request, programmings: Sequence[Programming]) -> list[str]:
-    """Both sets were asked for, by name, of a PMU that counts one (Montecito manual table 3-5)."""
+    """Return a line if both sets were requested by name of a PMU that counts one (Montecito manual table 3-5)."""
     named = any(event.ism == BOTH_SETS for event in request.events)
     alone = all(monitor.ism == IA64_ONLY for made in programmings for monitor in made.monitors)
     return ["both instruction sets were asked for; this PMU counts IA-64 code alone"] if named and alone else []
 
 
 def qualifications_bear_on_some_event(what: str, found: Sequence[Constraint]) -> None:
-    """A qualification that no event obeys was meant otherwise (pfmon on Itanium 2, section 4.5; Montecito manual
-    section 3.2.3.1: channel 0 qualifies all events, the others tagged instructions).
+    """A qualification must constrain at least one event (pfmon on Itanium 2, section 4.5; Montecito manual section
+    3.2.3.1: channel 0 qualifies all events, the others tagged instructions).
     """
     if found and all(one.lacking for one in found):
         said = "; ".join(dict.fromkeys(f"{one.event.name}: {one.lacking}" for one in found))
@@ -165,7 +165,8 @@ def qualifications_bear_on_some_event(what: str, found: Sequence[Constraint]) ->
 
 
 def fetch_choice_needs_events_of_fetches() -> NoReturn:
-    """Demand fetches and prefetches are told apart in events that count both (Montecito manual section 3.3.5.2)."""
+    """The choice of demand fetches or prefetches applies to events that count both (Montecito manual section
+    3.3.5.2)."""
     raise RuleError(
         "fetch_choice_needs_events_of_fetches",
         "--irange-demand-fetch and --irange-prefetch-match are for events that count fetches of both kinds, and "

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 TABLES = join(dirname(__file__), "events")
 CODE_MASK = 0xFFFF
-"""Of an event code: the unit mask is in bits 19:16."""
+"""Position of the unit mask in an event code, bits 19:16."""
 
 
 class Event(NamedTuple):
-    """One event: what a counter's configuration register selects, and what is known about it.
+    """One event: the selection in a counter's configuration register, and the event's properties.
 
-    `counters` are PMD numbers. `max_increment` is the most that one cycle can add. `iar`, `opc`, `dar`:
+    `counters` are PMD numbers. `max_increment` is the maximum increment of one cycle. `iar`, `opc`, `dar`:
     whether instruction ranges, opcode matchers and data ranges qualify it. `set` is a group and number such
     as `L1D:3`, `type` Montecito's thread type, `ear` the event address register mode of a virtual event.
     "-" stands for none. `signal` names what is counted, `fidelity` is exact, modelled or unmodelled and
@@ -58,7 +58,7 @@ class Event(NamedTuple):
 
 
 def _event(row: list[str]) -> Event:
-    """One CSV row as an event; the columns stand in the order of the fields of `Event`."""
+    """Return the event of a CSV row, whose columns are in the order of the fields of `Event`."""
     name, code, umask, counters, increment, iar, opc, dar, group, kind, every, mesi, ear, buffer, *rest = row
     return Event(
         name,
@@ -80,7 +80,7 @@ def _event(row: list[str]) -> Event:
 
 
 def name_pattern(text: str) -> re.Pattern[str]:
-    """A regular expression over names, whatever their case."""
+    """Compile a regular expression over names, ignoring case."""
     import re
 
     try:
@@ -90,13 +90,13 @@ def name_pattern(text: str) -> re.Pattern[str]:
 
 
 class EventTable:
-    """The events of one PMU, by name; names are matched whatever their case.
+    """The events of one PMU, by name, ignoring case.
 
-    An event is made of its row when it is first asked for: a run needs a handful of some five hundred.
+    An event is parsed from its row on first use: a run needs a handful of some five hundred.
     """
 
     def __init__(self, pmu: str, rows: Iterable[str]) -> None:
-        """``rows``: those of the CSV file without its header, as text."""
+        """``rows``: the lines of the CSV file without its header."""
         self.pmu = pmu
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
@@ -124,35 +124,33 @@ class EventTable:
         return self._events[name.upper()]
 
     def umask_free(self, event: Event) -> bool:
-        """Whether no unit mask tells variants of the event apart: it is the only one with its code
-        and set.
-        """
+        """Return whether the event has no variants by unit mask: it is the only one with its code and set."""
         return sum(other.set == event.set for other in self._of_code(event.code)) == 1
 
     def canonical(self, code: int) -> list[Event]:
-        """The events of a code, one for each unit mask: no aliases, and no events that stand for a mode of an event
-        address register.
+        """Return the events of a code, one for each unit mask, without aliases and without events that select a mode of
+        an event address register.
         """
         return [event for event in self._of_code(code) if event.ear == "-" and event.alias_of == "-"]
 
     def ear_kind(self, code: int) -> str:
-        """The event address register (`iear`, `dear`) whose captures a code counts, or ""."""
+        """Return the event address register (`iear`, `dear`) whose captures a code counts, or ""."""
         kinds = [event.ear.partition("_")[0] for event in self._of_code(code) if event.ear != "-"]
         return kinds[-1] if kinds else ""
 
     def matching(self, pattern: str) -> list[Event]:
-        """The events whose name contains a match of the regular expression, whatever the case."""
+        """Return the events whose name contains a match of the regular expression, ignoring case."""
         match = name_pattern(pattern)
         return [event for event in self if match.search(event.name)]
 
     def with_code(self, code: int) -> list[Event]:
-        """The events that an event code selects: code alone, or code with the umask in bits 19:16."""
+        """Return the events that an event code selects: code alone, or code with the umask in bits 19:16."""
         return [e for e in self._of_code(code & CODE_MASK) if code in (e.code, e.code | e.umask << 16)]
 
 
 @cache
 def load_events(pmu: str) -> EventTable:
-    """The event table of a PMU, read once."""
+    """Return the event table of a PMU, read once."""
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         raise PfmonError(f"no event table for PMU {pmu!r}")

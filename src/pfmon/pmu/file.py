@@ -1,6 +1,6 @@
-"""The register file of one PMU instance: what it holds, what reads return, and its counters at work.
+"""The register file of one PMU instance: register contents, reads and writes, and counting.
 
-`RegisterFile` is what the register files of all families have; `Ia64File` is that of the Itaniums. Generic performance
+`RegisterFile` is the base class of all families; `Ia64File` is the register file of the Itaniums. Generic performance
 counters of IA-64 processors count in the low W bits (32 on Itanium, 47 on Itanium 2 and Montecito). A carry out of them
 sets the counter's bit in PMC0 and, when PMC.oi is set, PMC0.fr, which freezes all monitoring, and the interrupt
 (Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.register import RegisterSet
 
 MOST_KNOWN = 256
-"""Settings of which it is remembered whether a counter counts under them."""
+"""Maximum number of cached settings for which it is known whether a counter counts."""
 
 
 TRACE_EXTENSIONS = 0x3333333333333333
@@ -29,18 +29,17 @@ TRACE_EXTENSIONS = 0x3333333333333333
 
 
 class CounterBank(NamedTuple):
-    """Which PMDs are event counters, and how many bits they count in."""
+    """The PMDs that are event counters, and their width in bits."""
 
     numbers: tuple[int, ...]
     width: int
 
 
 class RegisterFile(ABC):
-    """All registers of one PMU, as the hardware would hold them.
+    """All registers of one PMU, with the hardware's contents.
 
     `read` and `write` take names (`pmc4`, `ia32_pmc0`, `mmcr0`) and values. Data registers have numbers as well
-    (`CounterBank`); `add` and `add_together` are what the counting path calls: they add any number of increments at
-    once.
+    (`CounterBank`); the counting path calls `add` and `add_together`, which add any number of increments at once.
     """
 
     def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
@@ -48,80 +47,80 @@ class RegisterFile(ABC):
         self.bank = bank
         self.interrupt = False
         self.configured = 0
-        """Changes whenever a register is written that says what is counted: no counter, no status."""
+        """Changes at each write of a register that controls counting; not of a counter or a status register."""
         self._held = dict(registers.resets)
         self._limit = 1 << bank.width
 
-    # What a family fills in.
+    # Implemented by a family.
 
     @abstractmethod
     def read(self, name: str, cpl: int = 0) -> int:
-        """What a read at a privilege level returns; BadValueError where it faults."""
+        """Return the result of a read at a privilege level. BadValueError: it faults."""
 
     @abstractmethod
     def write(self, name: str, value: int, cpl: int = 0) -> None:
-        """Write a register as the hardware does; BadValueError where that faults."""
+        """Write a register as the hardware does. BadValueError: the write faults."""
 
     @abstractmethod
     def data_register(self, number: int) -> str | None:
-        """The name of a data register: a counter, or what captures. None: there is none of that number."""
+        """Return the name of a data register: a counter or a capture register. None: there is none of that number."""
 
     @abstractmethod
     def read_data(self, number: int, cpl: int) -> int:
-        """What a program at a privilege level reads from a data register."""
+        """Return the value that a program at a privilege level reads from a data register."""
 
     @property
     @abstractmethod
     def frozen(self) -> bool:
-        """Whether nothing counts."""
+        """Whether counting is frozen."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Nothing counts from here on, as a driver has it."""
+        """Stop all counting, as a driver does."""
 
     @abstractmethod
     def enabled(self, pmd: int) -> bool:
-        """Whether the counter counts in the current state."""
+        """Return whether the counter counts in the current state."""
 
     def may_count(self, pmd: int) -> bool:
-        """Whether the counter counts in the current state, now or when another one lets it."""
+        """Return whether the counter counts in the current state, now or when another counter triggers it."""
         return self.enabled(pmd)
 
     def enabled_in_kernel(self, pmd: int) -> bool:
-        """Whether the counter counts while the operating system runs for a program."""
+        """Return whether the counter counts while the operating system runs for a program."""
         return False
 
     @property
     def steered(self) -> bool:
-        """Whether counters begin or stop to count by what others have counted, so that a run has to follow them."""
+        """Whether counters start or stop others, which requires live counting."""
         return False
 
     @abstractmethod
     def run_program(self) -> None:
-        """The state in which a monitored program runs."""
+        """Enter the state in which a monitored program runs."""
 
     def enable_interrupts(  # noqa: B027  # most PMUs' programmings do
         self, counters: Collection[int], controls: Mapping[str, int]
     ) -> None:
-        """Let counters that are sampled raise their interrupt, where their configuration does not say so anyway.
-        PfmonError: one of ``controls`` forbids it."""
+        """Enable the overflow interrupt of sampled counters, unless their configuration does so already. PfmonError:
+        one of ``controls`` disables it."""
 
     @abstractmethod
     def set_secure(self, secure: bool) -> None:
-        """Whether the program may not read its counters."""
+        """Set whether the program may not read its counters."""
 
     @abstractmethod
     def _overflow(self, pmd: int) -> None:
-        """A counter wrapped: status, interrupt, freeze."""
+        """Handle a wrapped counter: status, interrupt, freeze."""
 
     @abstractmethod
     def take_overflows(self) -> list[int]:
-        """The counters that have overflowed; clears the status and the interrupt, as a handler does."""
+        """Return the counters that have overflowed; clear the status and the interrupt, as a handler does."""
 
     # Common to all.
 
     def reset(self) -> None:
-        """The state after processor reset (Montecito manual section 3.3.12).
+        """Enter the state after processor reset (Montecito manual section 3.3.12).
 
         State that a manual leaves undefined is zero here.
         """
@@ -130,46 +129,46 @@ class RegisterFile(ABC):
         self._held = dict(self.registers.resets)
 
     def field(self, name: str, field: str) -> int:
-        """One field of a register."""
+        """Return one field of a register."""
         register = self.registers[name]
         return register.field(field).get(self._held[register.name])
 
     def set_field(self, name: str, field: str, value: int) -> None:
-        """Write one field, the others as they are."""
+        """Write one field, keeping the others."""
         register = self.registers[name]
         spec = register.field(field)
         self.write(name, (self._held[register.name] & ~spec.mask) | spec.put(register.name, value))
 
     def contents(self) -> dict[str, int]:
-        """What the registers hold, by name."""
+        """Return the registers' contents, by name."""
         return dict(self._held)
 
     def held(self, name: str) -> int:
-        """What a register holds, for the PMU itself."""
+        """Return a register's contents, without the effects of a read."""
         return self._held[name]
 
     def hold(self, values: Mapping[int, int]) -> None:
-        """The PMU itself puts values into its data registers."""
+        """Store values in data registers, as the PMU itself does."""
         self._held.update({self._data(number): value for number, value in values.items()})
 
     def _data(self, number: int) -> str:
-        """The name of a data register that is there."""
+        """Return the name of an existing data register."""
         name = self.data_register(number)
         if name is None:
             raise KeyError(f"there is no data register {number}")
         return name
 
     def count(self, pmd: int) -> int:
-        """The counter's count bits as an unsigned number."""
+        """Return the counter's count bits as an unsigned number."""
         return self._held[self._data(pmd)] & (self._limit - 1)
 
     def headroom(self, pmd: int) -> int:
-        """The increments after which the counter wraps."""
+        """Return the number of increments after which the counter wraps."""
         return self._limit - self.count(pmd)
 
     def add(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; True when it wraps, with what that brings about. A frozen PMU counts nothing. Whether the
-        monitor is enabled is the caller's to know (`enabled`)."""
+        """Add to a counter and handle its overflow; return whether it wrapped. A frozen PMU counts nothing. The caller
+        checks that the monitor is enabled (`enabled`)."""
         if self.frozen or not increment:
             return False
         wraps = self._advance(pmd, increment)
@@ -178,8 +177,8 @@ class RegisterFile(ABC):
         return wraps
 
     def add_together(self, increments: Mapping[int, int]) -> list[int]:
-        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the
-        freeze that this brings about comes behind all of it. The counters that wrapped."""
+        """Add to several counters at once, as one instruction or cycle does: all counters are added before an overflow
+        freezes them. Return the counters that wrapped."""
         if self.frozen:
             return []
         wrapped = [pmd for pmd, increment in increments.items() if self._advance(pmd, increment)]
@@ -188,7 +187,7 @@ class RegisterFile(ABC):
         return wrapped
 
     def _advance(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; whether there was a carry out of it."""
+        """Add to a counter; return whether there was a carry out of it."""
         name = self._data(pmd)
         count = (self._held[name] & (self._limit - 1)) + increment
         self._held[name] = count & (self._limit - 1)
@@ -196,7 +195,7 @@ class RegisterFile(ABC):
 
 
 class Ia64File(RegisterFile):
-    """The registers of an Itanium: PMCs, PMDs, breakpoint registers, and the bits of PSR, DCR and PMV that steer
+    """The registers of an Itanium: PMCs, PMDs, breakpoint registers, and the bits of PSR, DCR and PMV that control
     monitoring."""
 
     def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
@@ -206,7 +205,7 @@ class Ia64File(RegisterFile):
         self._known_enabled: dict[tuple[int, int, int, int], bool] = {}
 
     def read(self, name: str, cpl: int = 0) -> int:
-        """What a read at a privilege level returns.
+        """Return the result of a read at a privilege level.
 
         A PMC is read at level 0 only. An unprivileged read of a PMD returns 0 when PSR.sp is set or when the
         counter is privileged (PMC.pm, table 3-5).
@@ -222,7 +221,7 @@ class Ia64File(RegisterFile):
         return register.shown(self._held[register.name])
 
     def _hidden(self, number: int) -> bool:
-        """Whether unprivileged software reads PMD `number` as 0."""
+        """Return whether unprivileged software reads PMD `number` as 0."""
         if self._held["psr"] & self.registers["psr"].field("sp").mask:
             return True
         return number in self.bank.numbers and self.field(f"pmc{number}", "pm") == 1
@@ -241,12 +240,12 @@ class Ia64File(RegisterFile):
                 self.configured += 1
 
     def data_register(self, number: int) -> str | None:
-        """PMDs have their numbers."""
+        """Return the name of the PMD of that number."""
         name = f"pmd{number}"
         return name if name in self.registers else None
 
     def read_data(self, number: int, cpl: int) -> int:
-        """A read of a PMD; one that is not there is 0."""
+        """Read a PMD; one that does not exist reads as 0."""
         name = self.data_register(number)
         return self.read(name, cpl) if name else 0
 
@@ -256,25 +255,25 @@ class Ia64File(RegisterFile):
         return bool(self._held["pmc0"] & 1)
 
     def stop(self) -> None:
-        """PMC0.fr."""
+        """Set PMC0.fr."""
         self.set_field("pmc0", "fr", 1)
 
     def enabled(self, pmd: int) -> bool:
-        """Whether the counter counts now: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm, PSR.is not
-        masked by PMC.ism.
+        """Return whether the counter counts now: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm, PSR.is
+        not masked by PMC.ism.
 
         Montecito manual section 3.3.1, Itanium manual sections 6.1.3.2 and 6.1.3.3. Bit 0 of ism masks IA-64 code,
         bit 1 IA-32 code: 0 both, 1 IA-32 only, 2 IA-64 only (Montecito manual table 3-5), 3 neither. PMC4.enable of
-        Itanium 2 is not looked at: the programmings that its counters count by leave it at zero.
+        Itanium 2 is ignored: programming leaves it at zero.
         """
         return self._enabled_at(pmd, self.field("psr", "cpl"))
 
     def enabled_in_kernel(self, pmd: int) -> bool:
-        """Whether the counter counts while the operating system runs, at level 0."""
+        """Return whether the counter counts while the operating system runs, at level 0."""
         return self._enabled_at(pmd, 0)
 
     def _enabled_at(self, pmd: int, cpl: int) -> bool:
-        """Looked up once for each setting: every overflow asks for all counters."""
+        """Return whether the counter counts at a level; cached by setting, as every overflow checks all counters."""
         if self.frozen:
             return False
         asked = pmd, self._held["psr"], self._held[f"pmc{pmd}"], cpl
@@ -294,27 +293,27 @@ class Ia64File(RegisterFile):
         return bool(running and level and not masked)
 
     def run_program(self) -> None:
-        """The state in which a monitored program runs: level 3, IA-64 code, user and privileged monitors on."""
+        """Enter the state in which a monitored program runs: level 3, IA-64 code, user and privileged monitors on."""
         for name, value in {"up": 1, "pp": 1, "cpl": 3, "is": 0}.items():
             self.set_field("psr", name, value)
 
     def set_secure(self, secure: bool) -> None:
-        """PSR.sp."""
+        """Set PSR.sp."""
         self.set_field("psr", "sp", int(secure))
 
     def interruption(self) -> None:
-        """What the delivery of an interruption does: level 0, IA-64 code, PSR.pp from DCR.pp.
+        """Deliver an interruption: level 0, IA-64 code, PSR.pp from DCR.pp.
 
-        So DCR.pp says whether privileged monitors count in handlers (Itanium manual section 6.1.3.2).
+        So DCR.pp controls whether privileged monitors count in handlers (Itanium manual section 6.1.3.2).
         """
         self.set_field("psr", "pp", self.field("dcr", "pp"))
         self.set_field("psr", "cpl", 0)
         self.set_field("psr", "is", 0)
 
     def _overflow(self, pmd: int) -> None:
-        """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt.
+        """Handle a wrapped counter: set its bit in PMC0, and with PMC.oi freeze and raise one interrupt.
 
-        With PMC.ev the outside is notified, whatever PMC.oi (table 3-6); `notifications` counts that.
+        With PMC.ev an external notification occurs, independent of PMC.oi (table 3-6); `notifications` counts these.
         """
         self._held["pmc0"] |= 1 << pmd
         notify, interrupt = self._effects(pmd)
@@ -324,7 +323,7 @@ class Ia64File(RegisterFile):
             self.interrupt = True
 
     def _effects(self, pmd: int) -> tuple[int, int]:
-        """PMC.ev and PMC.oi of a counter, looked up once for each programming: samplers overflow often."""
+        """Return PMC.ev and PMC.oi of a counter; cached by programming, as samplers overflow often."""
         known = self._known_effects.get(pmd)
         if known is None or known[0] != self.configured:
             known = (self.configured, self.field(f"pmc{pmd}", "ev"), self.field(f"pmc{pmd}", "oi"))
@@ -333,13 +332,13 @@ class Ia64File(RegisterFile):
 
     @property
     def pending_vector(self) -> int | None:
-        """The vector of the interrupt that waits, None if there is none or PMV masks it (section 3.3.11)."""
+        """The vector of the pending interrupt, None if there is none or PMV masks it (section 3.3.11)."""
         if not self.interrupt or self.field("pmv", "m"):
             return None
         return self.field("pmv", "vector")
 
     def take_overflows(self) -> list[int]:
-        """The counters that have overflowed; clears PMC0 and the interrupt, as a handler does."""
+        """Return the counters that have overflowed; clear PMC0 and the interrupt, as a handler does."""
         status = self._held["pmc0"]
         self._held["pmc0"] = 0
         self.interrupt = False

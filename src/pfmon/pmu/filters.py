@@ -1,6 +1,6 @@
-"""Qualification as plain data: what lets an instruction or a data access be counted, ready for a loop to evaluate.
+"""Qualification as plain data: filters of instructions and data accesses that a loop can evaluate.
 
-Nothing in here refers to registers: `qualify.Qualifier` makes these values from them.
+This module does not refer to registers: `qualify.Qualifier` creates these values from them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ ALL_OPCODE_BITS = (1 << SLOT_BITS) - 1
 class CodeFilter(NamedTuple):
     """The code range of a tag channel, over bundle addresses.
 
-    A bundle passes when `everything` is set. Otherwise it has to be in one of the `blocks`, which are (address, mask)
-    and match where the mask has ones, or in one of the `intervals`, which are (low, high) with both ends included;
-    with `inverse` it has to be in none.
+    A bundle passes when `everything` is set. Otherwise it must be in one of the `blocks`, which are (address, mask) and
+    match where the mask has ones, or in one of the `intervals`, which are (low, high) with both ends included; with
+    `inverse` it must be in none.
     """
 
     everything: bool = True
@@ -26,7 +26,7 @@ class CodeFilter(NamedTuple):
     intervals: tuple[tuple[int, int], ...] = ()
 
     def passes(self, address: int) -> bool:
-        """Whether the bundle at the address counts."""
+        """Return whether the bundle at the address counts."""
         if self.everything:
             return True
         inside = in_blocks(self.blocks, address) or any(low <= address <= high for low, high in self.intervals)
@@ -36,8 +36,8 @@ class CodeFilter(NamedTuple):
 class OpcodeFilter(NamedTuple):
     """The opcode matcher of a tag channel, over the 41 bits of a slot.
 
-    An instruction passes when `everything` is set. Otherwise its slot type has to be among the letters of `slots`, and
-    its bits have to be those of `match` where `mask` has ones.
+    An instruction passes when `everything` is set. Otherwise its slot type must be among the letters of `slots`, and
+    its bits must be those of `match` where `mask` has ones.
     """
 
     everything: bool = True
@@ -46,7 +46,7 @@ class OpcodeFilter(NamedTuple):
     mask: int = 0
 
     def passes(self, slot: str, opcode: int) -> bool:
-        """Whether an instruction of a slot type counts."""
+        """Return whether an instruction of a slot type counts."""
         return self.everything or (slot in self.slots and not (opcode ^ self.match) & self.mask)
 
 
@@ -55,14 +55,15 @@ EVERY_OPCODE = OpcodeFilter()
 
 
 def opcode_filter(slots: str, match: int, mask: int) -> OpcodeFilter:
-    """The filter of slot types and of the bits that `mask` compares; one that excludes nothing says so."""
+    """Return the filter of slot types and of the bits that `mask` compares; `everything` is set if it excludes
+    nothing."""
     if slots == SLOTS and not mask:
         return EVERY_OPCODE
     return OpcodeFilter(False, slots, match & mask, mask)
 
 
 def widened(bits: int) -> int:
-    """The 27 opcode bits of PMC8 and PMC9 at their places in a slot: 26:13 are bits 40:27, 12:0 bits 12:0.
+    """Return the 27 opcode bits of PMC8 and PMC9 at their positions in a slot: 26:13 are bits 40:27, 12:0 bits 12:0.
 
     Pfmon on Itanium 2, section 4.1.
 
@@ -73,5 +74,5 @@ def widened(bits: int) -> int:
 
 
 def in_blocks(blocks: tuple[tuple[int, int], ...], address: int) -> bool:
-    """Whether an address is that of one of the blocks, in the bits that their masks compare."""
+    """Return whether an address matches one of the blocks, in the bits that their masks compare."""
     return any(not (first ^ address) & mask for first, mask in blocks)

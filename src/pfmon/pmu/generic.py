@@ -1,4 +1,4 @@
-"""What the Itaniums' PMUs have of the events that perf calls by generic names: ``generic_events.csv``."""
+"""perf's generic events on the Itaniums' PMUs: ``generic_events.csv``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PMUS = ("itanium", "itanium2", "montecito")
 
 @cache
 def generic_events(pmu: str) -> dict[str, str]:
-    """Generic name -> event of a PMU; those that it has not are left out."""
+    """Return generic name -> event of a PMU, without names that it lacks."""
     place = PMUS.index(pmu)
     found = {name: of_pmus[place] for name, *of_pmus in rows(TABLE, ("name", *PMUS))}
     return {name: event for name, event in found.items() if event != "-"}

@@ -1,7 +1,7 @@
-"""What Itanium, Itanium 2 and Montecito have in common: the order of the steps of programming and their checks, and how
-counters are read back.
+"""Programming common to Itanium, Itanium 2 and Montecito: the order of its steps and their checks, and the decoding of
+counters.
 
-A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the rules and register layouts.
+A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) defines the rules and register layouts.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
 
 class Ia64Decoder(CounterDecoder):
-    """Finds the events of one Itanium's counters; a processor's class fills in what it does otherwise."""
+    """Decodes the events of one Itanium's counters; a processor's class overrides the differences."""
 
-    # What a processor fills in.
+    # Overridden by processors.
 
     def umask(self, number: int, event: Event, own: int) -> int:
-        """The unit mask that holds for a counter; ``event`` is one of those with the counter's code."""
+        """Return the unit mask in force for a counter; ``event``: one with the counter's code."""
         return own
 
     def heads(self, number: int, event: Event) -> int | None:
-        """The counter whose event selects the set of the event's group; None: the event belongs to no set."""
+        """Return the counter whose event selects the set of the event's group; None: the event belongs to no set."""
         return None
 
     def all_threads(self, number: int, event: Event, fields: Mapping[str, int]) -> bool:
-        """Whether a counter, with these fields, counts for both threads."""
+        """Return whether a counter with these fields counts for both threads."""
         return False
 
     def ear_setting(self, kind: str) -> tuple[str, int] | None:
-        """Mode and unit mask of an event address register (`iear`, `dear`); None: it captures nothing."""
+        """Return mode and unit mask of an event address register (`iear`, `dear`); None: it captures nothing."""
         return None
 
     # Common to all.
 
     def read(self) -> Reading:
-        """All counters."""
+        """Decode all counters."""
         found = [self._counter(number) for number in self.counters if self.values.field(f"pmc{number}", "plm")]
         return Reading(
             tuple(one for one in found if isinstance(one, Monitor)),
@@ -70,7 +70,7 @@ class Ia64Decoder(CounterDecoder):
         )
 
     def _counter(self, number: int) -> Monitor | Unknown:
-        """One counter that is switched on."""
+        """Decode one enabled counter."""
         event = self.event(number)
         fields = self.values.fields(f"pmc{number}")
         reason = self._contradiction(number, event) if event else "no event has this code and unit mask"
@@ -91,7 +91,7 @@ class Ia64Decoder(CounterDecoder):
         )
 
     def event(self, number: int) -> Event | None:
-        """The event of a counter, the canonical one of several names; None if there is none."""
+        """Return the event of a counter, the canonical one of several names; None if there is none."""
         fields = self.values.fields(f"pmc{number}")
         alike = self.events.canonical(fields["es"])
         if not alike:
@@ -104,8 +104,8 @@ class Ia64Decoder(CounterDecoder):
         return next((event for event in alike if event.umask == umask), None)
 
     def _ear_event(self, kind: str, code: int) -> Event | None:
-        """The event that counts an event address register's captures: the one of its mode and unit mask, if there is
-        one. The counter's own unit mask has no part in it."""
+        """Return the event that counts an event address register's captures: that of its mode and unit mask, if there
+        is one. The counter's own unit mask is ignored."""
         setting = self.ear_setting(kind)
         captures = f"{kind}_{setting[0]}" if setting else "-"
         umask = setting[1] if setting else 0
@@ -117,7 +117,7 @@ class Ia64Decoder(CounterDecoder):
         return None
 
     def _contradiction(self, number: int, event: Event) -> str:
-        """Why a counter cannot count its event, or ""."""
+        """Return why a counter cannot count its event, or ""."""
         if number not in event.counters:
             return f"{event.name} cannot be counted on PMD{number}"
         head = self.heads(number, event)
@@ -141,21 +141,21 @@ class Ia64Programmer(Programmer):
     range_filters: tuple[str, ...] = ()
 
     def run(self) -> Programming:
-        """As any programming; what its monitors count is read back from the registers, under the names asked for."""
+        """Run all steps; the monitors are decoded from the registers, with the requested names."""
         made = super().run()
         values = RegisterValues(self.registers, made.writes)
         found = {one.pmd: one for one in self.decoder(self.table, self.counters, values).read().monitors}
         return made._replace(monitors=tuple(found[one.pmd]._replace(event=one.event) for one in made.monitors))
 
     def write(self, name: str, value: int) -> None:
-        """Note a register value; a register that is not available is an error."""
+        """Record a register value. RuleError: the register is not available."""
         register = self.registers[name]
         if name.startswith("pmc"):
             pmc_must_be_available(register.number, self.request.unavailable)
         self.writes[name] = value
 
     def check(self) -> None:
-        """Qualifiers and ranges first, then what any PMU checks."""
+        """Check qualifiers and ranges, then the rules of any PMU."""
         default_plm_must_not_be_zero(self.request.plm)
         if self.request.ism == IA32_ONLY:
             ia32_only_excludes_ia64_features(self.request, self.branch_buffer() is not None)
@@ -172,7 +172,7 @@ class Ia64Programmer(Programmer):
         super().check()
 
     def check_ranges(self) -> None:
-        """Form of the ranges."""
+        """Check the form of the ranges."""
         if self.request.irange:
             range_start_is_below_end(self.request.irange.limits, self.request.irange.option)
             code_ranges_are_bundle_aligned(self.request.irange)
@@ -182,7 +182,7 @@ class Ia64Programmer(Programmer):
             range_filters_exist(self.request.drange, (), "data ranges")
 
     def check_qualifiers(self, event: Event) -> None:
-        """That an event supports every qualification asked for."""
+        """Check that an event supports every requested qualification."""
         if self.request.irange:
             event_must_support_instruction_ranges(event, self.request.irange.option)
         if self.request.drange:
@@ -191,11 +191,11 @@ class Ia64Programmer(Programmer):
             event_must_support_opcode_matching(event)
 
     def program_monitor(self, monitor: Monitor) -> None:
-        """The counter's configuration register."""
+        """Write the counter's configuration register."""
         self.write(f"pmc{monitor.pmc}", self.configuration(monitor))
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """What the counter of one event is set to."""
+        """Return the setting of an event's counter."""
         return Monitor(
             event,
             number,
@@ -208,10 +208,10 @@ class Ia64Programmer(Programmer):
         )
 
     def ear(self, kind: str) -> EarRequest | None:
-        """The setting of an event address register (`iear`, `dear`): as requested, or as an event says.
+        """Return the setting of an event address register (`iear`, `dear`): the requested one, or that of an event.
 
-        An event such as DATA_EAR_CACHE_LAT8 stands for a mode and a unit mask. Of several such events one
-        sets the register, and all count what it captures.
+        An event such as DATA_EAR_CACHE_LAT8 selects a mode and a unit mask. Of several such events one sets the
+        register, and all count its captures.
         """
         requested: EarRequest | None = getattr(self.request, kind)
         meant = self.ear_events(kind)
@@ -221,25 +221,23 @@ class Ia64Programmer(Programmer):
         return EarRequest(event.ear.partition("_")[2], event.umask)
 
     def ear_events(self, kind: str) -> list[Event]:
-        """The events that stand for a mode of an event address register."""
+        """Return the events that select a mode of an event address register."""
         return [event for event in self.events if event.ear.startswith(kind)]
 
     def branch_buffer(self) -> BranchBufferRequest | None:
-        """The branch buffer's setting; an event that counts its captures switches it on, with all
-        branches.
-        """
+        """Return the branch buffer's setting; an event that counts its captures enables it for all branches."""
         if self.request.branch_buffer or not any(event.branch_buffer for event in self.events):
             return self.request.branch_buffer
         return BranchBufferRequest({"tm": 3, "ptm": 3, "ppm": 3})
 
     def encode(self, name: str, plm: int, **fields: int) -> int:
-        """A register value from fields, with the request's levels and pm."""
+        """Return a register value from fields, with the request's levels and pm."""
         return self.registers[name].encode(plm=self.plm(plm), pm=int(self.request.system_wide), **fields)
 
     def configuration(self, monitor: Monitor) -> int:
-        """The value of a counter's configuration register.
+        """Return the value of a counter's configuration register.
 
-        A threshold that was not checked is written as it is: hardware drops the bits that it does not have.
+        An unchecked threshold is written unchanged: hardware drops excess bits.
         """
         threshold = self.registers["pmc4"].field("threshold")
         register = self.registers[f"pmc{monitor.pmc}"]
@@ -254,18 +252,18 @@ class Ia64Programmer(Programmer):
         return (value | threshold.put(register.name, monitor.threshold)) & ~self.cleared(monitor)
 
     def cleared(self, monitor: Monitor) -> int:
-        """Bits of a configuration register that programming leaves at zero although they reset to one."""
+        """Return the bits of a configuration register that programming leaves at zero although they reset to one."""
         return 0
 
 
 def pmc_must_be_available(number: int, unavailable: frozenset[int]) -> None:
-    """A register that somebody else uses is not written (perfmon interface: unavailable PMCs)."""
+    """Registers in use by others are not written (perfmon interface: unavailable PMCs)."""
     if number in unavailable:
         raise RuleError("pmc_must_be_available", f"PMC{number} is not available")
 
 
 def ia32_only_excludes_ia64_features(request: Request, branch_buffer: bool) -> None:
-    """Ranges, opcode matchers and the branch buffer see IA-64 code only.
+    """Ranges, opcode matchers and the branch buffer apply to IA-64 code only.
 
     Pfmon on Itanium 2, section 7.1; Itanium manual section 6.1.3.3.
     """
@@ -287,8 +285,8 @@ def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> Non
 
 
 def events_agree_on_an_address_register(events: Sequence[Event], requested: EarRequest | None) -> None:
-    """An event address register has one mode and one latency or level, which hold for all events that count its
-    captures (Montecito manual sections 3.3.8 and 3.3.9; pfmon on Itanium 2, section 5).
+    """An event address register has one mode and one latency or level for all events that count its captures (Montecito
+    manual sections 3.3.8 and 3.3.9; pfmon on Itanium 2, section 5).
     """
     settings = {(event.ear.partition("_")[2], event.umask) for event in events}
     if requested and settings:
@@ -343,7 +341,7 @@ def range_allows_default_plm_only(event: Event, plm: int | None, default: int) -
 
 
 def mesi_mask(states: str) -> int:
-    """The MESI field (bit 0 I, 1 S, 2 E, 3 M) of a string of letters."""
+    """Return the MESI field (bit 0 I, 1 S, 2 E, 3 M) of a string of letters."""
     unknown = set(states) - set(MESI_BITS)
     if unknown:
         raise BadValueError(

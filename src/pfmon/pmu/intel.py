@@ -1,5 +1,5 @@
-"""Intel architectural performance monitoring, versions 1 and 2: what is asked for, in its registers, and read back from
-them (Intel SDM volume 3, section 30.2). The registers at work are in msr_file.py.
+"""Intel architectural performance monitoring, versions 1 and 2: programming and decoding of its registers (Intel SDM
+volume 3, section 30.2). msr_file.py has the register file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.request import EventRequest
 
 COUNTER_CONTROLS = ("pc", "int")
-"""Fields that a control sets for all counters; fixed-function ones have no PC."""
+"""Fields that a control sets for all counters; fixed-function counters have no PC."""
 SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
 
 
@@ -42,7 +42,7 @@ class IntelDecoder(CounterDecoder):
     """IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and, in version 2, IA32_PERF_GLOBAL_CTRL."""
 
     def read(self) -> Reading:
-        """All counters that are switched on."""
+        """Decode all enabled counters."""
         found = [self._counter(number) for number in self.counters if self.levels(number)]
         return Reading(
             tuple(one for one in found if isinstance(one, Monitor)),
@@ -50,14 +50,15 @@ class IntelDecoder(CounterDecoder):
         )
 
     def levels(self, number: int) -> int:
-        """The privilege levels at which a counter counts; 0: it is switched off, by its own control or by the global
+        """Return the privilege levels at which a counter counts; 0: it is disabled by its own control or by the global
         one."""
         if CONTROL in self.values.registers and not self.values[CONTROL] >> number & 1:
             return 0
         return control_levels(number, self.values.fields(select_register(number)))
 
     def event(self, number: int) -> Event | None:
-        """The event of a counter: what a general one selects, or the one that a fixed-function one has."""
+        """Return the event of a counter: the one that a general counter selects, or that of a fixed-function
+        counter."""
         if number in FIXED:
             fixed = (one for one in self.events if number in one.counters and one.alias_of == "-")
             return next(fixed, None)
@@ -65,7 +66,7 @@ class IntelDecoder(CounterDecoder):
         return next((one for one in self.events.canonical(fields["event"]) if one.umask == fields["umask"]), None)
 
     def _counter(self, number: int) -> Monitor | Unknown:
-        """One counter that is switched on."""
+        """Decode one enabled counter."""
         name, event = select_register(number), self.event(number)
         fields = self.values.fields(name)
         if event is None:
@@ -103,25 +104,25 @@ class IntelV1Programmer(Programmer):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """The counters, IA32_PMC0 to IA32_FIXED_CTR2."""
+        """Return a counter's name, IA32_PMC0 to IA32_FIXED_CTR2."""
         return counter_name(number).upper()
 
     def check(self) -> None:
-        """Controls beside PC and INT, which every counter has, are fields of IA32_DEBUGCTL."""
+        """Check the controls: PC and INT, which every counter has, and the fields of IA32_DEBUGCTL."""
         controls_are_fields(self.debug_controls(), self.registers)
         super().check()
 
     def debug_controls(self) -> dict[str, int]:
-        """The controls that are not of single counters."""
+        """Return the controls that belong to no single counter."""
         return {name: value for name, value in self.request.controls.items() if name not in COUNTER_CONTROLS}
 
     def check_thresholds(self) -> None:
-        """CMASK takes the place of thresholds: any value of its field, and INV needs one."""
+        """Check CMASK, which replaces thresholds: any value of its field is legal, and INV needs one."""
         for event, wanted in self.requested():
             invert_needs_a_threshold(event, wanted)
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """Fixed-function counters first, so that general ones stay free for other events."""
+        """Assign fixed-function counters first, so that general ones stay free for other events."""
         narrowed = [
             [c for c in counters if c in GENERAL or not (conditional(wanted) or self.request.controls.get("pc"))]
             for counters, wanted in zip(allowed, self.request.events, strict=True)
@@ -135,7 +136,8 @@ class IntelV1Programmer(Programmer):
         return super().assignment(preferred) or super().assignment(narrowed)
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """The interrupt is requested unless the control INT says otherwise: sampling and 64-bit counts need it."""
+        """Return the setting of an event's counter. The control INT is set by default: sampling and 64-bit counts need
+        the interrupt."""
         plm = self.plm(wanted.plm)
         user_levels_go_together(plm)
         return Monitor(
@@ -153,7 +155,7 @@ class IntelV1Programmer(Programmer):
         )
 
     def program_monitor(self, monitor: Monitor) -> None:
-        """The event select register, or the fixed-function counter's share of its control register."""
+        """Write the event select register, or the fixed-function counter's part of its control register."""
         os, user = monitor.plm & 1, bool(monitor.plm & USER_LEVELS)
         if monitor.pmd in FIXED:
             number = monitor.pmd - 32
@@ -185,7 +187,7 @@ class IntelV2Programmer(IntelV1Programmer):
     counter_source = "Intel SDM volume 3 section 30.2.2"
 
     def program_features(self) -> None:
-        """IA32_PERF_GLOBAL_CTRL last, which starts all counters at once; IA32_DEBUGCTL before it."""
+        """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once."""
         if controls := self.debug_controls():
             self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**controls)
         enables = 0
@@ -195,7 +197,7 @@ class IntelV2Programmer(IntelV1Programmer):
 
 
 def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:
-    """What can be set beside the events: PC and INT of all counters, and IA32_DEBUGCTL (version 2; section 30.2.2)."""
+    """Controls are PC and INT of all counters, and the fields of IA32_DEBUGCTL (version 2; section 30.2.2)."""
     known = list(COUNTER_CONTROLS)
     if "ia32_debugctl" in registers:
         known += [field.name for field in registers["ia32_debugctl"].fields]
@@ -205,12 +207,12 @@ def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> 
 
 
 def conditional(wanted: EventRequest) -> bool:
-    """Whether the request needs CMASK, INV or E."""
+    """Return whether the request needs CMASK, INV or E."""
     return bool(wanted.threshold or wanted.edge or wanted.invert)
 
 
 def user_levels_go_together(plm: int) -> None:
-    """USR stands for levels 1, 2 and 3 alike (section 30.2.1.1)."""
+    """USR selects levels 1, 2 and 3 together (section 30.2.1.1)."""
     if plm & USER_LEVELS not in (0, 8, USER_LEVELS):
         raise RuleError(
             "user_levels_go_together",

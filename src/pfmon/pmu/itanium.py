@@ -24,11 +24,11 @@ class ItaniumQualification(Qualification):
     """
 
     def channel(self, event: Event) -> int:
-        """Tag(PMC8) qualifies everything down the pipeline; Tag(PMC9) is counted as retired instructions only."""
+        """Return the tag: Tag(PMC8) qualifies all events; Tag(PMC9) is only counted as retired instructions."""
         return 1 if (event.code, event.umask) == TAGGED_BY_PMC9 else 0
 
     def code_filter(self, channel: int, cpl: int) -> CodeFilter:
-        """PMC13.ta tags all; otherwise any pair in use tags."""
+        """Return the filter of the code range: PMC13.ta tags all; otherwise any pair in use tags."""
         if self.values.field("pmc13", "ta"):
             return EVERY_BUNDLE
         used = [pair for pair in range(PAIRS) if self.values[f"ibr{2 * pair + 1}"]]
@@ -39,7 +39,7 @@ class ItaniumQualification(Qualification):
         return narrow_filter(self.values.fields(f"pmc{8 + channel % 2}"))
 
     def data_ranges(self) -> Blocks | None:
-        """The pairs in use, unless PMC11.pt passes all tags."""
+        """Return the pairs in use, unless PMC11.pt passes all tags."""
         if self.values.field("pmc11", "pt"):
             return None
         return tuple(self.data_pair(pair) for pair in range(PAIRS) if self.values[f"dbr{2 * pair + 1}"])
@@ -55,7 +55,7 @@ class ItaniumDecoder(Ia64Decoder):
 
 
 class ItaniumProgrammer(Ia64Programmer):
-    """Itanium manual chapter 6; events that add more than three a cycle count on PMD4 and PMD5 only."""
+    """Itanium manual chapter 6; events with increments above three per cycle count on PMD4 and PMD5 only."""
 
     pmu = "itanium"
     counters = (4, 5, 6, 7)
@@ -69,7 +69,7 @@ class ItaniumProgrammer(Ia64Programmer):
     deciding_ear_event = -1
 
     def program_features(self) -> None:
-        """Event address registers, opcode matchers, ranges, branch trace buffer."""
+        """Program event address registers, opcode matchers, ranges and the branch trace buffer."""
         self.program_instruction_ear()
         for name, matcher in zip(("pmc8", "pmc9"), self.request.opcodes, strict=True):
             if matcher:
@@ -87,13 +87,14 @@ class ItaniumProgrammer(Ia64Programmer):
             self.pmds += self.instruction_ear_pmds
 
     def program_instruction_range(self) -> None:
-        """IBRs and PMC13: tag all is switched off (Itanium manual section 6.2.4, table 6-3)."""
+        """Write IBRs and PMC13, with tag all cleared (Itanium manual section 6.2.4, table 6-3)."""
         if ranges := self.request.irange:
             self.irange = coarse(ranges, self.request.plm)
             self.write("pmc13", self.registers["pmc13"].encode(ta=0))
 
     def program_data_ear_and_range(self) -> None:
-        """PMC11 holds both: the data EAR, and pt = 0 when the DBRs qualify (Itanium manual table 6-3)."""
+        """Write PMC11, which holds the data EAR's setting, and pt = 0 when the DBRs qualify (Itanium manual table
+        6-3)."""
         ear = self.ear("dear")
         constrained = self.request.drange is not None
         if self.request.drange:

@@ -45,7 +45,7 @@ class Itanium2Qualification(TaggedQualification):
     head_register = "pmc8"
 
     def opcode_filter(self, channel: int) -> OpcodeFilter:
-        """PMC8 for channels 0 and 2, PMC9 for 1 and 3, where PMC15 does not ignore them."""
+        """Return PMC8 for channels 0 and 2, PMC9 for 1 and 3, unless PMC15 ignores them."""
         matcher = f"pmc{8 + channel % 2}"
         ignored = self.values.field("pmc15", f"ibrp{channel}_{matcher}")
         return EVERY_OPCODE if ignored else narrow_filter(self.values.fields(matcher))
@@ -55,14 +55,15 @@ class Itanium2Decoder(Ia64Decoder):
     """PMC5 selects the set of L1 events, PMC4 set and unit mask of L2 events."""
 
     def umask(self, number: int, event: Event, own: int) -> int:
-        """PMC4's, in sets where it holds for all; not for events without one (Itanium 2 manual, L2 events)."""
+        """Return PMC4's unit mask in sets that share it, except for events without one (Itanium 2 manual, L2
+        events)."""
         if number == 4 or event.group != "L2" or not own:
             return own
         head = self.event(4)
         return head.umask if head and head.set in UMASK_SETS else own
 
     def heads(self, number: int, event: Event) -> int | None:
-        """PMC5 for L1 events, PMC4 for L2 events."""
+        """Return PMC5 for L1 events, PMC4 for L2 events."""
         return {"L1D": 5, "L2": 4}.get(event.group)
 
     def ear_setting(self, kind: str) -> tuple[str, int] | None:
@@ -73,7 +74,7 @@ class Itanium2Decoder(Ia64Decoder):
 
 
 def data_ear_mode(field: int) -> str:
-    """The data EAR's mode from its field: 2 and 3 are ALAT misses (Montecito manual table 3-20)."""
+    """Return the data EAR's mode from its field: 2 and 3 are ALAT misses (Montecito manual table 3-20)."""
     return ("cache", "tlb", "alat", "alat")[field]
 
 
@@ -106,7 +107,7 @@ class Itanium2Programmer(TaggedProgrammer):
             )
 
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
-        """Which L1 event selects its set through PMC5, and which L2 event through PMC4."""
+        """Yield the choices of the L1 event that selects its set through PMC5, and of the L2 event on PMC4."""
         for first in l1_events_need_pmc5(self.events, allowed):
             for second in l2_events_need_pmc4(self.events, allowed):
                 if l2_events_share_the_umask_of_pmc4(self.events, second):
@@ -134,9 +135,9 @@ class Itanium2Programmer(TaggedProgrammer):
         return [1 if prefetch_events_use_ibr_pair_1(self.events, PREFETCH) else 0]
 
     def program_opcodes(self) -> None:
-        """PMC8, PMC9 and PMC15; PMC8 also says whether and how the code range is used.
+        """Write PMC8, PMC9 and PMC15; PMC8 also controls the use of the code range.
 
-        PMC15 is always written, so that no matcher of an earlier use stays in force.
+        PMC15 is always written, so that no earlier matcher stays in force.
         """
         first, second = self.request.opcodes
         if first:
@@ -151,7 +152,7 @@ class Itanium2Programmer(TaggedProgrammer):
         self.write("pmc15", self.registers["pmc15"].encode(**ignored))
 
     def matcher(self, name: str, wanted: OpcodeMatch | None, ignore: bool, inverse: bool) -> int:
-        """PMC8 or PMC9: opcode bits, ig_ad and inv; bit 2 must be one."""
+        """Return PMC8 or PMC9: opcode bits, ig_ad and inv; bit 2 must be one."""
         value = narrow_match(wanted, self.registers, name) if wanted else MATCH_ALL
         return value & ~7 | 4 | inverse << 1 | int(ignore)
 
@@ -166,7 +167,7 @@ class Itanium2Programmer(TaggedProgrammer):
             self.pmds += self.branch_buffer_pmds
 
     def cleared(self, monitor: Monitor) -> int:
-        """PMC4.enable is not part of an event's configuration: PAL sets it once."""
+        """Return PMC4.enable, which is not part of an event's configuration: PAL sets it once."""
         return self.registers["pmc4"].field("enable").mask if monitor.pmc == 4 else 0
 
 
@@ -187,9 +188,9 @@ def l2_events_need_pmc4(events: Sequence[Event], allowed: Sequence[Sequence[int]
 
 
 def l2_events_share_the_umask_of_pmc4(events: Sequence[Event], choice: Choice) -> bool:
-    """In L2 sets 0, 3 and 4 the unit mask of PMC4 holds for all counters.
+    """In L2 sets 0, 3 and 4 the unit mask of PMC4 applies to all counters.
 
-    Events with a unit mask of zero are not concerned. Itanium 2 manual, L2 unified cache events.
+    Events with a unit mask of zero are exempt. Itanium 2 manual, L2 unified cache events.
     """
     for head in choice:
         if events[head].set in UMASK_SETS:
@@ -198,7 +199,7 @@ def l2_events_share_the_umask_of_pmc4(events: Sequence[Event], choice: Choice) -
 
 
 def anchored(events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int) -> Iterator[Choice]:
-    """The choices that put one event of the group on the counter; one empty choice without such events."""
+    """Yield the choices that put one event of the group on the counter; one empty choice without such events."""
     members = [number for number, event in enumerate(events) if event.group == group]
     if not members:
         yield {}
@@ -246,7 +247,7 @@ def pmc9_excludes_code_ranges(ranges: RangeRequest | None) -> None:
 
 
 def pmc9_constrains_tagged_instructions_only(events: Sequence[Event]) -> None:
-    """PMC9 makes tag channels 1 and 3, which only retired-instruction events count.
+    """PMC9 constrains tag channels 1 and 3, which only retired-instruction events count.
 
     Itanium 2 manual, opcode match registers; PMC8 qualifies all events (channel 0).
     """

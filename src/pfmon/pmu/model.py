@@ -1,4 +1,4 @@
-"""A PMU as the rest of the system sees it: events, registers, and `program`."""
+"""The public interface of a PMU: events, registers, and `program`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RangeRequest,
     )
 
-# The module and the class that program each PMU; the one visible list of PMUs.
+# PMU -> module and class that program it; the only list of PMUs.
 PMUS = {
     "itanium": ("itanium", "ItaniumProgrammer"),
     "itanium2": ("itanium2", "Itanium2Programmer"),
@@ -51,7 +51,7 @@ OF_ARCHITECTURE = {"ia64": IA64, "x86": ("intel_v1", "intel_v2"), "ppc": ("ppc60
 
 
 class PmuModel:
-    """One PMU: `events` and `registers` are its tables, `program` turns events into register values."""
+    """One PMU: `events` and `registers` are its tables, `program` converts events to register values."""
 
     def __init__(self, name: str) -> None:
         module, programmer = PMUS[name]
@@ -61,7 +61,7 @@ class PmuModel:
 
     @property
     def architecture(self) -> str:
-        """The instruction set of the processors that have this PMU: `ia64`, `x86`, `ppc`."""
+        """The instruction set of the processors with this PMU: `ia64`, `x86`, `ppc`."""
         return self.programmer.architecture
 
     @property
@@ -81,11 +81,11 @@ class PmuModel:
         return numbers or list(self.bank.numbers)
 
     def data_name(self, number: int) -> str:
-        """What manuals call a data register: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PMC1."""
+        """Return a data register's name in the manuals: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PMC1."""
         return self.programmer.data_name(number)
 
     def register_file(self) -> RegisterFile:
-        """A fresh register file in the reset state, of the class that fits the PMU."""
+        """Return a new register file of the PMU's class in the reset state."""
         return self.programmer.register_file(self.registers, self.bank)
 
     def program(
@@ -110,7 +110,7 @@ class PmuModel:
         preload: Mapping[str, int] | None = None,
         two_threads: bool = False,
     ) -> Programming:
-        """Register values that count the events; PfmonError, naming the rule, when that cannot be.
+        """Return the register values that count the events. PfmonError, naming the rule: they cannot be counted.
 
         `events` are names or `EventRequest`s; `plm` and `ism` are the defaults for all of them;
         `system_wide` makes the monitors privileged (pm). `unavailable` are numbers of PMCs not to be used.
@@ -118,8 +118,8 @@ class PmuModel:
         `check_thresholds` False any threshold that fits its field, `check_ears` False events that stand for different
         settings of one event address register. `controls` are further fields of control
         registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...);
-        `preload` is what counters hold when counting begins, by name (PowerPC: `pmc1`, ...). `two_threads`: both
-        hardware threads of a core run, and events go to counters that count them right then (Montecito).
+        `preload`: initial values of counters, by name (PowerPC: `pmc1`, ...). `two_threads`: both hardware threads of a
+        core run, and events use only counters that are correct then (Montecito).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
@@ -149,27 +149,27 @@ class PmuModel:
         return self.fulfil(request)
 
     def fulfil(self, request: Request) -> Programming:
-        """As `program`, for a request that is complete already."""
+        """Program a complete request, as `program` does."""
         try:
             return self.programmer(request, self.events, self.registers).run()
         except RuleError as error:
             raise self.cited(error) from None
 
     def cited(self, error: RuleError) -> RuleError:
-        """A refusal with the section of this PMU's manual."""
+        """Return an error with the section of this PMU's manual."""
         from pfmon.pmu.citations import of_the_pmu  # only a refusal needs it
 
         return of_the_pmu(error, self.name)
 
 
 def names() -> list[str]:
-    """The PMUs that there are."""
+    """Return the names of all PMUs."""
     return list(PMUS)
 
 
 @cache
 def get(name: str) -> PmuModel:
-    """The model of a PMU by name, whatever the case."""
+    """Return the model of a PMU by name, ignoring case."""
     if name.lower() not in PMUS:
         raise UnknownNameError("PMU", name, names())
     return PmuModel(name.lower())

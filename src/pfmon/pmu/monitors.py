@@ -1,8 +1,8 @@
-"""What each counter counts, read from register contents alone.
+"""Decoding of each counter's event from register contents alone.
 
-`read_counters` is the inverse of programming: from the configuration registers to events, levels and thresholds,
-whoever wrote them. What is different in each processor is a `CounterDecoder` beside its registers and rules
-(`itanium.py`, `itanium2.py`, `montecito.py`, `intel.py`, `powerpc.py`).
+`read_counters` is the inverse of programming: from any configuration register contents to events, levels and
+thresholds. Each processor has a `CounterDecoder` beside its registers and rules (`itanium.py`, `itanium2.py`,
+`montecito.py`, `intel.py`, `powerpc.py`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Unknown(NamedTuple):
-    """A counter that is switched on and counts nothing that the event table names: where, event code and unit mask, why
-    no event is found; the register that selects it, and where the manual says so."""
+    """An enabled counter whose selection is not in the event table: its number, event code and unit mask, the reason;
+    the selecting register, and the manual's section."""
 
     pmd: int
     code: int
@@ -36,15 +36,15 @@ class Unknown(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the counters are set to: the monitors that are switched on, by counter, and those whose event is unknown.
-    A counter that is switched off (plm 0, Montecito manual table 3-5; Intel's enables) is in neither."""
+    """The decoded counters: the enabled monitors, by counter, and those whose event is unknown. A disabled counter (plm
+    0, Montecito manual table 3-5; Intel's enables) is in neither."""
 
     monitors: tuple[Monitor, ...]
     unknown: tuple[Unknown, ...]
 
 
 class CounterDecoder(ABC):
-    """Finds what one processor's counters are set to; a family's class says how (`ia64.py`, `intel.py`, ...)."""
+    """Decodes one processor's counters; implemented by each family (`ia64.py`, `intel.py`, ...)."""
 
     def __init__(self, events: EventTable, counters: Iterable[int], values: RegisterValues) -> None:
         self.events = events
@@ -53,11 +53,11 @@ class CounterDecoder(ABC):
 
     @abstractmethod
     def read(self) -> Reading:
-        """All counters."""
+        """Decode all counters."""
 
 
 def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> Reading:
-    """What register contents make each counter count.
+    """Return the event of each counter under register contents.
 
     ``registers`` are a register file, or values by name; registers that are not given are in the reset state.
     """
@@ -67,15 +67,15 @@ def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) 
 
 
 def monitors(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> tuple[Monitor, ...]:
-    """The monitors that are switched on. RuleError: one of them counts no event that is known."""
+    """Return the enabled monitors. RuleError: one of them counts no known event."""
     reading = read_counters(model, registers)
     counters_count_known_events(reading.unknown)
     return reading.monitors
 
 
 def counters_count_known_events(unknown: Iterable[Unknown]) -> None:
-    """A counter with a reserved event code counts nothing that has a name (Montecito manual table 3-6, es; Intel SDM
-    volume 3 section 30.2.1.1)."""
+    """A counter with a reserved event code counts no known event (Montecito manual table 3-6, es; Intel SDM volume 3
+    section 30.2.1.1)."""
     for one in unknown:
         raise RuleError(
             "counters_count_known_events",

@@ -49,7 +49,7 @@ class MontecitoQualification(TaggedQualification):
         return (0, 1) if event.code in FETCH else super().channels(event)
 
     def opcode_filter(self, channel: int) -> OpcodeFilter:
-        """PMC32 and PMC33 for channels 0 and 2, PMC34 and PMC35 for 1 and 3, where PMC36 does not ignore them."""
+        """Return PMC32 and PMC33 for channels 0 and 2, PMC34 and PMC35 for 1 and 3, unless PMC36 ignores them."""
         if self.values.field("pmc36", f"ch{channel}_ig_opc"):
             return EVERY_OPCODE
         number = 32 + 2 * (channel % 2)
@@ -67,21 +67,21 @@ class MontecitoDecoder(Ia64Decoder):
         return self.values.field("pmc4", "umask") if event.group == "L2D" and number in BANKS[4] else own
 
     def heads(self, number: int, event: Event) -> int | None:
-        """PMC5 for L1D events, the head of the counter's bank for L2D events."""
+        """Return PMC5 for L1D events, the head of the counter's bank for L2D events."""
         if event.group == "L2D":
             return 4 if number in BANKS[4] else 6
         return 5 if event.group == "L1D" else None
 
     def all_threads(self, number: int, event: Event, fields: Mapping[str, int]) -> bool:
-        """The bit `all`, of duplicated counters only (table 3-6); PMC4's and PMC6's hold for the L2D events of their
-        banks (section 4.8.4).
+        """Return the bit `all`, of duplicated counters only (table 3-6); those of PMC4 and PMC6 apply to the L2D events
+        of their banks (section 4.8.4).
         """
         if event.group == "L2D":
             return bool(self.values.field(f"pmc{self.heads(number, event)}", "all"))
         return number in DUPLICATED and bool(fields["all"])
 
     def ear_setting(self, kind: str) -> tuple[str, int] | None:
-        """PMC37, whose ct takes in the unit mask's eighth bit in cache mode (table 3-15), and PMC40."""
+        """Decode PMC37, whose ct includes the unit mask's eighth bit in cache mode (table 3-15), and PMC40."""
         fields = self.values.fields("pmc37" if kind == "iear" else "pmc40")
         if not fields["plm"]:
             return None
@@ -117,7 +117,7 @@ class MontecitoProgrammer(TaggedProgrammer):
     features = (*IA64_FEATURES, "ip_ear")
 
     def group_rules(self) -> None:
-        """One L1D set, two L2D sets, MESI masks, .all."""
+        """Check the rules on L1D sets, L2D sets, MESI masks and .all."""
         one_l1d_set_at_a_time(self.events)
         two_l2d_sets_at_a_time(self.events)
         one_l2d_ozq_cancels_event_at_a_time(self.events)
@@ -127,18 +127,18 @@ class MontecitoProgrammer(TaggedProgrammer):
             montecito_monitors_ia64_code(event, self.request.ism if wanted.ism is None else wanted.ism)
 
     def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
-        """The duplicated counters for an event of all threads: the others ignore the bit (table 3-6, all). With two
-        threads those that count the event right.
+        """Return the duplicated counters for an event of all threads: the others ignore the bit (table 3-6, all). With
+        two threads, return the counters that count the event correctly.
         """
         right = counters_for_two_threads(event) if self.request.two_threads else event.counters
         return [n for n in self._any_counter(event, wanted) if n in right]
 
     def _any_counter(self, event: Event, wanted: EventRequest) -> list[int]:
-        """Those for one thread, as libpfm has it for two."""
+        """Return the counters for one thread, which libpfm also uses for two."""
         return [n for n in super().allowed(event, wanted) if n in DUPLICATED or not wanted.all_threads]
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """As on Itanium 2; what two threads alone forbid is said."""
+        """Assign as on Itanium 2; the error names rules that apply with two threads only."""
         found = super().assignment(allowed)
         if found is None and self.request.two_threads:
             anywhere = [self._any_counter(event, wanted) for event, wanted in self.requested()]
@@ -147,14 +147,14 @@ class MontecitoProgrammer(TaggedProgrammer):
         return found
 
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
-        """Which L1D event is on PMC5, and which L2D events are on PMC4 and PMC6."""
+        """Yield the choices of the L1D event on PMC5, and of the L2D events on PMC4 and PMC6."""
         uses = [Use(e, self.table.umask_free(e), wanted.all_threads) for e, wanted in self.requested()]
         for second in l2d_events_need_pmc4_or_pmc6(uses, allowed):
             for first in l1d_events_need_pmc5(self.events, allowed):
                 yield first | second
 
     def program_instruction_ear(self) -> None:
-        """PMC37: in cache mode the unit mask has an eighth bit, in the low bit of ct (table 3-15)."""
+        """Write PMC37: in cache mode the low bit of ct is the unit mask's eighth bit (table 3-15)."""
         if ear := self.ear("iear"):
             ear_mode_must_exist(ear, ("cache", "tlb"), "the instruction event address register")
             cache = ear.mode == "cache"
@@ -174,11 +174,11 @@ class MontecitoProgrammer(TaggedProgrammer):
         return ear
 
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
-        """Pair 1 for prefetch events; fetch events as the range says; pair 0 for others."""
+        """Return pair 1 for prefetch events, the range's choice for fetch events, pair 0 for others."""
         return ibr_pairs_of_fetch_events(self.events, ranges)
 
     def program_opcodes(self) -> None:
-        """PMC32 to PMC35; PMC32 also says whether and how the code range is used."""
+        """Write PMC32 to PMC35; PMC32 also controls the use of the code range."""
         first, second = self.request.opcodes
         if first or self.irange:
             mask, match = wide_match(first, self.registers, 32) if first else (MATCH_ALL, None)
@@ -210,7 +210,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             self.pmds += self.branch_buffer_pmds
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """As on the other processors, with ism always 2, .all and the MESI mask."""
+        """Return the setting of an event's counter, with ism always 2, .all and the MESI mask."""
         return (
             super()
             .monitor(event, wanted, number)
@@ -218,7 +218,7 @@ class MontecitoProgrammer(TaggedProgrammer):
         )
 
     def configuration(self, monitor: Monitor) -> int:
-        """The common fields with .all and MESI."""
+        """Return the common fields with .all and MESI."""
         register = self.registers[f"pmc{monitor.pmc}"]
         extra = register.encode(all=int(monitor.all_threads), mesi=monitor.mesi)
         return super().configuration(monitor) | extra
@@ -281,7 +281,7 @@ def l1d_events_need_pmc5(events: Sequence[Event], allowed: Sequence[Sequence[int
 
 
 class Use(NamedTuple):
-    """An event that wants a counter; `free`: it has no variants by unit mask; `all_threads` as asked for."""
+    """An event to be assigned; `free`: it has no variants by unit mask; `all_threads`: as requested."""
 
     event: Event
     free: bool
@@ -291,8 +291,8 @@ class Use(NamedTuple):
 def l2d_events_need_pmc4_or_pmc6(uses: Sequence[Use], allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
     """L2D events count on PMD4, 5, 8 with one on PMC4, or on PMD6, 7, 9 with one on PMC6.
 
-    The other counters of such a bank take the set and .all from PMC4 or PMC6, and PMD5 and PMD8 the unit mask of PMC4
-    too, unless they have no variants by unit mask (Montecito manual sections 3.3.3 and 4.8.4).
+    The other counters of such a bank use the set and .all of PMC4 or PMC6; PMD5 and PMD8 also use the unit mask of
+    PMC4, unless their events have no variants by unit mask (Montecito manual sections 3.3.3 and 4.8.4).
     """
     members = [number for number, use in enumerate(uses) if use.event.group == "L2D"]
     if not members:
@@ -312,7 +312,7 @@ def l2d_events_need_pmc4_or_pmc6(uses: Sequence[Use], allowed: Sequence[Sequence
 def _banked(
     uses: Sequence[Use], allowed: Sequence[Sequence[int]], members: list[int], head: dict[int, int | None]
 ) -> Choice | None:
-    """The counters left to each L2D event when the heads of the two banks are given; None if impossible."""
+    """Return the counters left to each L2D event with given heads of the two banks; None if impossible."""
     choice: Choice = {}
     for number in members:
         fit: list[int] = []
@@ -330,8 +330,8 @@ def _banked(
 
 
 def _shares(head: Use, use: Use, any_umask: bool) -> bool:
-    """Whether an event can be counted in the bank of another: same set and .all, and same unit mask unless it
-    is free.
+    """Return whether an event can be counted in the bank of another: same set and .all, and same unit mask unless it is
+    free.
     """
     if head.event.set != use.event.set or head.all_threads != use.all_threads:
         return False
@@ -339,7 +339,7 @@ def _shares(head: Use, use: Use, any_umask: bool) -> bool:
 
 
 def mesi_mask_belongs_to_mesi_events(event: Event, states: str) -> None:
-    """MESI filtering is for the events that have it, and these need a mask.
+    """MESI masks are legal only for events with MESI filtering, and these need one.
 
     All occurrences are captured with all four states (Montecito manual table 3-6, field MESI).
     """
@@ -364,10 +364,10 @@ def all_threads_needs_capable_event(event: Event, all_threads: bool) -> None:
 
 
 def ibr_pairs_of_fetch_events(events: Sequence[Event], ranges: RangeRequest) -> list[int]:
-    """The IBR pair that the events compare with: pair 1 for prefetch events, pair 0 for others.
+    """Return the IBR pair that the events compare with: pair 1 for prefetch events, pair 0 for others.
 
-    Events that count demand fetches and prefetches alike compare the former with pair 0 and the latter with
-    pair 1, as the range's `demand_fetch` and `prefetch_match` say (Montecito manual section 3.3.5.2).
+    Events that count both demand fetches and prefetches compare the former with pair 0 and the latter with pair 1, as
+    selected by the range's `demand_fetch` and `prefetch_match` (Montecito manual section 3.3.5.2).
     """
     pairs = [0]
     if any(event.code in FETCH for event in events):
@@ -377,7 +377,7 @@ def ibr_pairs_of_fetch_events(events: Sequence[Event], ranges: RangeRequest) -> 
 
 
 def fetch_events_say_demand_or_prefetch(events: Sequence[Event], said: bool) -> None:
-    """Fills and fetch hits are of demand fetches or prefetches: a range must say which."""
+    """Fills and fetch hits occur for demand fetches and prefetches: a range must select one or both."""
     if not said:
         names = ", ".join(event.name for event in events if event.code in FETCH)
         raise RuleError(

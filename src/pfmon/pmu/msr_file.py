@@ -40,7 +40,7 @@ MSR_ADDRESSES = {
 
 
 def cpuid_0a(version: int) -> tuple[int, int, int, int]:
-    """EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and no event left out.
+    """Return EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and all events available.
 
     EAX: version 7:0, general counters 15:8, their width 23:16, length of the EBX vector 31:24. EDX from
     version 2 on: fixed-function counters 4:0, their width 12:5.
@@ -50,18 +50,18 @@ def cpuid_0a(version: int) -> tuple[int, int, int, int]:
 
 
 def counter_name(counter: int) -> str:
-    """The register that holds a counter."""
+    """Return the register of a counter."""
     return f"ia32_fixed_ctr{counter - FIXED[0]}" if counter in FIXED else f"ia32_pmc{counter}"
 
 
 def select_register(counter: int) -> str:
-    """The register that says what a counter counts, or at which levels."""
+    """Return the register that selects a counter's event, or its levels."""
     return "ia32_fixed_ctr_ctrl" if counter in FIXED else f"ia32_perfevtsel{counter}"
 
 
 def control_levels(counter: int, fields: Mapping[str, int]) -> int:
-    """The privilege levels at which its own control, these fields of `select_register`, lets a counter count: USR
-    stands for 1, 2 and 3 alike (section 30.2.1.1), and so does bit 1 of the fixed-function counters' enables."""
+    """Return the privilege levels that a counter's own control, the fields of `select_register`, enables: USR selects
+    1, 2 and 3 together (section 30.2.1.1), as does bit 1 of the fixed-function counters' enables."""
     if counter in FIXED:
         enable = fields[f"en{counter - FIXED[0]}"]
         user, kernel = enable >> 1, enable & 1
@@ -71,12 +71,12 @@ def control_levels(counter: int, fields: Mapping[str, int]) -> int:
 
 
 def signals_overflow(counter: int, fields: Mapping[str, int]) -> bool:
-    """Whether its own control lets a counter raise the interrupt when it wraps."""
+    """Return whether a counter's own control enables the overflow interrupt."""
     return bool(fields[f"pmi{counter - FIXED[0]}" if counter in FIXED else "int"])
 
 
 NO_CONFIGURATION = frozenset((*map(counter_name, (*GENERAL, *FIXED)), OVERFLOW_CONTROL))
-"""Registers that do not say what is counted."""
+"""Registers that do not control counting."""
 
 
 class MsrFile(RegisterFile):
@@ -89,7 +89,7 @@ class MsrFile(RegisterFile):
         self.rdpmc_at_any_level = True
         self._before = dict.fromkeys(bank.numbers, False)
         self._wrapped = 0
-        """Which counters have wrapped. Version 1 has no register that says so: its handler looks at the counters."""
+        """The counters that have wrapped. Version 1 has no status register: its handler inspects the counters."""
         self._enables_before_freeze = 0
 
     @property
@@ -98,14 +98,14 @@ class MsrFile(RegisterFile):
         return 2 if CONTROL in self.registers else 1
 
     def address(self, msr: int) -> str:
-        """The name of the register at an MSR address."""
+        """Return the name of the register at an MSR address."""
         for name, number in MSR_ADDRESSES.items():
             if number == msr and name in self.registers:
                 return name
         raise BadValueError(f"MSR {msr:#x} is not there (general protection fault)", "msrs_must_exist")
 
     def reset(self) -> None:
-        """As any; no counter has wrapped."""
+        """Enter the reset state, in which no counter has wrapped."""
         super().reset()
         self._wrapped = self._enables_before_freeze = 0
 
@@ -150,11 +150,11 @@ class MsrFile(RegisterFile):
         self._held[register.name] = held
 
     def data_register(self, number: int) -> str | None:
-        """The counters; nothing else has data."""
+        """Return a counter's name; there are no other data registers."""
         return counter_name(number) if number in self.bank.numbers else None
 
     def read_data(self, number: int, cpl: int) -> int:
-        """RDPMC of a counter."""
+        """Read a counter by RDPMC."""
         return self.rdpmc(RDPMC_FIXED | number - FIXED[0] if number in FIXED else number, cpl)
 
     @property
@@ -163,7 +163,7 @@ class MsrFile(RegisterFile):
         return self.version > 1 and not self._held[CONTROL]
 
     def stop(self) -> None:
-        """IA32_PERF_GLOBAL_CTRL; in version 1 the enables of the counters, one by one."""
+        """Clear IA32_PERF_GLOBAL_CTRL; in version 1 each counter's enable."""
         if self.version > 1:
             self.write(CONTROL, 0)
             return
@@ -171,27 +171,27 @@ class MsrFile(RegisterFile):
             self.set_field(select_register(counter), "en", 0)
 
     def _control(self, counter: int) -> dict[str, int]:
-        """The fields of a counter's own control."""
+        """Return the fields of a counter's own control."""
         name = select_register(counter)
         return self.registers[name].decode(self._held[name])
 
     def enabled(self, pmd: int) -> bool:
-        """Whether the counter runs at the current privilege level."""
+        """Return whether the counter runs at the current privilege level."""
         if self.version > 1 and not self._held[CONTROL] >> pmd & 1:
             return False
         return bool(control_levels(pmd, self._control(pmd)) >> self.cpl & 1)
 
     def run_program(self) -> None:
-        """A program runs at level 3."""
+        """Enter level 3."""
         self.configured += self.cpl != PROGRAM_LEVEL
         self.cpl = PROGRAM_LEVEL
 
     def set_secure(self, secure: bool) -> None:
-        """CR4.PCE."""
+        """Set CR4.PCE."""
         self.rdpmc_at_any_level = not secure
 
     def _overflow(self, pmd: int) -> None:
-        """A counter wrapped: status, the interrupt, and the freeze of IA32_DEBUGCTL."""
+        """Handle a wrapped counter: status, interrupt, and IA32_DEBUGCTL's freeze."""
         self._wrapped |= 1 << pmd
         if self.version > 1:
             self._held[STATUS] |= 1 << pmd
@@ -202,7 +202,7 @@ class MsrFile(RegisterFile):
                 self._held[CONTROL] = 0
 
     def clock(self, counter: int, occurrences: int) -> bool:
-        """One cycle with so many occurrences of the counter's event; True when the counter wraps.
+        """Count one cycle with a number of occurrences of the counter's event; return whether the counter wraps.
 
         CMASK, INV and E of the event select register apply (section 30.2.1.1); fixed-function counters have
         none.
@@ -222,8 +222,8 @@ class MsrFile(RegisterFile):
         return self.add(counter, step)
 
     def take_overflows(self) -> list[int]:
-        """The counters that have overflowed. Does what a handler does: clears the status and the interrupt, and enables
-        again what the freeze disabled."""
+        """Return the counters that have overflowed. As a handler does, clear the status and the interrupt, and
+        re-enable what the freeze disabled."""
         wrapped = self._held[STATUS] if self.version > 1 else self._wrapped
         self._wrapped = 0
         self.interrupt = False

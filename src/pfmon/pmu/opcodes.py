@@ -18,7 +18,7 @@ FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"
 
 
 def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
-    """An opcode matcher from `[mifb]:match:mask`; no slot letters mean all slots.
+    """Parse an opcode matcher `[mifb]:match:mask`; no slot letters mean all slots.
 
     `bits` is the width of match and mask: 27 on Itanium and Itanium 2 (bits 26:13 stand for opcode bits
     40:27, 12:0 for 12:0; pfmon on Itanium 2, section 4.1), 41 on Montecito.
@@ -39,7 +39,7 @@ def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
 
 
 def _number(text: str, bits: int, whole: str) -> int:
-    """An integer of at most so many bits."""
+    """Parse an integer of at most ``bits`` bits."""
     try:
         value = int(text, 0)
     except ValueError:
@@ -54,7 +54,7 @@ def _number(text: str, bits: int, whole: str) -> int:
 
 
 def narrow_match(matcher: OpcodeMatch, registers: RegisterSet, name: str) -> int:
-    """The value of PMC8 or PMC9 on Itanium and Itanium 2 (27 opcode bits)."""
+    """Return the value of PMC8 or PMC9 on Itanium and Itanium 2 (27 opcode bits)."""
     if matcher.raw is not None:
         return matcher.raw
     fields = {letter: int(letter in matcher.slots) for letter in SLOTS}
@@ -66,13 +66,13 @@ def narrow_match(matcher: OpcodeMatch, registers: RegisterSet, name: str) -> int
 
 
 def narrow_filter(fields: Mapping[str, int]) -> OpcodeFilter:
-    """What PMC8 or PMC9 with these fields lets pass, over the 41 bits of a slot."""
+    """Return the filter of PMC8 or PMC9 with these fields, over the 41 bits of a slot."""
     slots = "".join(letter for letter in SLOTS if fields[letter])
     return opcode_filter(slots, widened(fields["match"]), widened(~fields["mask"] & NARROW))
 
 
 def wide_match(matcher: OpcodeMatch, registers: RegisterSet, number: int) -> tuple[int, int]:
-    """Montecito's pair of registers for a matcher: slots and mask, and match (tables 3-11 and 3-12)."""
+    """Return Montecito's pair of registers for a matcher: slots and mask, and match (tables 3-11 and 3-12)."""
     name = f"pmc{number}"
     first = registers[name]
     value = first.field("mask").put(name, matcher.mask)
@@ -83,10 +83,10 @@ def wide_match(matcher: OpcodeMatch, registers: RegisterSet, number: int) -> tup
 
 
 def opcode_channels(matchers: tuple[OpcodeMatch | None, OpcodeMatch | None], tagged: set[int]) -> set[int]:
-    """The tag channels that opcode matchers constrain.
+    """Return the tag channels that opcode matchers constrain.
 
-    Matcher 0 serves channels 0 and 2, matcher 1 channels 1 and 3 (Montecito manual section 3.3.6). When
-    tagged instructions of some of its channels are counted, those only; otherwise both.
+    Matcher 0 serves channels 0 and 2, matcher 1 channels 1 and 3 (Montecito manual section 3.3.6). If tagged
+    instructions of some of its channels are counted, it constrains only those; otherwise both.
     """
     channels = set()
     for number, matcher in enumerate(matchers):

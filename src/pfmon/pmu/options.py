@@ -1,4 +1,4 @@
-"""Option texts of pfmon's command line turned into requests (its page on Itanium 2, sections 2 to 8)."""
+"""Parsers of pfmon's command-line options into requests (pfmon on Itanium 2, sections 2 to 8)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Resolve = Callable[[str], tuple[int, int]]
 
-# Options without their --btb- or --etb- prefix, with the field and value each sets; other fields take all.
+# Options without their --btb- or --etb- prefix, with the field and value that each sets; other fields accept all.
 BRANCH_FILTERS = {
     "tm-tk": ("tm", 2),
     "tm-ntk": ("tm", 1),
@@ -31,19 +31,19 @@ BRANCH_FILTERS = {
 }
 
 
-# Compiled when used: every run loads this module.
+# Compiled on use: every run loads this module.
 LINES = r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?"
-"""Source lines as a range: one, or from one to another."""
+"""Matches a source line, or a range of source lines."""
 
 
 WHOLE = r"[^:\s]+:(?![:\d])[^-]+|.*\boperator-.*"
-"""One name with dashes in it: one in a shared object, whose own name may have some, or that of an operator."""
+"""Matches a name that contains dashes: of a shared object, or of an operator."""
 
 
 def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
-    """A range from `start-end` or from one name; limits are numbers, names, or source lines (`file:line`).
+    """Parse a range `start-end` or one name; limits are numbers, names, or source lines (`file:line`).
 
-    `resolve` gives the start and end of a symbol, of a line, or of lines `file:line-line`.
+    `resolve` returns the start and end of a symbol, of a line, or of lines `file:line-line`.
 
     >>> parse_range("0x1000-0x1590")
     (4096, 5520)
@@ -65,7 +65,7 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
 
 
 def _address(text: str, whole: str, resolve: Resolve | None) -> int:
-    """One limit of a range."""
+    """Parse one limit of a range."""
     if text[:1].isdigit():
         try:
             return int(text, 0)
@@ -79,7 +79,7 @@ def _address(text: str, whole: str, resolve: Resolve | None) -> int:
 
 
 def parse_list(text: str, count: int, option: str) -> list[str]:
-    """The items of a comma-separated option, one for each event; missing and empty ones are "".
+    """Return the items of a comma-separated option, one for each event; missing and empty ones are "".
 
     >>> parse_list(",ia64", 3, "--insn-sets")
     ['', 'ia64', '']
@@ -97,7 +97,7 @@ def event_options(
     sets: str = "",
     check_qualifiers: bool = True,
 ) -> list[EventRequest]:
-    """Event requests from names and the options that list one value an event.
+    """Return event requests from names and from options with one value per event.
 
     `thresholds`, `levels` and `sets` are the texts of --event-thresholds, --priv-levels and --insn-sets.
     """
@@ -125,7 +125,7 @@ def event_options(
 
 
 def _threshold(text: str) -> int:
-    """A threshold; none is 0."""
+    """Parse a threshold; an empty one is 0."""
     try:
         return int(text, 0) if text else 0
     except ValueError:
@@ -133,7 +133,8 @@ def _threshold(text: str) -> int:
 
 
 def branch_filters(options: Iterable[str]) -> BranchBufferRequest:
-    """The branch buffer's setting from `tm-tk`, `brt-ret` and the like; no option captures every branch."""
+    """Return the branch buffer's setting of options such as `tm-tk` and `brt-ret`; without options every branch is
+    captured."""
     fields = {"tm": 3, "ptm": 3, "ppm": 3}
     seen: dict[str, str] = {}
     for option in options:

@@ -1,4 +1,4 @@
-"""PAL_PERF_MON_INFO: what firmware says of the performance monitors (Montecito manual table 3-34)."""
+"""PAL_PERF_MON_INFO: firmware's description of the performance monitors (Montecito manual table 3-34)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PerfMonInfo(NamedTuple):
 
     @property
     def pm_info(self) -> int:
-        """The call's return value: pairs in bits 7:0, width 15:8, cycles 23:16, retired 31:24.
+        """Return the call's return value: pairs in bits 7:0, width 15:8, cycles 23:16, retired 31:24.
 
         IA-64 manual volume 2, section 11.10.3, PAL_PERF_MON_INFO.
         """
@@ -28,7 +28,7 @@ class PerfMonInfo(NamedTuple):
 
     @property
     def buffer(self) -> bytes:
-        """The 128 bytes that the call writes: the four masks, each 32 bytes, little-endian."""
+        """Return the 128 bytes that the call writes: the four masks, each 32 bytes, little-endian."""
         masks = (self.pmc_mask, self.pmd_mask, self.cycles_mask, self.retired_mask)
         return b"".join(mask.to_bytes(32, "little") for mask in masks)
 
@@ -42,7 +42,7 @@ INFO = {
 
 
 def perf_mon_info(pmu: str) -> PerfMonInfo:
-    """What PAL_PERF_MON_INFO returns on a processor."""
+    """Return the result of PAL_PERF_MON_INFO on a processor."""
     if pmu not in INFO:
         raise PfmonError(f"PAL_PERF_MON_INFO is a call of IA-64 firmware: {pmu!r} has none")
     return INFO[pmu]

@@ -1,9 +1,9 @@
 """PowerPC performance monitors with event-triggered counting (IBM, IPCOM000113677D, 1994).
 
-`ppc604e` is what the PowerPC 604e implements of the disclosure: PMC1INTCONTROL for PMC1, PMCINTCONTROL and
+`ppc604e` is the subset of the disclosure that the PowerPC 604e implements: PMC1INTCONTROL for PMC1, PMCINTCONTROL and
 PMCTRIGGER for PMC2 to PMC4 together. `ibm1994` is the disclosure's own general form: one PMCnINTCONTROL for
 each counter, one PMCnCOUNTCTL for each but the first, all in MMCR0 (above the 604e's 32 bits of it: the text gives no
-positions). The registers at work are in spr_file.py.
+positions). spr_file.py has the register file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PowerPcDecoder(CounterDecoder):
     """MMCR0 and MMCR1. A counter whose select field is 0 counts nothing (PowerPC 604 manual tables 9-2 and 9-3)."""
 
     def read(self) -> Reading:
-        """All counters that count in some state."""
+        """Decode all counters that count in some state."""
         levels = self.levels()
         found = [self._counter(number, levels) for number in self.counters if levels and self._select(number)]
         return Reading(
@@ -54,7 +54,7 @@ class PowerPcDecoder(CounterDecoder):
         )
 
     def levels(self) -> int:
-        """The privilege levels at which all counters count; 0: MMCR0 switches them off."""
+        """Return the privilege levels at which all counters count; 0: MMCR0 disables them."""
         control = self.values.fields("mmcr0")
         return 0 if control["dis"] else (0 if control["dp"] else 1) | (0 if control["du"] else 8)
 
@@ -62,7 +62,7 @@ class PowerPcDecoder(CounterDecoder):
         return self.values.field(SELECT[number], f"pmc{number}select")
 
     def _counter(self, number: int, levels: int) -> Monitor | Unknown:
-        """One counter that is switched on."""
+        """Decode one enabled counter."""
         code = self._select(number)
         event = next((one for one in self.events.canonical(code) if number in one.counters), None)
         if event is None:
@@ -86,34 +86,35 @@ class PowerPc604eProgrammer(Programmer):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """Counters are called PMCs."""
+        """Return a counter's name, PMC1 to PMC4."""
         return f"PMC{number}"
 
     def check(self) -> None:
-        """One privilege mask serves all counters."""
+        """Check that all counters share one privilege mask."""
         for event, wanted in self.requested():
             counters_share_their_privilege_levels(event, wanted.plm, self.request.plm)
         states_are_supervisor_and_problem(self.request.plm)
         super().check()
 
     def check_thresholds(self) -> None:
-        """There is one threshold, in MMCR0, for the events that measure the length of misses."""
+        """Check that no event has a threshold: the only one is in MMCR0, for events that measure the duration of
+        misses."""
         for event, wanted in self.requested():
             threshold_is_a_control_of_mmcr0(event, wanted.threshold)
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """A counter; interrupts are for the controls to say."""
+        """Return the setting of an event's counter; controls enable its interrupt."""
         return Monitor(event, number, number, self.request.plm, False, 0, wanted.threshold, False)
 
     def program_monitor(self, monitor: Monitor) -> None:
-        """The counter's select field."""
+        """Write the counter's select field."""
         name = SELECT[monitor.pmd]
         register = self.registers[name]
         field = register.field(f"pmc{monitor.pmd}select")
         self.writes[name] = self.writes.get(name, 0) | field.put(name, monitor.event.code)
 
     def program_features(self) -> None:
-        """State and controls. MMCR1 and the counters are written before MMCR0, with which counting begins."""
+        """Write the state and controls. MMCR1 and the counters are written before MMCR0, which starts counting."""
         plm = self.request.plm
         controls = {"dp": int(not plm & 1), "du": int(not plm & 8), **self.request.controls}
         values = {name: self.writes.pop(name, 0) for name in ("mmcr1", "mmcr0")}
@@ -126,11 +127,11 @@ class PowerPc604eProgrammer(Programmer):
         self.writes.update({"mmcr1": values["mmcr1"], **self.request.preload, "mmcr0": values["mmcr0"]})
 
     def check_control(self, control: str, content: int) -> None:
-        """That a control may be set so."""
+        """Check the value of a control."""
         counters_count_what_events_say(control)
 
     def register_of(self, control: str) -> str:
-        """The register with a control field; the error names all of them."""
+        """Return the register with a control field; the error lists all fields."""
         for name in ("mmcr1", "mmcr0"):
             if any(field.name == control for field in self.registers[name].fields):
                 found = name
@@ -148,7 +149,7 @@ class Ibm1994Programmer(PowerPc604eProgrammer):
     register_file: ClassVar[type[RegisterFile]] = GeneralSprFile
 
     def check_control(self, control: str, content: int) -> None:
-        """PMCnCOUNTCTL is a control of its own."""
+        """Check the value of a control, including PMCnCOUNTCTL."""
         super().check_control(control, content)
         countctl_says_what_a_counter_waits_for(control, content)
 
@@ -172,7 +173,8 @@ def counters_count_what_events_say(control: str) -> None:
 
 
 def countctl_says_what_a_counter_waits_for(control: str, content: int) -> None:
-    """PMCnCOUNTCTL: nothing, PMC1, or PMC1 and the interrupt (IPCOM000113677D: "until the PMC1 counter is negative or
+    """PMCnCOUNTCTL selects the trigger: none, PMC1, or PMC1 and the interrupt (IPCOM000113677D: "until the PMC1 counter
+    is negative or
     an interrupt is signalled" for PMC2 of its example, "until the PMC1 counter is negative" for PMC3)."""
     if control.endswith("countctl") and content > UNTIL_NEGATIVE_OR_SIGNALLED:
         raise RuleError(
@@ -184,7 +186,7 @@ def countctl_says_what_a_counter_waits_for(control: str, content: int) -> None:
 
 
 def counters_in_use_are_loaded(name: str, value: int, used: Sequence[int]) -> None:
-    """What is loaded is a counter that counts something, with 32 bits (PowerPC 604 manual section 9.1)."""
+    """Only counters in use can be loaded, with 32 bits (PowerPC 604 manual section 9.1)."""
     counters = [f"pmc{number}" for number in used]
     if name not in counters:
         raise BadValueError(
@@ -208,7 +210,7 @@ def threshold_is_a_control_of_mmcr0(event: Event, threshold: int) -> None:
 
 
 def states_are_supervisor_and_problem(plm: int) -> None:
-    """MSR.pr tells two states apart, here levels 0 and 3 (PowerPC 604 manual table 9-1, MMCR0.dp and .du)."""
+    """MSR.pr distinguishes two states, here levels 0 and 3 (PowerPC 604 manual table 9-1, MMCR0.dp and .du)."""
     if plm & ~9:
         raise RuleError(
             "states_are_supervisor_and_problem",
@@ -218,7 +220,7 @@ def states_are_supervisor_and_problem(plm: int) -> None:
 
 
 def counters_share_their_privilege_levels(event: Event, plm: int | None, default: int) -> None:
-    """DP and DU hold for all counters (PowerPC 604 manual table 9-1, MMCR0)."""
+    """DP and DU apply to all counters (PowerPC 604 manual table 9-1, MMCR0)."""
     if plm and plm != default:
         raise RuleError(
             "counters_share_their_privilege_levels",

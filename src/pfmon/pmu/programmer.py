@@ -1,4 +1,4 @@
-"""What programming any PMU has in common: the request, the assignment of counters, the checks of thresholds.
+"""Programming common to all PMUs: the request, the assignment of counters, the checks of thresholds.
 
 A family's module (`ia64.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
 """
@@ -31,13 +31,13 @@ EVENT_OPTIONS = {
     "edge": "edge detection (--edge), Intel's",
     "invert": "inversion (--invert), Intel's",
 }
-"""What only some PMUs' events have, and which PMUs these are."""
+"""Options of events that only some PMUs have, with these PMUs."""
 
 
 class Programmer(ABC):
-    """One run of `program`: gathers register writes step by step.
+    """One run of `program`: collects register writes step by step.
 
-    Subclasses set the class attributes and fill in the steps.
+    Subclasses set the class attributes and implement the steps.
     """
 
     pmu = ""
@@ -47,15 +47,15 @@ class Programmer(ABC):
     counter_source = ""
     features: tuple[str, ...] = ()
     buffer_register = "pmc12"
-    """Configuration of the branch buffer, where there is one."""
+    """The branch buffer's configuration register, if there is one."""
     matchers = (8, 9)
-    """PMCs of the two opcode matchers, where there are any; `opcode_bits` is their width."""
+    """PMCs of the two opcode matchers, if any; `opcode_bits` is their width."""
     opcode_bits = 27
     event_options: tuple[str, ...] = ()
     instruction_ear_pmds: tuple[int, ...] = ()
     data_ear_pmds: tuple[int, ...] = ()
     branch_buffer_pmds: tuple[int, ...] = ()
-    """The registers that event address registers and the branch buffer consist of, where there are any."""
+    """The data registers of event address registers and of the branch buffer, if any."""
     register_file: ClassVar[type[RegisterFile]]
     qualification: ClassVar[type[Qualification]]
     decoder: ClassVar[type[CounterDecoder]]
@@ -72,45 +72,45 @@ class Programmer(ABC):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """What manuals call a data register."""
+        """Return a data register's name in the manuals."""
         return f"PMD{number}"
 
     def run(self) -> Programming:
-        """All steps: checks, counters, then everything else."""
+        """Run all steps: checks, counters, then everything else."""
         self.check()
         monitors = self.program_counters()
         self.program_features()
         writes = {**breakpoints("ibr", self.irange), **breakpoints("dbr", self.drange), **self.writes}
         return Programming(self.pmu, writes, monitors, tuple(self.pmds), self.irange, self.drange)
 
-    # Steps that a family or a processor fills in.
+    # Steps implemented by a family or a processor.
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """A counter for every event, or None."""
+        """Return a counter for every event, or None."""
         return assign(allowed, [{}])
 
     def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
-        """The counters that an event may be counted on."""
+        """Return the counters that can count an event."""
         return [n for n in event.counters if n in self.counters and n not in self.request.unavailable]
 
-    def group_rules(self) -> None:  # noqa: B027  # not every PMU has such rules
-        """Checks of events against one another."""
+    def group_rules(self) -> None:  # noqa: B027  # optional step
+        """Check events against one another."""
 
     @abstractmethod
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """What the counter of one event is set to."""
+        """Return the setting of an event's counter."""
 
     @abstractmethod
     def program_monitor(self, monitor: Monitor) -> None:
-        """Note the register writes for one counter."""
+        """Record the register writes of one counter."""
 
-    def program_features(self) -> None:  # noqa: B027  # nor such features
-        """Everything beside the counters."""
+    def program_features(self) -> None:  # noqa: B027  # optional step
+        """Program everything beside the counters."""
 
     # Common steps.
 
     def check(self) -> None:
-        """Every rule that needs no counter."""
+        """Check every rule that does not depend on the assignment."""
         default_plm_must_not_be_zero(self.request.plm)
         self.check_features()
         for event, wanted in self.requested():
@@ -120,12 +120,12 @@ class Programmer(ABC):
             self.check_thresholds()
 
     def check_thresholds(self) -> None:
-        """That thresholds make sense for their events."""
+        """Check the thresholds of events."""
         for event, wanted in self.requested():
             threshold_is_below_max_increment(event, wanted.threshold)
 
     def check_features(self) -> None:
-        """That the PMU has every feature asked for."""
+        """Check that the PMU has every requested feature."""
         wanted = [name for name in FEATURES if getattr(self.request, name) is not None]
         wanted += ["opcodes"] if any(self.request.opcodes) else []
         wanted += [name for name in ("controls", "preload") if getattr(self.request, name)]
@@ -134,11 +134,11 @@ class Programmer(ABC):
             feature_must_exist(name, self.features, self.pmu)
 
     def requested(self) -> list[tuple[Event, EventRequest]]:
-        """The events with their requests."""
+        """Return the events with their requests."""
         return list(zip(self.events, self.request.events, strict=True))
 
     def plm(self, plm: int | None) -> int:
-        """A privilege level mask, the request's when there is none."""
+        """Return a privilege level mask, by default the request's."""
         return plm or self.request.plm
 
     def program_counters(self) -> tuple[Monitor, ...]:
@@ -158,18 +158,18 @@ class Programmer(ABC):
 
 
 def breakpoints(kind: str, programmed: RangeProgramming | None) -> dict[str, int]:
-    """The writes of breakpoint registers (`ibr` or `dbr`) for ranges."""
+    """Return the writes of breakpoint registers (`ibr` or `dbr`) for ranges."""
     return {f"{kind}{index}": value for index, value in programmed.registers} if programmed else {}
 
 
 def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
-    """A PMU has some of: ranges, opcode matchers, event address registers, branch buffers, controls."""
+    """Ranges, opcode matchers, event address registers, branch buffers and controls exist on some PMUs only."""
     if name not in features:
         raise RuleError("feature_must_exist", f"{pmu} has no {name}; it has {', '.join(features) or 'counters only'}")
 
 
 def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:
-    """MESI states and all threads are Montecito's, edge and inversion Intel's."""
+    """MESI states and all threads exist on Montecito only, edge and inversion on Intel's PMUs only."""
     if used and option not in options:
         raise RuleError(
             "event_option_must_exist", f"{event.name}: this PMU has no {EVENT_OPTIONS[option]}; leave it out"
@@ -185,7 +185,7 @@ def default_plm_must_not_be_zero(plm: int) -> None:
 
 
 def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
-    """Legal thresholds go from 0 to the maximum increment less one (pfmon on Itanium 2, section 3)."""
+    """Legal thresholds are 0 to the maximum increment minus one (pfmon on Itanium 2, section 3)."""
     top = max(event.max_increment - 1, 0)
     if not 0 <= threshold <= top:
         raise BadValueError(

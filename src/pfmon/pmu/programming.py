@@ -1,4 +1,4 @@
-"""What programming a PMU gives: register values, and what each of its counters then counts."""
+"""The result of programming a PMU: register values, and the event of each counter."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Monitor(NamedTuple):
 
 
 class RangeProgramming(NamedTuple):
-    """What breakpoint registers hold for some ranges.
+    """The breakpoint registers' values for ranges.
 
     `registers` are (index, value) of IBRs or DBRs, range after range; `pairs` says how many pairs each range
     has, `off` how far the programmed one reaches below its start and beyond its end, in bytes; `fine` whether
@@ -56,7 +56,7 @@ class RangeProgramming(NamedTuple):
 
 
 class Programming(NamedTuple):
-    """The outcome of `program`: everything to write, and what it means.
+    """The result of `program`: all register writes, and their meaning.
 
     `writes` maps register names to values in the order to write them, breakpoint registers first; `counters`
     has the PMD number of each requested event, in the order of the request; `pmds` all PMDs in use, event

@@ -1,8 +1,7 @@
-"""Address ranges on breakpoint registers: which aligned blocks, or fine-mode limits, stand for a range.
+"""Address ranges on breakpoint registers: the aligned blocks, or fine-mode limits, of a range.
 
-A breakpoint pair matches one aligned block of a power of two (IBR and DBR masks, IA-64 manual volume 2
-section 7.1). In fine mode a pair holds the lower and another one the upper limit of a range within a page
-(Montecito manual table 3-10).
+A breakpoint pair matches one aligned block of a power of two (IBR and DBR masks, IA-64 manual volume 2 section 7.1). In
+fine mode one pair holds the lower and another the upper limit of a range within a page (Montecito manual table 3-10).
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Block(NamedTuple):
 
 
 def largest_block(start: int, end: int) -> Block:
-    """The largest aligned block within [start, end), the upper one of two."""
+    """Return the largest aligned block within [start, end), the upper one of two."""
     bits = (end - start).bit_length() - 1
     while (low := ((end >> bits) - 1) << bits) < start:
         bits -= 1
@@ -49,13 +48,13 @@ def largest_block(start: int, end: int) -> Block:
 
 
 def enclosing_block(start: int, end: int) -> Block:
-    """The smallest aligned block that holds [start, end)."""
+    """Return the smallest aligned block that contains [start, end)."""
     bits = (start ^ (end - 1)).bit_length()
     return Block(start >> bits << bits, bits)
 
 
 def cover(start: int, end: int, pairs: int) -> list[Block]:
-    """At most `pairs` blocks that cover [start, end).
+    """Return at most `pairs` blocks that cover [start, end).
 
     The largest block comes first, then what is left of it and what is right of it with half of the remaining
     pairs each, an odd one for the larger part. A part's last block is enlarged to enclose all of it.
@@ -73,7 +72,7 @@ def cover(start: int, end: int, pairs: int) -> list[Block]:
 
 
 def bleed(limits: tuple[int, int], blocks: Sequence[Block]) -> tuple[int, int]:
-    """How far blocks reach below and beyond a range."""
+    """Return the bytes by which blocks extend below and beyond a range."""
     start, end = limits
     return (
         max(0, start - min(block.start for block in blocks)),
@@ -82,13 +81,13 @@ def bleed(limits: tuple[int, int], blocks: Sequence[Block]) -> tuple[int, int]:
 
 
 def levels(ranges: RangeRequest, plm: int) -> list[int]:
-    """The privilege mask of each range, the default where it has none."""
+    """Return the privilege mask of each range, by default ``plm``."""
     own = [*ranges.plms, *[0] * len(ranges.limits)]
     return [mask or plm for mask in own[: len(ranges.limits)]]
 
 
 def coarse(ranges: RangeRequest, plm: int, pairs: Sequence[int] = range(PAIRS)) -> RangeProgramming:
-    """Power-of-two blocks for all ranges on the given breakpoint pairs."""
+    """Return power-of-two blocks for all ranges on the given breakpoint pairs."""
     limits = ranges.limits
     blocks: list[tuple[Block, int]] = []
     off, counts = [], []
@@ -106,7 +105,7 @@ def coarse(ranges: RangeRequest, plm: int, pairs: Sequence[int] = range(PAIRS)) 
 
 
 def same_block_on_every_pair(ranges: RangeRequest, plm: int, pairs: Sequence[int]) -> RangeProgramming:
-    """One enclosing block, on each of the pairs."""
+    """Return one enclosing block on each of the pairs."""
     single = [coarse(ranges, plm, [pair]) for pair in pairs]
     registers: Registers = ()
     for programmed in single:
@@ -115,25 +114,24 @@ def same_block_on_every_pair(ranges: RangeRequest, plm: int, pairs: Sequence[int
 
 
 def fits_fine_mode(limits: Limits, page_bits: int) -> bool:
-    """Whether the upper bits of both limits of every range are equal (Montecito manual table 3-10, fine)."""
+    """Return whether the upper bits of both limits of every range are equal (Montecito manual table 3-10, fine)."""
     return all(start >> page_bits == end >> page_bits for start, end in limits)
 
 
 def fine_mode_mask(limits: Limits, page_bits: int) -> int:
-    """What pfmon puts into the mask registers in fine mode: the bits above the page.
+    """Return pfmon's mask register in fine mode: the bits above the page.
 
-    For ranges below 4 GB it fills 32 bits only (pfmon on Itanium 2, sections 8.2 and 8.3 show both). What
-    counts is that the upper bits of both limits are equal; bits within the page have no effect (Montecito
-    manual table 3-10).
+    For ranges below 4 GB it fills 32 bits only (pfmon on Itanium 2, sections 8.2 and 8.3 show both). Only the upper
+    bits of both limits, which must be equal, matter; bits within the page have no effect (Montecito manual table 3-10).
     """
     upper = MASK if any(end > 1 << 32 for _, end in limits) else (1 << 32) - 1
     return upper & ~((1 << page_bits) - 1)
 
 
 def fine(ranges: RangeRequest, plm: int, page_bits: int, starts: Sequence[int]) -> RangeProgramming:
-    """Fine mode: range n on pair `starts[n]` and the second next one; two bundles are the grain.
+    """Return fine mode: range n on pairs `starts[n]` and `starts[n] + 2`, with a granularity of two bundles.
 
-    A single range may stand on several pairs of pairs.
+    A single range may be on several pairs of pairs.
     """
     registers: Registers = ()
     off = []
@@ -166,8 +164,8 @@ def range_start_is_below_end(limits: Limits, option: str) -> None:
 
 
 def range_filters_exist(ranges: RangeRequest, filters: Sequence[str], what: str) -> None:
-    """Ranges are inverted by PMC8.inv or PMC32.inv, which Itanium has not; only Montecito's events tell demand fetches
-    from prefetches (Montecito manual table 3-11 and section 3.3.5.2).
+    """Ranges are inverted by PMC8.inv or PMC32.inv, which Itanium lacks; only Montecito's events distinguish demand
+    fetches from prefetches (Montecito manual table 3-11 and section 3.3.5.2).
     """
     for name in RANGE_FILTERS:
         if getattr(ranges, name) and name not in filters:
@@ -178,7 +176,7 @@ def range_filters_exist(ranges: RangeRequest, filters: Sequence[str], what: str)
 
 
 def code_ranges_are_bundle_aligned(ranges: RangeRequest) -> None:
-    """Instructions live in bundles of 16 bytes (pfmon on Itanium 2, section 8.1)."""
+    """Code ranges consist of bundles of 16 bytes (pfmon on Itanium 2, section 8.1)."""
     for start, end in ranges.limits:
         if (start | end) % BUNDLE:
             raise BadValueError(
@@ -198,7 +196,7 @@ def ranges_need_no_more_pairs_than_there_are(enough: bool, pairs: int) -> None:
 
 
 def fine_mode_has_two_ranges(limits: Limits, several: bool) -> None:
-    """Fine mode makes two ranges out of four pairs, and only retired-instruction events know the second."""
+    """Fine mode uses four pairs for two ranges, and only retired-instruction events use the second."""
     if len(limits) > (2 if several else 1):
         raise RuleError(
             "fine_mode_has_two_ranges",
@@ -208,9 +206,7 @@ def fine_mode_has_two_ranges(limits: Limits, several: bool) -> None:
 
 
 def one_range_unless_retired_instructions_only(limits: Limits) -> None:
-    """Only the retired-instruction events see all four IBR pairs (Montecito manual sections 3.3.5,
-    3.3.5.3).
-    """
+    """Only the retired-instruction events use all four IBR pairs (Montecito manual sections 3.3.5, 3.3.5.3)."""
     if len(limits) > 1:
         raise RuleError(
             "one_range_unless_retired_instructions_only",
@@ -233,5 +229,5 @@ def ibr_pairs_in_use_have_their_event(pairs: Sequence[int], channels: set[int]) 
 
 
 def checkpoint_range(address: int) -> RangeRequest:
-    """The range of one bundle, without fine mode (`--checkpoint-func`; pfmon on Itanium 2, section 8.6)."""
+    """Return the range of one bundle, without fine mode (`--checkpoint-func`; pfmon on Itanium 2, section 8.6)."""
     return RangeRequest(((address, address + BUNDLE),), fine=False, option="--checkpoint-func")

@@ -1,8 +1,8 @@
 """Registers as data: one CSV per PMU in `registers/`, names, fields, bit positions, reset values.
 
-A row with the field `*` describes a whole register: its reset value, and the access of the bits that belong
-to no field. The other rows are its fields. Access: `rw`; `ro` read only; `wo` reads zero; `ig` reads zero and
-ignores writes; `rsv` keeps its reset value whatever is written; `sxt` reads as copies of the bit below the
+A row with the field `*` describes a whole register: its reset value, and the access of bits outside its fields. The
+other rows are its fields. Access: `rw`; `ro` read only; `wo` reads zero; `ig` reads zero and
+ignores writes; `rsv` keeps its reset value on writes; `sxt` reads as copies of the bit below the
 lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
 """
 
@@ -27,7 +27,7 @@ WORD = (1 << 64) - 1
 
 
 class Field(NamedTuple):
-    """Some adjacent bits of a register, `low` to `low + width - 1`."""
+    """Adjacent bits of a register, `low` to `low + width - 1`."""
 
     name: str
     low: int
@@ -41,11 +41,11 @@ class Field(NamedTuple):
         return ((1 << self.width) - 1) << self.low
 
     def get(self, value: int) -> int:
-        """The field's value within a register value."""
+        """Return the field's value within a register value."""
         return (value >> self.low) & ((1 << self.width) - 1)
 
     def put(self, register: str, value: int) -> int:
-        """A field value at its place; BadValueError when it is too wide."""
+        """Return a field value shifted to its position. BadValueError: it is too wide."""
         top = (1 << self.width) - 1
         if not 0 <= value <= top:
             raise BadValueError(
@@ -55,12 +55,12 @@ class Field(NamedTuple):
 
     @property
     def bits(self) -> str:
-        """The position as manuals write it: `15:8`, or `4` for one bit."""
+        """The position in the manuals' notation: `15:8`, or `4` for one bit."""
         return str(self.low) if self.width == 1 else f"{self.low + self.width - 1}:{self.low}"
 
 
 class Register(NamedTuple):
-    """One register: its fields, reset value and what its remaining bits do (`rest`)."""
+    """One register: its fields, reset value and the access of its remaining bits (`rest`)."""
 
     name: str
     number: int
@@ -82,7 +82,7 @@ class Register(NamedTuple):
         raise UnknownNameError(f"field of {self.name}", name, [f.name for f in self.fields])
 
     def accept(self, value: int) -> int:
-        """What the register holds after `value` is written; BadValueError if it cannot be written."""
+        """Return the register's contents after a write of `value`. BadValueError: it cannot be written."""
         if not 0 <= value <= WORD:
             raise BadValueError(f"{self.name} = {value:#x} is not a 64-bit value", "registers_have_64_bits")
         if value & self.zero:
@@ -93,14 +93,14 @@ class Register(NamedTuple):
         return (value & self.writable) | (self.reset & self.kept)
 
     def shown(self, held: int) -> int:
-        """What a read returns of what the register holds."""
+        """Return the value that a read returns for the register's contents."""
         if self.extended:
             low = (self.extended & -self.extended).bit_length() - 1
             return held | self.extended if held >> (low - 1) & 1 else held
         return held
 
     def encode(self, **fields: int) -> int:
-        """A register value from field values; fields that are not named take their reset value."""
+        """Return a register value from field values; fields that are not named have their reset value."""
         value = self.reset
         for name, content in fields.items():
             field = self.field(name)
@@ -108,7 +108,7 @@ class Register(NamedTuple):
         return value
 
     def decode(self, value: int) -> dict[str, int]:
-        """Every field's value within a register value, lowest field first."""
+        """Return every field's value within a register value, lowest field first."""
         return {field.name: field.get(value) for field in self.fields}
 
 
@@ -119,7 +119,7 @@ class RegisterSet(Mapping[str, Register]):
         self.pmu = pmu
         self._registers = dict(registers)
         self.resets = {name: register.reset for name, register in registers.items()}
-        """What each holds in the reset state."""
+        """Each register's contents in the reset state."""
 
     def __getitem__(self, name: str) -> Register:
         register = self._registers.get(name)
@@ -136,7 +136,7 @@ class RegisterSet(Mapping[str, Register]):
         return iter(self._registers)
 
     def items(self) -> ItemsView[str, Register]:
-        """As those of any mapping, without the search for a spelling."""
+        """Return the items without normalizing names."""
         return self._registers.items()
 
     def __len__(self) -> int:
@@ -144,19 +144,19 @@ class RegisterSet(Mapping[str, Register]):
 
 
 def _positions(bits: str) -> tuple[int, int]:
-    """Lowest bit and width of `high:low` or of one bit."""
+    """Return lowest bit and width of `high:low` or of one bit."""
     high, _, low = bits.partition(":")
     return int(low or high), int(high) - int(low or high) + 1
 
 
 def _numbered(name: str) -> tuple[str, int]:
-    """A name without the number at its end, and that number, -1 without one."""
+    """Split a name into its stem and the number at its end, -1 without one."""
     stem = name.rstrip("0123456789")
     return stem, int(name[len(stem) :] or -1)
 
 
 def _names(registers: str) -> list[str]:
-    """Register names from `pmc4-7,pmc9`."""
+    """Return register names from `pmc4-7,pmc9`."""
     names = []
     for part in registers.split(","):
         first, dash, last = part.partition("-")
@@ -169,7 +169,7 @@ def _names(registers: str) -> list[str]:
 
 
 def _bits(fields: tuple[Field, ...], access: str) -> int:
-    """All bits of the fields with that access."""
+    """Return all bits of the fields with an access."""
     bits = 0
     for field in fields:
         if field.access == access:
@@ -178,7 +178,7 @@ def _bits(fields: tuple[Field, ...], access: str) -> int:
 
 
 def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register:
-    """One register from its `*` row and its fields."""
+    """Return a register from its `*` row and its fields."""
     rest, reset, meaning, source = head[3], int(head[4], 16), head[5], head[6]
     named = 0
     for field in fields:
@@ -203,7 +203,7 @@ def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register
 
 @cache
 def load_registers(pmu: str) -> RegisterSet:
-    """The registers of a PMU, read once."""
+    """Return the registers of a PMU, read once."""
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         raise PfmonError(f"no register table for PMU {pmu!r}")

@@ -1,4 +1,4 @@
-"""What a user asks a PMU for: events with their options, before any register is chosen."""
+"""Requests to a PMU: events with their options, before any register is chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLM_LETTERS = {"k": 1, "0": 1, "1": 2, "2": 4, "3": 8, "u": 8}
 
 
 def privilege_mask(plm: int | str) -> int:
-    """A privilege level mask from an integer or from letters: u or 3, k or 0, 1, 2 (so `uk`, `03`).
+    """Return a privilege level mask from an integer or from letters: u or 3, k or 0, 1, 2 (such as `uk`, `03`).
 
     >>> privilege_mask("uk")
     9
@@ -36,7 +36,7 @@ def privilege_mask(plm: int | str) -> int:
 
 
 def instruction_set_mask(ism: int | str) -> int:
-    """The ism field: 0 both, 1 IA-32 only, 2 IA-64 only, 3 neither; or these as names."""
+    """Return the ism field: 0 both, 1 IA-32 only, 2 IA-64 only, 3 neither; or from these as names."""
     if isinstance(ism, str):
         if ism not in ISM:
             raise BadValueError(f"bad instruction set {ism!r}: use {', '.join(ISM)}", "instruction_sets_must_exist")
@@ -47,7 +47,7 @@ def instruction_set_mask(ism: int | str) -> int:
 
 
 class EventRequest(NamedTuple):
-    """One event to count. `plm` None takes the request's; `mesi` is a string of the letters M E S I.
+    """One event to count. `plm` None means the request's; `mesi` is a string of the letters M E S I.
 
     `threshold` is Intel's cmask too; `edge` and `invert` are Intel's E and INV.
     """
@@ -67,8 +67,8 @@ class RangeRequest(NamedTuple):
     """Address ranges [start, end) that qualify events.
 
     Instruction ranges only: `inverse` counts outside, `fine` False forbids fine mode, `demand_fetch` and
-    `prefetch_match` say which of the prefetcher's addresses Montecito compares. `plms` are privilege masks
-    of the ranges; 0, or none at all, takes the request's. `option` is how a user asked for it.
+    `prefetch_match` select the prefetcher's addresses that Montecito compares. `plms`: privilege masks of the ranges;
+    0, or none, means the request's. `option`: the user's option.
     """
 
     limits: tuple[tuple[int, int], ...]
@@ -83,7 +83,7 @@ class RangeRequest(NamedTuple):
 class OpcodeMatch(NamedTuple):
     """One opcode matcher: slot types out of "mifb", bits to match, and mask (a 1 ignores the bit).
 
-    `raw`, if given, is the value of PMC8 or PMC9 as it is (Itanium and Itanium 2).
+    `raw`, if given, is the whole value of PMC8 or PMC9 (Itanium and Itanium 2).
     """
 
     slots: str
@@ -109,15 +109,15 @@ class BranchBufferRequest(NamedTuple):
 
 
 class IpEarRequest(NamedTuple):
-    """Montecito's IP-EAR with the number of cycles that its freeze is delayed."""
+    """Montecito's IP-EAR with the delay of its freeze in cycles."""
 
     delay: int
     plm: int = 0
 
 
 class Request(NamedTuple):
-    """Everything that one programming of a PMU is made from. ``ia32_program``: an Itanium executes IA-32 code;
-    ``two_threads``: both hardware threads of a core run, and events are counted where they are counted right."""
+    """The complete request of one programming of a PMU. ``ia32_program``: an Itanium executes IA-32 code;
+    ``two_threads``: both hardware threads of a core run, and events use only counters that are correct then."""
 
     events: tuple[EventRequest, ...]
     plm: int = PLM_USER
@@ -136,13 +136,13 @@ class Request(NamedTuple):
     controls: Mapping[str, int] = {}
     check_ears: bool = True
     preload: Mapping[str, int] = {}
-    """What counters hold when counting begins, by their names in small letters."""
+    """Initial values of counters, by their names in lower case."""
     ia32_program: bool = False
     two_threads: bool = False
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:
-    """Requests from names; `NAME:M:E` or `NAME:ME` names MESI states after a colon."""
+    """Return requests from names; `NAME:M:E` or `NAME:ME` gives MESI states after a colon."""
     made = []
     for event in events:
         if isinstance(event, str):

@@ -1,8 +1,8 @@
-"""The special-purpose registers of PowerPC performance monitoring at work: MMCR0, MMCR1, PMC1 to PMC4, SIA, SDA, and
-the MSR bits that they look at.
+"""The register file of PowerPC performance monitoring: MMCR0, MMCR1, PMC1 to PMC4, SIA, SDA, and the MSR bits that
+affect them.
 
-Counters have 32 bits; one whose first bit is set is negative, which is what signals the interrupt and triggers counting
-(IPCOM000113677D). `SprFile` is what the 604e has of that, `GeneralSprFile` the disclosure's own general form.
+Counters have 32 bits; a counter whose first bit is set is negative, which signals the interrupt and triggers counting
+(IPCOM000113677D). `SprFile` is the 604e's subset of this, `GeneralSprFile` the disclosure's own general form.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ ADDRESS = (1 << 32) - 1
 CONFIGURATION = frozenset(
     ("dis", "dp", "du", "dms", "dmr", "pr", "pm", "threshold", *(f"pmc{number}select" for number in range(1, 5)))
 )
-"""Fields that say what is counted; all others of MMCR0 say what happens then."""
+"""Fields that select what is counted; other fields of MMCR0 control triggers and interrupts."""
 UNTIL_NEGATIVE = 1
 UNTIL_NEGATIVE_OR_SIGNALLED = 2
 
 
 class SprFile(RegisterFile):
-    """The monitor's special-purpose registers and the MSR bits it looks at; `ppc604e`.
+    """The monitor's special-purpose registers and the MSR bits that affect it; `ppc604e`.
 
     `signalled` stays set from the interrupt until MMCR0 is written.
     """
@@ -59,36 +59,36 @@ class SprFile(RegisterFile):
             self.signalled = False
 
     def data_register(self, number: int) -> str | None:
-        """The PMCs are what counts."""
+        """Return the name of a PMC, the only data registers."""
         return f"pmc{number}" if number in self.bank.numbers else None
 
     def read_data(self, number: int, cpl: int) -> int:
-        """mfspr of a counter."""
+        """Read a counter by mfspr."""
         return self.read(self._data(number), cpl)
 
     def run_program(self) -> None:
-        """The state in which a monitored program runs: MSR.pr, the problem state. A counter that is negative already
+        """Enter the problem state, MSR.pr, in which a monitored program runs. A counter that is negative already
         signals its interrupt now."""
         self.set_field("msr", "pr", 1)
         self._signal_negatives()
 
     def set_secure(self, secure: bool) -> None:
-        """The counters are for supervisor state in any case."""
+        """Do nothing: the counters are always accessible in supervisor state only."""
 
     def negative(self, counter: int) -> bool:
-        """Whether a counter's first bit is set."""
+        """Return whether a counter's first bit is set."""
         return bool(self._held[f"pmc{counter}"] & NEGATIVE)
 
     def interrupt_control(self, counter: int) -> str:
-        """The field of MMCR0 that lets a counter signal the interrupt: one for PMC1, one for all others."""
+        """Return the field of MMCR0 that enables a counter's interrupt: one for PMC1, one for all others."""
         return "pmc1intcontrol" if counter == 1 else "pmcintcontrol"
 
     def signals(self, counter: int) -> bool:
-        """Whether a negative counter signals the interrupt."""
+        """Return whether a negative counter signals the interrupt."""
         return bool(self.field("mmcr0", self.interrupt_control(counter)))
 
     def waits(self, counter: int) -> bool:
-        """Whether a counter still waits for its trigger."""
+        """Return whether a counter still waits for its trigger."""
         return bool(counter > 1 and self.field("mmcr0", "pmctrigger") and not self.negative(1) and not self.signalled)
 
     def triggered(self) -> bool:
@@ -97,21 +97,21 @@ class SprFile(RegisterFile):
 
     @property
     def steered(self) -> bool:
-        """Whether counters begin or stop to count while a program runs, or an interrupt is to be signalled."""
+        """Whether counters start or stop while a program runs, or an interrupt can be signalled."""
         loaded = any(self.count(counter) for counter in self.bank.numbers)
         return loaded or self.triggered() or bool(self.field("mmcr0", "discount") or self.field("mmcr0", "enint"))
 
     @property
     def frozen(self) -> bool:
-        """Whether nothing counts: DIS, or DISCOUNT after the interrupt."""
+        """Whether counting is frozen: DIS, or DISCOUNT after the interrupt."""
         return bool(self.field("mmcr0", "dis") or (self.signalled and self.field("mmcr0", "discount")))
 
     def stop(self) -> None:
-        """MMCR0.DIS."""
+        """Set MMCR0.DIS."""
         self.set_field("mmcr0", "dis", 1)
 
     def may_count(self, pmd: int) -> bool:
-        """Whether a counter counts in the current state (MSR.pr, MSR.pm), now or from its trigger on."""
+        """Return whether a counter counts in the current state (MSR.pr, MSR.pm), now or from its trigger on."""
         control = self.registers["mmcr0"].decode(self._held["mmcr0"])
         user, marked = self.field("msr", "pr"), self.field("msr", "pm")
         state = control["du"] if user else control["dp"]
@@ -119,28 +119,28 @@ class SprFile(RegisterFile):
         return not (control["dis"] or state or mark)
 
     def enabled(self, pmd: int) -> bool:
-        """Whether a counter counts now: also not frozen, and its trigger has come."""
+        """Return whether a counter counts now: `may_count`, not frozen, and triggered."""
         return self.may_count(pmd) and not self.frozen and not self.waits(pmd)
 
     def headroom(self, pmd: int) -> int:
-        """The increments after which the counter changes its sign bit: becomes negative, or wraps."""
+        """Return the number of increments after which the counter's sign bit changes: it becomes negative, or wraps."""
         count = self.count(pmd)
         return NEGATIVE - count if count < NEGATIVE else (1 << WIDTH) - count
 
     def add(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; True when it becomes negative or wraps. `enabled` is the caller's to ask."""
+        """Add to a counter; return whether it becomes negative or wraps. The caller checks `enabled`."""
         crossed = self._advance(pmd, increment)
         self._overflow(pmd)
         return crossed
 
     def _advance(self, pmd: int, increment: int) -> bool:
-        """Whether the counter became negative or wrapped."""
+        """Add to a counter; return whether it became negative or wrapped."""
         crossed = increment >= self.headroom(pmd)
         self._held[f"pmc{pmd}"] = (self.count(pmd) + increment) % (1 << WIDTH)
         return crossed
 
     def _overflow(self, pmd: int) -> None:
-        """A negative counter signals its interrupt, if it has one, for as long as it is negative."""
+        """Signal the interrupt of a negative counter, if enabled, for as long as it is negative."""
         if self.negative(pmd) and self.signals(pmd):
             self._signal()
 
@@ -149,40 +149,39 @@ class SprFile(RegisterFile):
             self._overflow(counter)
 
     def time_base_rise(self) -> None:
-        """The time base bit of RTCSELECT rose: signals the interrupt with INTONBITTRANS."""
+        """Signal the interrupt, if INTONBITTRANS is set, at a rise of RTCSELECT's time base bit."""
         if self.field("mmcr0", "intonbittrans"):
             self._signal()
 
     def _signal(self) -> None:
-        """Signal the interrupt if ENINT allows it; ENINT is cleared by that."""
+        """Signal the interrupt if ENINT is set, and clear ENINT."""
         enable = self.registers["mmcr0"].field("enint").mask
         if self._held["mmcr0"] & enable:
             self._held["mmcr0"] &= ~enable
             self.signalled = self.interrupt = True
 
     def sample(self, instruction: int, data: int) -> None:
-        """The addresses that SIA and SDA hold for the interrupt that was signalled."""
+        """Store the addresses of the signalled interrupt in SIA and SDA."""
         self._held["sia"] = self.registers["sia"].accept(instruction & ADDRESS)
         self._held["sda"] = self.registers["sda"].accept(data & ADDRESS)
 
     def take_overflows(self) -> list[int]:
-        """The counters that are negative; the interrupt is taken."""
+        """Return the negative counters; clear the interrupt."""
         self.interrupt = False
         return [counter for counter in self.bank.numbers if self.negative(counter)]
 
-    # What a driver does.
+    # Operations of a driver.
 
     def enable_interrupts(self, counters: Collection[int], controls: Mapping[str, int]) -> None:
-        """Let these counters signal the interrupt. PfmonError: one of ``controls``, which somebody asked for, forbids
-        it."""
+        """Enable the interrupt of these counters. PfmonError: one of the requested ``controls`` disables it."""
         for control in ("enint", *map(self.interrupt_control, counters)):
             if controls.get(control) == 0:
                 raise PfmonError(f"--controls={control}=0: without the interrupt there are no samples")
             self.set_field("mmcr0", control, 1)
 
     def end_interrupt(self, loads: Mapping[int, int]) -> None:
-        """The end of the handler: counters are loaded with how many events they count until they are negative, others
-        that signal are so far from it as they can be; ENINT is set again."""
+        """End the interrupt handler: load counters so that they become negative after the given numbers of events,
+        clear the sign bits of other signalling counters, and set ENINT again."""
         values = {counter: self.count(counter) & ~NEGATIVE for counter in self.bank.numbers if self.signals(counter)}
         self.hold({**values, **{counter: NEGATIVE - left for counter, left in loads.items()}})
         self.set_field("mmcr0", "enint", 1)
@@ -192,11 +191,11 @@ class GeneralSprFile(SprFile):
     """The disclosure's general form; `ibm1994`."""
 
     def interrupt_control(self, counter: int) -> str:
-        """Every counter has its own PMCnINTCONTROL."""
+        """Return the counter's own PMCnINTCONTROL."""
         return f"pmc{counter}intcontrol"
 
     def waits(self, counter: int) -> bool:
-        """PMCnCOUNTCTL: until PMC1 is negative, or until then or the interrupt."""
+        """Return whether the counter waits by PMCnCOUNTCTL: until PMC1 is negative, or until then or the interrupt."""
         if counter == 1:
             return False
         control = self.field("mmcr0", f"pmc{counter}countctl")
@@ -205,7 +204,7 @@ class GeneralSprFile(SprFile):
         return control == UNTIL_NEGATIVE_OR_SIGNALLED and not (self.negative(1) or self.signalled)
 
     def triggered(self) -> bool:
-        """Some PMCnCOUNTCTL is set."""
+        """Whether some PMCnCOUNTCTL is set."""
         return any(self.field("mmcr0", f"pmc{counter}countctl") for counter in self.bank.numbers if counter > 1)
 
 

@@ -1,9 +1,9 @@
-"""Which of Montecito's counters count right when both hardware threads of a core run.
+"""Montecito's counters that are correct when both hardware threads of a core run.
 
 Duplicated counters count while their thread is in the background, banked ones do not (Montecito manual section 3.3.2).
-An event that belongs to the thread that is active counts on both kinds. The others (section 4.2.1) are for duplicated
-ones: floating events belong to a thread that may be in the background by then, causal ones to no thread, and
-self-floating ones are either.
+An event of the active thread counts on both kinds. Other events (section 4.2.1) need duplicated counters: floating
+events belong to a thread that may be in the background by then, causal ones to no thread, and self-floating ones are
+either.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CPU_OP_CYCLES = 0x12
 
 
 def counters_for_two_threads(event: Event) -> tuple[int, ...]:
-    """The counters that count an event right (Montecito manual section 4.2.1): CPU_OP_CYCLES is the exception there,
-    and the event that PMD10 alone counts is one of section 3.3.3."""
+    """Return the counters that count an event correctly (Montecito manual section 4.2.1): CPU_OP_CYCLES is the
+    exception there, and the event that only PMD10 counts is one of section 3.3.3."""
     duplicated = tuple(number for number in event.counters if number in DUPLICATED)
     if event.type not in BEYOND_THE_ACTIVE_THREAD or event.code == CPU_OP_CYCLES:
         return event.counters
@@ -31,8 +31,8 @@ def counters_for_two_threads(event: Event) -> tuple[int, ...]:
 
 
 def banked_counters_count_active_events_only(events: Sequence[Event]) -> RuleError:
-    """The error for events that would fit if some of them counted on banked counters, which miss what happens while
-    their thread is in the background (Montecito manual sections 3.3.2 and 4.2.1)."""
+    """Return the error for events that would fit only on banked counters, which do not count while their thread is in
+    the background (Montecito manual sections 3.3.2 and 4.2.1)."""
     bound = [event for event in events if counters_for_two_threads(event) != event.counters]
     names = ", ".join(f"{event.name} ({event.type})" for event in bound)
     return RuleError(

@@ -1,4 +1,4 @@
-"""Register contents as a whole: what is known of some registers, the others in their reset state."""
+"""Complete register contents: given values, and the reset state of other registers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RegisterValues:
     """The contents of a PMU's registers. A register that is not given is in the reset state."""
 
     def __init__(self, registers: RegisterSet, values: Mapping[str, int]) -> None:
-        """``values`` are by name, as they were written: bits that a register does not have are dropped."""
+        """``values``: by name, as written; bits that a register lacks are dropped."""
         self.registers = registers
         self._held = dict(registers.resets)
         for name, value in values.items():
@@ -26,9 +26,9 @@ class RegisterValues:
         return self._held[name]
 
     def field(self, register: str, name: str) -> int:
-        """One field of a register."""
+        """Return one field of a register."""
         return self.registers[register].field(name).get(self._held[register])
 
     def fields(self, register: str) -> dict[str, int]:
-        """All fields of a register."""
+        """Return all fields of a register."""
         return self.registers[register].decode(self._held[register])
