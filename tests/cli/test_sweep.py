@@ -203,7 +203,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "pfmon: interrupted; what is counted is kept, and the same command goes on"
+    assert said.splitlines()[-1] == "pfmon: interrupted; finished counts are kept, and the same command continues"
     there = {one: one.stat().st_mtime_ns for one in (folder / "cells").glob("[!.]*.json")}
     assert 2 <= len(there) < CELLS and not (folder / "table.parquet").exists()
     process = started(path)

@@ -15,7 +15,7 @@ TITLE = "Comparing with an earlier run"
 OPTIONS = [
     Option("save-baseline", "keep the counts in a file, if the program succeeds", "FILE"),
     Option("baseline", "compare the counts with those in a file; exit status 3 if one grew", "FILE"),
-    Option("tolerance", "how much more is no growth: 1% (the default), LLC_MISSES=5%", "[EVENT=]PERCENT,..."),
+    Option("tolerance", "increase that is accepted: 1% (the default), LLC_MISSES=5%", "[EVENT=]PERCENT,..."),
 ]
 
 

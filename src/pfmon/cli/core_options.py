@@ -15,7 +15,7 @@ TITLE = "Two programs on one core (Montecito's hardware threads), or on two core
 MONTECITO = ("montecito",)
 OPTIONS = [
     Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
-    Option("smt-replay", "thread 0 runs what was recorded in a file", "FILE", pmus=MONTECITO),
+    Option("smt-replay", "replay a recording on thread 0", "FILE", pmus=MONTECITO),
     Option(
         "smt-threads",
         "run the program's threads on both hardware threads of a core, or with --cores=2 on two cores",
@@ -24,7 +24,7 @@ OPTIONS = [
     Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
     Option("cores", "2: run the two programs on two cores of one bus instead", "NUMBER"),
     Option("beside", "the same as --smt, for --cores=2", "COMMAND"),
-    Option("no-smt-rules", "let events be counted where two threads make counts wrong", pmus=MONTECITO),
+    Option("no-smt-rules", "allow events on counters that count wrong with two threads", pmus=MONTECITO),
 ]
 
 

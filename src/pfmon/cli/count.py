@@ -229,7 +229,7 @@ def _report_crash(path: str, report: str) -> None:
     if not path:
         return
     if not report:
-        say("--crash-report: the engine of this program knows no more than that")
+        say("--crash-report: this program's engine provides no further details")
         return
     from pfmon.whole_files import write_whole
 

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pfmon.report.difference import Difference
 
 USAGE = "usage: pfmon diff [OPTION]... A B"
-INTRODUCTION = """Puts two results side by side: counts, where the cycles went, functions that changed. A and B
-are what --json printed, baselines (--save-baseline), or recordings (--record), which are counted for it."""
+INTRODUCTION = """Compares two results: counts, cycles by cause, functions that changed. A and B are output of --json,
+baselines (--save-baseline), or recordings (--record), which are counted first."""
 OPTIONS = [
-    Option("events", "count recordings with these events (those that the other side has)", "EVENT,...", "e"),
+    Option("events", "count these events of recordings (the other side's)", "EVENT,...", "e"),
     Option("pmu", "count recordings with this PMU", "NAME"),
     Option("machine", "count recordings on this machine", "NAME"),
     Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
     Option("b-machine", "count B on this machine", "NAME"),
     Option("b-set", "change a figure of B's machine; may be repeated", "FIGURE=VALUE"),
-    Option("functions", "so many functions in the text (20)", "NUMBER"),
+    Option("functions", "number of functions in the text (20)", "NUMBER"),
     Option("json", "print one JSON object"),
     Option("html", "write a page, too", "FILE"),
     Option("outfile", "write the text, or the JSON, into a file", "FILE"),

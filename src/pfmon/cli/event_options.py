@@ -24,7 +24,7 @@ OPTIONS = [
         "event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,...", of_set=True
     ),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain", pmus=IA64),
-    Option("all-threads", "Montecito: count what both threads do (.all)", pmus=("montecito",)),
+    Option("all-threads", "Montecito: count the events of both threads (.all)", pmus=("montecito",)),
     Option(
         "invert",
         "Intel: count cycles with fewer than the threshold, y or n for each event of -e",
@@ -40,7 +40,7 @@ OPTIONS = [
         of_set=True,
     ),
     Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,...", pmus=X86 + PPC),
-    Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,...", pmus=PPC),
+    Option("preload", "PowerPC: initial values of counters", "COUNTER=VALUE,...", pmus=PPC),
 ]
 NONE = "none"
 LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}

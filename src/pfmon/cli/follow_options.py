@@ -19,7 +19,7 @@ OPTIONS = [
     Option("follow-exec", "count programs that are executed; REGEX: if their path matches", "REGEX", optional=True),
     Option("follow-exec-exclude", "do not count those whose path matches", "REGEX"),
     Option("follow-exclude", "the same as --follow-exec-exclude", "REGEX"),
-    Option("follow-pthread", "count threads, which are counted in any case: together, by process (see --per-thread)"),
+    Option("follow-pthread", "no effect: threads are always counted, together by process (see --per-thread)"),
     Option("per-thread", "count each thread of an IA-64 program by itself, too"),
     Option("follow-all", "count all of these"),
     Option("follow-limit", "end the run when there are more processes at a time than this (250)", "NUMBER"),

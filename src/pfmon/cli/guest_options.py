@@ -38,7 +38,7 @@ OPTIONS = [
     ),
     Option("seed", "where random bytes start", "NUMBER"),
     Option("quantum", "instructions of a turn, where threads take turns on IA-64 (100000)", "NUMBER"),
-    Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),
+    Option("schedule-seed", "choose threads at random, always the same for this seed (0: round robin)", "NUMBER"),
     Option("memory-limit", "the most memory the program may map (half of the host's)", "SIZE"),
     Option("crash-report", "when a signal kills the program, write registers, code, stack and memory map here", "FILE"),
     Option(

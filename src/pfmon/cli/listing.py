@@ -24,7 +24,7 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
 
     model = get(config.pmu)
     if command and config.action in ("list", "list-long"):
-        raise PfmonError(f"what to list is written at the option: -l{command[0]} or -L{command[0]}")
+        raise PfmonError(f"the pattern follows the option without a space: -l{command[0]} or -L{command[0]}")
     match config.action:
         case "help" | "help-all":
             return _help(config, command)

@@ -17,10 +17,10 @@ OPTIONS = [
     Option("event-info", "explain an event, given by name, code or regular expression", "EVENT", "i"),
     Option("pmu-info", "describe the PMU", short="I"),
     Option("check-events-only", "check that the events of -e can be counted together, and stop"),
-    Option("decode", "say in words what register values mean: --decode 'pmc8=0x... pmd4=...'", "REGISTER=VALUE ..."),
-    Option("help", "say how pfmon is used; TOPIC: the options of a topic", "TOPIC", "h", optional=True),
+    Option("decode", "explain register values: --decode 'pmc8=0x... pmd4=...'", "REGISTER=VALUE ..."),
+    Option("help", "print the usage; TOPIC: the options of a topic", "TOPIC", "h", optional=True),
     Option("help-all", "print all options; those of other processors with --pmu"),
-    Option("completion", "print what bash, zsh or fish evaluates to complete pfmon's command lines", "SHELL"),
+    Option("completion", "print code with which bash, zsh or fish completes pfmon's command lines", "SHELL"),
     Option("man-page", "print the manual page: pfmon --man-page | man -l -"),
     Option("version", "print the version", short="V"),
 ]

@@ -17,11 +17,11 @@ OPTIONS = [
     Option("hex-counter-format", "print counts in hexadecimal"),
     Option("outfile", "write the results to FILE instead of standard output (-); %p, %n: see --help output", "FILE"),
     Option("append", "add to --outfile's file instead of replacing it"),
-    Option("with-header", "print what was run and which counter counts what before the counts"),
+    Option("with-header", "print the command, the machine and each counter's event before the counts"),
     Option("show-time", "print the host's time that the run took"),
-    Option("no-cmd-output", "throw away what the program writes to its standard output and error"),
+    Option("no-cmd-output", "discard the program's standard output and error"),
     Option("json", "print the results as one JSON object"),
-    Option("verbose", "say what is programmed", short="v"),
+    Option("verbose", "print the programming of the PMU", short="v"),
 ]
 STYLES = {"us-counter-format": "us", "eu-counter-format": "eu", "hex-counter-format": "hex"}
 FLAGS = {

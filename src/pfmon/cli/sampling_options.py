@@ -39,7 +39,7 @@ OPTIONS = [
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
     Option("smpl-eager-save", "... each buffer at once, when it is full"),
     Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
-    Option("smpl-stacks", "the calls that the program is in, with each sample; histograms: none"),
+    Option("smpl-stacks", "record the call stack with each sample; not for histograms"),
     Option(
         "export",
         "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 TOPIC = "sessions"
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"
 OPTIONS = [
-    Option("switch-timeout", "with several -e: count the next event set after so long", "MILLISECONDS"),
+    Option("switch-timeout", "with several -e: switch to the next event set after this time", "MILLISECONDS"),
     Option(
         "true-values", "with several -e: print the counts of uninterrupted counting, and the error, beside estimates"
     ),
-    Option("print-interval", "print what was counted in every interval of so long", "MILLISECONDS"),
+    Option("print-interval", "print the counts of every interval of this length", "MILLISECONDS"),
     Option("insecure", "let the program start and stop counting (sum, rum) and read counters (mov =pmd)", pmus=IA64),
     Option("dont-start", "do not start counting; with --insecure the program does it", pmus=IA64),
     Option("excl-intr", "leave out what interrupts cause; programs run without interrupts", pmus=IA64, of_set=True),

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 USAGE = "usage: pfmon sweep [OPTION]... FILE.toml"
 INTRODUCTION = """Counts programs on machines: each program runs and is recorded once, then its recording is counted for
-every machine, with every combination of the figures. What is there already is not done again, so the same command goes
-on where an interrupted one ended. docs/reports.md has the file."""
+every machine, with every combination of the figures. Existing recordings and counts are reused, so the same command
+continues an interrupted sweep. docs/reports.md describes the file."""
 OPTIONS = [
     Option("output", "directory for recordings, counts, table.parquet and index.html (FILE.sweep)", "DIR", "o"),
-    Option("workers", "so many processes (the processors that there are)", "NUMBER", "j"),
+    Option("workers", "number of processes (that of processors)", "NUMBER", "j"),
     Option("scheduler", "count on the Dask cluster behind this scheduler, such as tcp://host:8786", "ADDRESS"),
-    Option("dry-run", "say what there is to do, and do nothing"),
-    Option("quiet", "say nothing while it is done", short="q"),
+    Option("dry-run", "print the work to do without doing it"),
+    Option("quiet", "print no progress", short="q"),
     Option("help", "show this help", short="h"),
 ]
 MOST_WORKERS = 1024
@@ -69,7 +69,7 @@ def run(words: Sequence[str]) -> int:
             swept = sweep(wanted, store, workers, cluster, line.show)
         except KeyboardInterrupt:
             line.end()
-            raise Interrupted("interrupted; what is counted is kept, and the same command goes on") from None
+            raise Interrupted("interrupted; finished counts are kept, and the same command continues") from None
         line.end()
         _write(folder, wanted, swept)
     failed = [one for one in swept if one.answer["error"]]

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Value
 
 LATENCY = "MEMORY_LATENCY"
-LITTLE = "Little's law: requests under way, summed over cycles, per request are the mean cycles that one takes"
-ARBITER = (
-    "; on Montecito with what is left of the time in the arbiter, so more than Itanium 2 shows for the same memory"
-)
+LITTLE = "Little's law: outstanding requests summed over cycles, divided by requests, are the mean cycles of one"
+ARBITER = "; on Montecito this includes remaining time in the arbiter, so it exceeds Itanium 2's for the same memory"
 
 
 def ask_for_derived(options: Options, model: PmuModel) -> None:

@@ -41,9 +41,9 @@ def diff(
     read = [None if _is_recording(path) else _read(path) for path in paths]
     for side, found, words in zip("AB", read, given, strict=True):
         if found is not None and words and words != dict(options):
-            raise PfmonError(f"{found.path}: options for {side} say how a recording is counted, and this is none")
+            raise PfmonError(f"{found.path}: options for {side} are for recordings, and this is none")
     if options and all(found is not None for found in read):
-        raise PfmonError("options say how recordings are counted, and neither file is one")
+        raise PfmonError("options are for recordings, and neither file is one")
     names = next((list(found.counts) for found in read if found is not None), [])
     sides = [
         found or _counted(path, {"events": names, **words})
@@ -72,7 +72,7 @@ def _read(path: Path) -> Result:
             counts = {a_shown_text(name): count for name, count in baseline.counts.items()}
             return Result(str(path), "baseline", command, a_shown_text(baseline.pmu), machine, counts)
         if "core" in found:
-            raise PfmonError(f"{path}: results of two programs at once; what is compared is one's: an item of threads")
+            raise PfmonError(f"{path}: results of two programs; compare one item of threads")
         return _results(str(path), found)
     except (OSError, ValueError, KeyError, RecursionError):
         raise PfmonError(f"{path}: neither results (--json), nor a baseline, nor a recording") from None

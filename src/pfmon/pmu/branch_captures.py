@@ -22,7 +22,7 @@ EARLY_FREEZE, FLUSH, UPPER_CYCLES = 1, 2, 2
 LOWER_CYCLES = Field("cycl", 60, 4, "rw", "lower bits of the cycles since the IP before")
 IP = Field("ip", 0, 60, "rw", "IP[63:4]")
 FROZEN_IP = Field("ip", 8, 52, "rw", "IP[63:12], of an early freeze")
-DELAY = Field("delay", 0, 8, "rw", "what was left of the delay at an early freeze")
+DELAY = Field("delay", 0, 8, "rw", "remaining delay at an early freeze")
 """An entry in IP-EAR mode (tables 3-31, figures 3-28 and 3-29)."""
 
 
@@ -140,7 +140,7 @@ class BranchBuffer(_Ring):
         self._mp, self._slot, self._address = (entry.field(name) for name in ("mp", "slot", "addr"))
 
     def entries(self, pmds: Mapping[int, int]) -> list[BranchEntry]:
-        """What was written, the oldest first."""
+        """Return the written entries, the oldest first."""
         return [self._entry(number, pmds[number], self.extension(pmds, number)) for number in self.written(pmds)]
 
     def _entry(self, number: int, value: int, extension: int) -> BranchEntry:
@@ -190,7 +190,7 @@ class IpEar(_Ring):
     """Montecito's buffer with PMC42.mode = 100."""
 
     def entries(self, pmds: Mapping[int, int]) -> list[IpEntry]:
-        """What was written, the oldest first."""
+        """Return the written entries, the oldest first."""
         return [self._entry(number, pmds[number], self.extension(pmds, number)) for number in self.written(pmds)]
 
     @staticmethod

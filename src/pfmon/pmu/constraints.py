@@ -134,7 +134,8 @@ class TaggedQualification(Qualification):
     head_register = ""
 
     def channel(self, event: Event) -> int:
-        """Channel 0; tagged instructions by unit mask, prefetches 1 (Montecito manual sections 3.3.5.2, 3.3.5.3)."""
+        """Return channel 0, for tagged instructions that of the unit mask, for prefetches 1 (Montecito manual sections
+        3.3.5.2, 3.3.5.3)."""
         if event.code == INST_RETIRED:
             return event.umask & 3
         return 1 if event.code in PREFETCH else 0

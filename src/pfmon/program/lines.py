@@ -60,7 +60,7 @@ class Lines:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # the library raises whatever its parsing meets
+        except Exception as error:  # pyelftools raises any exception on damaged data
             raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
 
     def _codes(self, unit: Any) -> list[LineCode]:

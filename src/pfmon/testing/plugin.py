@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BASELINES = "pfmon-baseline.json"
 MARK = (
-    "pfmon(events=None, tolerance=None): with --pfmon, count what the test does in a process of its own and compare "
+    "pfmon(events=None, tolerance=None): with --pfmon, count the test in a process of its own and compare "
     "with the baseline; events: names; tolerance: '1%,LLC_MISSES=5%'"
 )
 DEPENDENT = ("events", "tolerance", "baseline", "save", "strict")
@@ -26,8 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, and a setting of the configuration file."""
     group = parser.getgroup("pfmon", "counting with pfmon")
     group.addoption("--pfmon", action="store_true", help="count marked tests (@pytest.mark.pfmon), compare with before")
-    group.addoption("--pfmon-events", metavar="EVENT,...", help="what to count (instructions, and misses if it can)")
-    group.addoption("--pfmon-tolerance", metavar="[EVENT=]PERCENT,...", help="how much more is no growth (1%%)")
+    group.addoption(
+        "--pfmon-events", metavar="EVENT,...", help="events to count (instructions, and misses if possible)"
+    )
+    group.addoption("--pfmon-tolerance", metavar="[EVENT=]PERCENT,...", help="increase that is accepted (1%%)")
     group.addoption("--pfmon-baseline", metavar="FILE", help=f"the counts to compare with (rootdir/{BASELINES})")
     group.addoption("--pfmon-save", action="store_true", help="keep the counts in that file instead of comparing")
     group.addoption("--pfmon-strict", action="store_true", help="a test without a baseline fails")

@@ -1,4 +1,4 @@
-"""Running one test in a process of its own under pfmon's qemu engine."""
+"""Run one test in a process of its own under pfmon's qemu engine."""
 
 from __future__ import annotations
 
