@@ -52,7 +52,7 @@ class Run:
         samples: Sequence[Sample] = (),
         samples_of_tasks: Mapping[str, Sequence[Sample]] | None = None,
     ) -> None:
-        """Return the Run of an outcome."""
+        """Store the results of an outcome."""
         self.pmu = options.pmu
         self.command = tuple(command)
         self.counts = Counts(outcome.counts)

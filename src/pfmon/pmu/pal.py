@@ -20,7 +20,7 @@ class PerfMonInfo(NamedTuple):
 
     @property
     def pm_info(self) -> int:
-        """Return the call's return value: pairs in bits 7:0, width 15:8, cycles 23:16, retired 31:24.
+        """The return value of the call: pairs in bits 7:0, width 15:8, cycles 23:16, retired 31:24.
 
         IA-64 manual volume 2, section 11.10.3, PAL_PERF_MON_INFO.
         """
@@ -28,7 +28,7 @@ class PerfMonInfo(NamedTuple):
 
     @property
     def buffer(self) -> bytes:
-        """Return the 128 bytes that the call writes: the four masks, each 32 bytes, little-endian."""
+        """The 128 bytes that the call writes: the four masks, each 32 bytes, little-endian."""
         masks = (self.pmc_mask, self.pmd_mask, self.cycles_mask, self.retired_mask)
         return b"".join(mask.to_bytes(32, "little") for mask in masks)
 

@@ -183,7 +183,7 @@ class Core(Together):
         return self._switch.lost
 
     def counts_both(self, monitor: Monitor) -> bool:
-        """Return Montecito's PMC.all."""
+        """Return whether Montecito's PMC.all is set."""
         return monitor.all_threads
 
     def cycles(self) -> list[ThreadCycles]:

@@ -91,7 +91,7 @@ class Monitoring:
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """Return the context of the program's run."""
+        """The context of the program's run."""
         return self._machine or nullcontext()
 
     def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:

@@ -83,7 +83,7 @@ class ProgramPmu:
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """Return the context of the program's run."""
+        """The context of the program's run."""
         return self._machine or nullcontext()
 
     # --- for the program's kernel

@@ -216,7 +216,7 @@ class SampledRun:
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """Return the context of the program's run."""
+        """The context of the program's run."""
         return self._machine or nullcontext()
 
     def finish(self) -> None:

@@ -192,7 +192,7 @@ class Tasks:
 
     @property
     def follow(self) -> Follow:
-        """Return the engine's settings for following."""
+        """The engine's settings for following."""
         following = self._following
         return Follow(
             following.forks, following.execs, following.most, self._watch, self._first_ended, self._first_begins

@@ -39,7 +39,7 @@ class Pprof(Export):
         self._encoded: list[bytes] = []
         self._values: dict[tuple[int, ...], dict[str, int]] = {}
         self._events: dict[str, set[int]] = {}
-        """Samples by stack, with the periods that occurred."""
+        """Event -> the periods that occurred."""
         self._last = 0
 
     def take(self, samples: Sequence[Sample]) -> bytes:
