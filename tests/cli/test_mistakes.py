@@ -25,7 +25,7 @@ def test_every_option_event_and_file_is_looked_at() -> None:
     words = ("--seed=x", "-e", "loads_retird,nops_retred", "--outfile=/no/such/x", "--tolerance=1%")
     seed, tolerance, first, second, program, outfile = mistakes(*words, "./no-such-program")
     assert seed.startswith("--seed=x: ")
-    assert tolerance.startswith("--tolerance is about comparing")
+    assert tolerance.startswith("--tolerance applies to a comparison")
     assert "'loads_retird'" in first and "'nops_retred'" in second
     assert program == "./no-such-program: no such file or directory"
     assert outfile.startswith("--outfile=/no/such/x: ")
@@ -56,7 +56,7 @@ def test_what_follows_from_a_bad_value_is_not_said() -> None:
 
 
 def test_options_are_named_as_they_were_typed() -> None:
-    assert mistakes("--inverse", "-e", "nops_retired", FIB)[0].startswith("--inverse says something about")
+    assert mistakes("--inverse", "-e", "nops_retired", FIB)[0].startswith("--inverse applies to a code range")
     assert mistakes("--check=0x4001", "-e", "nops_retired", FIB)[0].startswith("option --check is ambiguous")
     line = declined("--checkpoint-func=main", "-e", "cpu_cycles", FIB)
     assert "--checkpoint-func" in line and "--irange" not in line

@@ -206,7 +206,7 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
             ["--long-smpl-periods=5", "--smpl-module=btb-hist", "--smpl-truth"],
             "--smpl-truth is of --smpl-module=inst-hist; btb-hist does not have it",
         ),
-        (["--long-smpl-periods=5", "--smpl-eager-save"], "--smpl-eager-save is about the file of samples: give"),
+        (["--long-smpl-periods=5", "--smpl-eager-save"], "--smpl-eager-save applies to the file of samples: give"),
         (
             [
                 "--long-smpl-periods=5",
@@ -218,8 +218,8 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
         ),
         (["--long-smpl-periods=5", "--per-function"], "sampling does not go with --per-function"),
         (["--long-smpl-periods=5", "--unlimited"], "sampling does not go with --unlimited"),
-        (["--smpl-periods-random=1:1"], "--smpl-periods-random is about samples: give --long-smpl-periods"),
-        (["--saturate-smpl-buffer"], "--saturate-smpl-buffer is about samples"),
+        (["--smpl-periods-random=1:1"], "--smpl-periods-random applies to samples: give --long-smpl-periods"),
+        (["--saturate-smpl-buffer"], "--saturate-smpl-buffer applies to samples"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -> None:
@@ -240,10 +240,10 @@ def test_options_of_samples_are_not_dropped(option: str) -> None:
     done = pfmon("-e", "loads_retired", option, *QUEENS)
     name = option.partition("=")[0]
     assert done.returncode == 2
-    assert done.stderr == f"pfmon: {name} is about samples: give --long-smpl-periods=PERIOD,... too\n"
+    assert done.stderr == f"pfmon: {name} applies to samples: give --long-smpl-periods=PERIOD,... too\n"
     if name != "--smpl-entries":
         done = pfmon(*SAMPLED, option, "--json", *QUEENS)
-        assert done.returncode == 2 and done.stderr.startswith(f"pfmon: {name} is about printed samples: --json has")
+        assert done.returncode == 2 and done.stderr.startswith(f"pfmon: {name} applies to printed samples: --json has")
 
 
 def test_sampling_wants_events() -> None:

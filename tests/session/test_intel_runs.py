@@ -189,7 +189,7 @@ def test_samples_are_exact_in_truth() -> None:
         (INSTRUCTIONS, {"irange": "main"}, "no irange"),
         (INSTRUCTIONS, {"drange": "0-8"}, "no drange"),
         (INSTRUCTIONS, {"levels": "k"}, "level 3"),
-        (INSTRUCTIONS, {"insecure": True}, "--insecure is about the user mask"),
+        (INSTRUCTIONS, {"insecure": True}, "--insecure applies to the user mask"),
         (INSTRUCTIONS, {"long_smpl_periods": 5, "smpl_skid": 3}, "want the addresses of memory accesses"),
         (INSTRUCTIONS, {"trigger_data_start_addresses": 0x404000}, "data triggers.*an x86-64 program whose accesses"),
         (INSTRUCTIONS, {"long_smpl_periods": 5, "controls": {"int": 0}}, "--controls=int=0: .* no samples"),

@@ -32,7 +32,7 @@ def apply(config: Config, given: Given) -> None:
 def check(config: Config) -> None:
     """PfmonError for options that do not go together."""
     if config.tolerance and not config.baseline:
-        raise PfmonError("--tolerance is about comparing: give --baseline=FILE too")
+        raise PfmonError("--tolerance applies to a comparison: give --baseline=FILE too")
     option = "--baseline" if config.baseline else "--save-baseline" if config.save_baseline else ""
     if not option or config.action:
         return

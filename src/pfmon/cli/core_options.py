@@ -76,9 +76,9 @@ def check(config: Config) -> None:
     if not (config.pmu_given or config.machine):
         config.pmu, config.pmu_given = MONTECITO[0], True
     if config.smt_name == "beside" and config.cores == 1:
-        raise PfmonError("--beside is about two cores: give --cores=2 too, or --smt for two threads of one core")
+        raise PfmonError("--beside applies to two cores: give --cores=2 too, or --smt for two threads of one core")
     if config.smt_name == "smt" and config.cores > 1:
-        raise PfmonError("--smt is about the threads of one core: with --cores=2 say --beside")
+        raise PfmonError("--smt applies to the threads of one core: with --cores=2 give --beside")
     if config.smt_threads:
         _one_program_is_given(config)
     if config.smt and config.smt_replay:
@@ -116,5 +116,5 @@ def _two_programs_are_given(config: Config) -> None:
         raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too')
     refuse(
         {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules},
-        '{} is about two programs on one core: give --smt "PROGRAM ARGUMENT..." too',
+        '{} applies to two programs on one core: give --smt "PROGRAM ARGUMENT..." too',
     )

@@ -143,10 +143,10 @@ def check(config: Config) -> None:
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
     given += [f"--smpl-sort-by{config.smpl_sort}"] if config.smpl_sort else []
     if given and not config.sampled:
-        raise PfmonError(f"{given[0]} is about samples: give --long-smpl-periods=PERIOD,... too")
+        raise PfmonError(f"{given[0]} applies to samples: give --long-smpl-periods=PERIOD,... too")
     given += ["--smpl-truth"] if config.smpl_truth else []
     if given and config.json and config.sampled:
-        raise PfmonError(f"{given[0]} is about printed samples: --json has them as they are")
+        raise PfmonError(f"{given[0]} applies to printed samples: --json has them unformatted")
 
 
 def _view(config: Config, view: str) -> str:

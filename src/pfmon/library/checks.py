@@ -92,7 +92,7 @@ def range_modifiers_need_irange(options: SetOptions) -> None:
     if modifiers and not (options.irange or (options.checkpoint_func and options.inverse_irange)):
         raise RuleError(
             "range_modifiers_need_irange",
-            f"--{modifiers[0]} says something about a code range: give --irange too",
+            f"--{modifiers[0]} applies to a code range: give --irange too",
             "pfmon on Itanium 2, section 8.4",
         )
 
@@ -152,7 +152,7 @@ def event_sets_take_turns(options: Options, asks: bool) -> None:
     if not several:
         refuse(
             {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
-            "{} is about several event sets: give -e more than once",
+            "{} applies to several event sets: give -e more than once",
         )
     if options.true_values and len({one.drange for one in options.sets}) > 1:
         raise PfmonError(
@@ -173,7 +173,7 @@ def insecure_is_for_programs(options: Options) -> None:
 
 def _check_recordings(options: Options) -> None:
     if options.partial and not (options.replay or getattr(options, "smt_replay", "")):
-        raise PfmonError("--partial is about recordings: give --replay=FILE too")
+        raise PfmonError("--partial applies to recordings: give --replay=FILE too")
     if options.replay:
         for option, name in OF_PROGRAMS.items():
             if getattr(options, name):
@@ -204,7 +204,7 @@ def sampling_counts_as_it_can(options: Options) -> None:
                 "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # exports use stacks
                 "--smpl-skid": bool(options.smpl_skid),
             },
-            "{} is about samples: give --long-smpl-periods=PERIOD,... too",
+            "{} applies to samples: give --long-smpl-periods=PERIOD,... too",
         )
         return
     if not options.events:

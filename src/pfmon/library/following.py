@@ -34,7 +34,7 @@ def following_goes_alone(options: Options) -> None:
                     "--aggregate-results": options.aggregate_results,
                     "--follow-exec-exclude": options.follow_exec_exclude,
                 },
-                "{} is about what the program starts: give --follow-all, or --follow-fork or -exec",
+                "{} applies to children and executed programs: give --follow-all, or --follow-fork or -exec",
             )
         return
     refuse(

@@ -29,7 +29,7 @@ def check_triggers(options: Options, asks: bool) -> None:
         given = [f"trigger-{kind}-{what}-addresses" for what in ("start", "stop")]
         flags = [flag for flag in sorted(options.trigger_flags) if flag.startswith(f"trigger-{kind}")]
         if flags and not any(name in options.triggers for name in given):
-            raise PfmonError(f"--{flags[0]} is about {kind} triggers: give --{given[0]}=ADDRESS too")
+            raise PfmonError(f"--{flags[0]} applies to {kind} triggers: give --{given[0]}=ADDRESS too")
         if f"trigger-{kind}-repeat" in flags and not all(name in options.triggers for name in given):
             raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}")
         triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])

@@ -1,2 +1,2 @@
 def processor_times() -> tuple[float, float]:
-    """Seconds in user mode and in the kernel."""
+    """Return the seconds in user mode and in the kernel."""

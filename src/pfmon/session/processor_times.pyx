@@ -1,4 +1,4 @@
-"""What of the host's processors this process has used. The module resource takes longer to load than to write this."""
+"""Processor time of this process. The standard module resource takes longer to load than this one."""
 
 cdef extern from "<sys/resource.h>":
     cdef struct timeval:
@@ -20,7 +20,7 @@ cdef double seconds(timeval time):
 
 
 def processor_times():
-    """Seconds in user mode and in the kernel."""
+    """Return the seconds in user mode and in the kernel."""
     cdef rusage usage
     if getrusage(RUSAGE_SELF, &usage):
         raise OSError("getrusage failed")

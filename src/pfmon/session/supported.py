@@ -99,7 +99,7 @@ def check_controls(model: PmuModel, controls: Controls) -> None:
     if model.architecture != "ia64":
         refuse(
             {"--insecure": controls.insecure, "--dont-start": controls.dont_start},
-            f"{{}} is about the user mask of the Itaniums; programs for {model.name} have none",
+            f"{{}} applies to the user mask of the Itaniums; programs for {model.name} have none",
         )
 
 

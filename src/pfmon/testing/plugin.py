@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     else:
         for name in DEPENDENT:
             if getattr(config.option, f"pfmon_{name}"):
-                raise pytest.UsageError(f"--pfmon-{name} says something about --pfmon: give it too")
+                raise pytest.UsageError(f"--pfmon-{name} needs --pfmon")
 
 
 @pytest.fixture
