@@ -34,8 +34,8 @@ def pmu_is_montecitos(options: Options) -> None:
 
 
 def the_core_is_not_stopped(options: Options) -> None:
-    """One thread's stream cannot be held while the other's is in the middle of a block, as options would need that read
-    or switch counters during the run."""
+    """Options that read or switch counters during the run would have to stop both threads at one point; one thread's
+    stream cannot be held while the other's is in the middle of a block."""
     refuse(
         {
             "several event sets (-e)": options.several_sets,

@@ -82,7 +82,7 @@ INSTRUCTION_EARS = {
         "overflow": "pmd35.ov",
     },
 }
-"""The same for instruction EARs (Montecito manual tables 3-17 and 3-19)."""
+"""The fields of each instruction EAR (Montecito manual tables 3-17 and 3-19)."""
 
 INSTRUCTION_LEVELS = {
     "itanium": ("VHPT", "SW"),
