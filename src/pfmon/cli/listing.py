@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def answer(config: Config, command: Sequence[str] = ()) -> str:
     """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
-    from pfmon.pmu import describe  # not needed by runs
+    from pfmon.pmu import describe  # not on the way to a run
 
     model = get(config.pmu)
     if command and config.action in ("list", "list-long"):

@@ -173,7 +173,7 @@ class ProgramPmu:
     def named(self, event: PmuEvent) -> PmuEvent:
         """Return the PMU's event for a code or a generic name. PfmonError: there is no such event, or it cannot be
         counted."""
-        from pfmon.session.event_codes import by_code  # only runs that count events by code
+        from pfmon.session.event_codes import by_code  # only who counts events by their codes
 
         return by_code(self._model, event, self._machine is not None)
 
