@@ -52,12 +52,15 @@ PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
 # What a run need not make of other files: module that makes it -> name of its file beside the module.
-SNAPSHOTS = {"pfmon.engine.ia64.encodings.snapshot": "tables.bin", "pfmon.machine.machines": "machines.bin"}
+SNAPSHOTS = {
+    "pfmon.engine.ia64.encodings.decoder_snapshot": "tables.bin",
+    "pfmon.machine.prebuilt_configs": "machines.bin",
+}
 
 # The manual page, which pyproject.toml names.
 MANUAL = Path("build", "man", "pfmon.1")
 
-# A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).
+# A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/decoder_snapshot.py).
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 
 DIRECTIVES = {
@@ -238,7 +241,7 @@ class BuildExtensions(build_ext):
         for snapshot, name in SNAPSHOTS.items():
             run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], name))
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
-        run_module(root, "pfmon.cli.manual", MANUAL)
+        run_module(root, "pfmon.cli.man_page", MANUAL)
 
 
 def run_module(root: Path, module: str, path: Path) -> None:

@@ -16,13 +16,13 @@ from real import ENVIRONMENT, Case, cases
 from speed import machine, mean
 
 from pfmon.counting.live_unit import LiveUnit
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.program import image
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 EVENTS = ("IA64_INST_RETIRED", "LOADS_RETIRED")
 FULL = 1 << 47  # a counter of Itanium 2 overflows into its bit 47
@@ -41,10 +41,10 @@ def listener(registers: RegisterFile, counter: str, period: int):
 
 def seconds(case: Case, event: str, period: int) -> float:
     """Of a run; ``period`` 0: totals."""
-    counting = Counting(get("itanium2"), Request((EventRequest(event),)))
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest(event),)))
     environment = [f"{name}={value}".encode() for name, value in ENVIRONMENT.items()]
     words = [word.encode() for word in case.command]
-    guest = Guest(image.load(case.command[0]), words, environment, Settings(), memory_limit=MEMORY)
+    guest = Ia64Guest(image.load(case.command[0]), words, environment, GuestSettings(), memory_limit=MEMORY)
     if period:
         registers = counting.counters.registers
         (number,) = counting.programming.counters

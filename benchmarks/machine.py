@@ -24,14 +24,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from guests import guest, quiet
 
-from pfmon.engine.ia64.guest import Guest
-from pfmon.machine.config import load
-from pfmon.machine.parts import Parts, Stage
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
+from pfmon.machine.machine_config import load
+from pfmon.machine.staged_machine import Stage, StagedMachine
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.machine_run import MachineRun
+from pfmon.session.programmed_pmu import RunData
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.ring import Pipe
 
@@ -109,18 +109,18 @@ def parts_of(name: str) -> list[float]:
     return [after - before for before, after in zip([0.0, *times], times, strict=False)] + [counters(name)]
 
 
-def partly(stage: Stage) -> Callable[[Guest], Consumer]:
+def partly(stage: Stage) -> Callable[[Ia64Guest], Consumer]:
     """A reader that does the machine's work up to a stage, in the engine's thread."""
 
-    def reader(program: Guest) -> Consumer:
-        parts = Parts(load("montecito"), program.table)
+    def reader(program: Ia64Guest) -> Consumer:
+        parts = StagedMachine(load("montecito"), program.table)
         parts.stage = stage
         return Pipe(parts, threaded=False)
 
     return reader
 
 
-def timed(name: str, reader: Callable[[Guest], Consumer], trace: bool = True) -> float:
+def timed(name: str, reader: Callable[[Ia64Guest], Consumer], trace: bool = True) -> float:
     """Processor time of a run with a reader of the stream, in nanoseconds an instruction."""
     program = guest(name, PROGRAMS[name], trace=trace)
     consumer = reader(program)
@@ -143,7 +143,7 @@ def counters(name: str) -> float:
     with quiet(), running:
         program.run(consumer)
     start = time.process_time()
-    counting.totals(Seen(program.table, tally, running.records()))
+    counting.totals(RunData(program.table, tally, running.records()))
     spent = time.process_time() - start
     retired = program.retired
     program.close()

@@ -18,8 +18,8 @@ from speed import EXAMPLES, machine
 
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
-from pfmon.engine.qemu.emulator import emulator
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.qemu.qemu_binary import emulator
 from pfmon.program import image
 
 PROGRAMS = {
@@ -58,10 +58,10 @@ def counted(command: Sequence[str], stream: bool) -> tuple[float, float, int]:
     """Processor and elapsed time with the plugin and who reads, and how many instructions retired."""
     before, began = processor_time(), time.perf_counter()
     with Path(os.devnull).open("w") as nowhere:
-        settings = Settings(standard_files=(0, nowhere.fileno(), nowhere.fileno()))
+        settings = GuestSettings(standard_files=(0, nowhere.fileno(), nowhere.fileno()))
         words = [os.fsencode(word) for word in command]
         guest = api.start(
-            api.Start(image.load(command[0]), words, [], settings, 1 << 30, "intel_v2", totals=not stream)
+            api.StartRequest(image.load(command[0]), words, [], settings, 1 << 30, "intel_v2", totals=not stream)
         )
         guest.run(Tally(guest.table))
         guest.close()

@@ -10,7 +10,7 @@ import host_programs
 import pytest
 from hypothesis import settings
 
-from pfmon.library.program import is_obeyed
+from pfmon.library.command_program import is_obeyed
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "pfmon"
 
 # What each stage may import. Of an engine the stages behind it see what an engine is, and nothing of any one.
-ENGINE = {"engine.api", "engine.settings"}
+ENGINE = {"engine.api", "engine.guest_settings"}
 ALLOWED = {
     "program": set(),
     "stream": set(),

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import light_enum
-from pfmon.machine.causes import Cause
 from pfmon.machine.occurrences import Occurrence
-from pfmon.stream.kinds import Kind
+from pfmon.machine.stall_causes import Cause
+from pfmon.stream.instruction_kinds import Kind
 
 NAMES = st.text("ABC_", min_size=1, max_size=3).filter(lambda name: not name.startswith("_") and not name.endswith("_"))
 MEMBERS = st.dictionaries(NAMES, st.integers(-3, 9), min_size=1, max_size=8)

@@ -99,8 +99,8 @@ print(*sorted(set(sys.argv[2].split(',')) & (set(sys.modules) - before)))
 SLOW_TO_LOAD = """
 argcomplete argparse bisect collections contextlib copy dataclasses enum fcntl functools importlib inspect json math
 numpy operator pathlib re resource rich select signal threading types typing warnings weakref
-pfmon.cli.help pfmon.cli.mistakes pfmon.cli.progress pfmon.engine.ia64.encodings.instruction_set pfmon.library.watching
-pfmon.session.sampling
+pfmon.cli.help pfmon.cli.command_line_errors pfmon.cli.progress_display pfmon.engine.ia64.encodings.instruction_set
+pfmon.library.run_monitor pfmon.session.sampling
 """
 
 

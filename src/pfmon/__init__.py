@@ -17,14 +17,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon import pmu
     from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError
-    from pfmon.library.api import events, prepare, record, replay, run
-    from pfmon.library.files import DEVNULL
-    from pfmon.library.prepared import Prepared
-    from pfmon.library.results import diff
-    from pfmon.library.run import Run
+    from pfmon.library.prepared_run import Prepared
+    from pfmon.library.result_files import diff
+    from pfmon.library.run_api import events, prepare, record, replay, run
+    from pfmon.library.run_result import Run
     from pfmon.library.sample_files import read_samples
     from pfmon.library.smt import smt, smt_threads
-    from pfmon.session.counting import Count
+    from pfmon.library.standard_streams import DEVNULL
+    from pfmon.session.programmed_pmu import Count
 
 __all__ = [
     "DEVNULL",
@@ -60,14 +60,14 @@ _HOMES = {
         "RuleError",
         "UnknownNameError",
     ),
-    "pfmon.library.api": ("events", "prepare", "record", "replay", "run"),
-    "pfmon.library.files": ("DEVNULL",),
-    "pfmon.library.prepared": ("Prepared",),
-    "pfmon.library.results": ("diff",),
-    "pfmon.library.run": ("Run",),
+    "pfmon.library.run_api": ("events", "prepare", "record", "replay", "run"),
+    "pfmon.library.standard_streams": ("DEVNULL",),
+    "pfmon.library.prepared_run": ("Prepared",),
+    "pfmon.library.result_files": ("diff",),
+    "pfmon.library.run_result": ("Run",),
     "pfmon.library.sample_files": ("read_samples",),
     "pfmon.library.smt": ("smt", "smt_threads"),
-    "pfmon.session.counting": ("Count",),
+    "pfmon.session.programmed_pmu": ("Count",),
 }
 """Module -> its public names."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from pfmon.cli.config import Config
+    from pfmon.cli.command_config import CommandConfig
 
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
@@ -90,7 +90,7 @@ def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
     """Return the lines that report an error; for a mistake on the command line, all mistakes on it."""
     if error.exit_status != PfmonError.exit_status or (words and words[0] in SUBCOMMANDS):
         return [str(error)]
-    from pfmon.cli.mistakes import all_mistakes
+    from pfmon.cli.command_line_errors import all_mistakes
 
     return all_mistakes(words, error)
 
@@ -104,26 +104,26 @@ def _do(words: Sequence[str]) -> int:
 
     config, command = read(words)
     if config.action:
-        from pfmon.cli.listing import answer
         from pfmon.cli.output import show
+        from pfmon.cli.queries import query_text
 
-        show(answer(config, command))
+        show(query_text(config, command))
         return 0
     a_program_is_given(config, command)
     if any("%" in word for word in words):
-        from pfmon.cli.file_names import expanded_file_names  # few names have numbers in them
+        from pfmon.cli.file_name_templates import expanded_file_names  # few names have numbers in them
 
         with expanded_file_names(config):
             return _run(config, command)
     return _run(config, command)
 
 
-def _run(config: Config, command: Sequence[str]) -> int:
+def _run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run what is to be run; the exit status."""
     if config.two_programs:
-        from pfmon.cli import core  # few runs are of two
+        from pfmon.cli import coupled_command  # few runs are of two
 
-        return core.run(config, command)
+        return coupled_command.run(config, command)
     from pfmon.cli.count import run
 
     return run(config, command)

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-FEW = 12
+MAX_LISTED_NAMES = 12
 """Maximum number of known names that are all listed when none is similar."""
 
 
@@ -25,7 +25,7 @@ class UnknownNameError(PfmonError):
         names = list(known)
         self.nearest = nearest_names(name, names)
         hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
-        if not hint and len(names) <= FEW:
+        if not hint and len(names) <= MAX_LISTED_NAMES:
             hint = f"; there are: {', '.join(names)}"
         if not hint and what.endswith("event"):
             pmu = what.removesuffix("event").strip()  # the PMU may be chosen by the program

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.cli import guest_options, listing_options, output_options
+from pfmon.cli import guest_options, output_options, query_options
 from pfmon.cli.command_line import CONCERNS
 
 EVENTS = st.one_of(
@@ -44,7 +44,7 @@ FITTING = {
         for what in ("start", "stop")
     },
 }
-WITHOUT = (output_options, guest_options, listing_options)
+WITHOUT = (output_options, guest_options, query_options)
 """Concerns that have no say in what is programmed."""
 TABLE = [
     option

@@ -216,7 +216,7 @@ def test_the_owner_is_kept(option: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_removed_at_once_is_never_to_be_seen_by_others(tmp_path: Path) -> None:
     """While it is written a private file's successor is private."""
-    from pfmon.whole_files import WholeFile
+    from pfmon.atomic_write import WholeFile
 
     path = tmp_path / "out"
     path.write_text("old")

@@ -198,15 +198,15 @@ def test_a_mistake_makes_no_baseline(old: Path) -> None:
 FULL = """
 import sys
 import os
-from pfmon import whole_files
+from pfmon import atomic_write
 from pfmon.__main__ import main
 
-fresh = whole_files._fresh
+fresh = atomic_write._fresh
 def full(place, mode):
     descriptor, partial = fresh(place, mode)
     os.dup2(os.open("/dev/full", os.O_WRONLY), descriptor)
     return descriptor, partial
-whole_files._fresh, whole_files._make_like = full, lambda *_: None
+atomic_write._fresh, atomic_write._make_like = full, lambda *_: None
 sys.exit(main())
 """
 

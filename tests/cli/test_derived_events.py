@@ -9,7 +9,7 @@ import pytest
 from answers import answer
 from command import example, pfmon
 
-from pfmon.report.counts import value_text
+from pfmon.report.count_text import value_text
 
 TERMS = "inst_failed_chka_ldc_alat_all,inst_chka_ldc_alat_all"
 

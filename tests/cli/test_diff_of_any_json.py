@@ -11,7 +11,7 @@ import pytest
 from command import example, pfmon
 
 from pfmon.errors import PfmonError
-from pfmon.library.results import diff
+from pfmon.library.result_files import diff
 from pfmon.report.difference_text import difference_text
 
 FIB = (example("fib"), "5")

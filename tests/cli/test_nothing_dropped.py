@@ -19,10 +19,10 @@ from pfmon.cli import (
 )
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.library.request import request
+from pfmon.library.request_builder import request
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.effects import effects
-from pfmon.pmu.event import Event
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.qualify import Qualifier

@@ -16,11 +16,11 @@ import pytest
 from answers import declined
 from command import example, pfmon
 
-from pfmon.cli import progress
-from pfmon.cli.panel import Panel
-from pfmon.report.progress import progress_line, short
-from pfmon.report.so_far import SoFar
-from pfmon.session.profile import Row
+from pfmon.cli import progress_display
+from pfmon.cli.terminal_panel import TerminalPanel
+from pfmon.report.progress_text import progress_line, short
+from pfmon.report.run_snapshot import RunSnapshot
+from pfmon.session.profile import ProfileRow
 
 HASHMAP = (example("hashmap"), "60000")
 HEIGHT, WIDTH = 20, 110
@@ -55,7 +55,7 @@ def _become_the_command(words: Sequence[str], environment: dict[str, str]) -> No
     os.environ.pop("NO_COLOR", None)
     os.environ.update({"TERM": "xterm-256color", **environment})
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-    progress.PATIENCE, progress.EVERY, progress.AHEAD = 0.03, 0.03, 0.01
+    progress_display.MAX_SECONDS_UNSHOWN, progress_display.EVERY, progress_display.AHEAD = 0.03, 0.03, 0.01
     from pfmon.__main__ import main
 
     status = main(words)
@@ -103,9 +103,9 @@ def test_nothing_is_shown_where_there_is_no_terminal() -> None:
 
 
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.03)
-    monkeypatch.setattr(progress, "EVERY_LINE", 0.03)
-    monkeypatch.setattr(progress, "AHEAD", 0.01)
+    monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.03)
+    monkeypatch.setattr(progress_display, "EVERY_LINE", 0.03)
+    monkeypatch.setattr(progress_display, "AHEAD", 0.01)
     done = pfmon("--progress", "-e", "cpu_cycles", *HASHMAP)
     lines = done.stderr.splitlines()
     assert len(lines) > 2 and all(re.match(r"pfmon: \d+ s  ", line) for line in lines)
@@ -116,7 +116,7 @@ def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_results_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.02)
+    monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.02)
     words = ("-e", "cpu_cycles,l2_misses", "--per-function", *HASHMAP)
     assert pfmon("--live", *words).stdout == pfmon("--no-progress", *words).stdout
 
@@ -132,7 +132,7 @@ def test_numbers_are_short(value: float | None, text: str) -> None:
 
 
 def test_instructions_that_are_known_at_the_end_are_left_out() -> None:
-    now = SoFar(3.2, 0, 5 << 20, (("X", 7),), (Row("f", 1, (7,), ""),))
+    now = RunSnapshot(3.2, 0, 5 << 20, (("X", 7),), (ProfileRow("f", 1, (7,), ""),))
     assert progress_line(now).plain == "3 s  X 7  5 MB"
     assert progress_line(now._replace(instructions=3200)).plain == "3 s  3.2k instructions  1k/s  X 7  5 MB"
 
@@ -148,7 +148,7 @@ def test_a_panel_keeps_what_scrolls_above_it() -> None:
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 20, 0, 0))
     screen = pyte.Screen(20, 6)
     stream = pyte.ByteStream(screen)
-    panel = Panel(other, 2)
+    panel = TerminalPanel(other, 2)
     for number in range(9):
         os.write(other, f"line {number}\n".encode())
         panel.draw([f"first {number}", "second"])

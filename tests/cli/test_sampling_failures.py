@@ -17,13 +17,13 @@ WORDS = ("--long-smpl-periods=20", "-e", "ia64_inst_retired", example("hashmap")
 SCRIPT = f"""
 import resource, sys
 from pfmon.__main__ import main
-from pfmon.cli.samples import Samples
+from pfmon.cli.sample_output import SampleOutput
 
-take = Samples.take
+take = SampleOutput.take
 def limited(self, samples):
     resource.setrlimit(resource.RLIMIT_FSIZE, ({ROOM}, {ROOM}))  # the memory of the run is there already
     take(self, samples)
-Samples.take = limited
+SampleOutput.take = limited
 sys.exit(main())
 """
 

@@ -15,10 +15,10 @@ from command import example, pfmon, refused
 from host_programs import needs
 
 import pfmon as library
-from pfmon.library.sweep.cell import obey
-from pfmon.library.sweep.plan import read
-from pfmon.library.sweep.pool import Pool, Task
-from pfmon.library.sweep.store import Store
+from pfmon.library.sweep.sweep_cell import execute_order
+from pfmon.library.sweep.sweep_plan import read
+from pfmon.library.sweep.sweep_store import Store
+from pfmon.library.sweep.worker_pool import Pool, SweepTask
 
 EVENTS = ["cpu_cycles", "l1d_read_misses_all"]
 SMALL = f"""
@@ -124,16 +124,16 @@ def test_another_event_counts_again_and_records_nothing(swept: Path, tmp_path: P
     assert all(row["L2_MISSES"] is not None for row in table(folder) if row["pmu"] == "itanium2")
 
 
-def tasks(folder: Path) -> dict[str, Task]:
+def tasks(folder: Path) -> dict[str, SweepTask]:
     """The orders of all cells, with recordings made here."""
     wanted = read(str(written(folder)))
     with Store(str(folder / "store")) as store:
         paths = {}
         for name, program in wanted.programs.items():
-            assert obey(store.recording_order(program))["error"] is None
+            assert execute_order(store.recording_order(program))["error"] is None
             paths[name] = store.recording(program)
         keys = [(store.cell_key(cell, paths[cell.program]), cell) for cell in wanted.cells]
-        return {key: Task(key, store.cell_order(cell, paths[cell.program])) for key, cell in keys}
+        return {key: SweepTask(key, store.cell_order(cell, paths[cell.program])) for key, cell in keys}
 
 
 def test_a_worker_that_is_killed_loses_only_what_it_was_doing(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_worker_that_is_killed_loses_only_what_it_was_doing(tmp_path: Path) ->
         assert killed and killed[0] not in pool.processes and len(pool.processes) == 2
     assert sorted(key for key, _ in answers) == sorted(given)
     for key, answer in answers:
-        assert answer["error"] is None and answer["counts"] == obey(given[key].order)["counts"]
+        assert answer["error"] is None and answer["counts"] == execute_order(given[key].order)["counts"]
 
 
 def test_an_order_that_workers_die_of_is_given_up(tmp_path: Path) -> None:
@@ -166,15 +166,15 @@ def test_a_recording_that_a_worker_cannot_see_is_sent(tmp_path: Path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     order = next(iter(tasks(tmp_path).values())).order
     data = Path(order["path"]).read_bytes()
-    there = obey(order)
+    there = execute_order(order)
     hidden = {**order, "path": "/no/such/recording"}
-    assert "/no/such/recording" in str(obey(hidden)["error"])
-    assert obey(hidden, data)["counts"] == there["counts"]
+    assert "/no/such/recording" in str(execute_order(hidden)["error"])
+    assert execute_order(hidden, data)["counts"] == there["counts"]
 
 
 def test_a_worker_of_another_version_says_so(tmp_path: Path) -> None:
     order = {**next(iter(tasks(tmp_path).values())).order, "pfmon": "0.0"}
-    assert obey(order)["error"] == f"the worker has pfmon {library.version.VERSION}, and the sweep is of 0.0"
+    assert execute_order(order)["error"] == f"the worker has pfmon {library.version.VERSION}, and the sweep is of 0.0"
 
 
 LONGER = SMALL.replace('"300"', '"20000"').replace('"200"', '"20000"')

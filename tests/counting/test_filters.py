@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from totals import EVERYTHING
 
+from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.increments import Increments
-from pfmon.counting.sink import Sink
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
-from pfmon.counting.weighed import Filter, Weighed
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
-from pfmon.stream.blocks import BlockRecord, InstructionRecord
+from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.block_table import BlockTable, Cut
 from pfmon.stream.marks import Mark
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BlockTable, Cut
 
 NOWHERE = 2**64 - 1
 LONG = 4  # of a long instruction: I-type for a matcher (Montecito manual table 3-11)
@@ -49,7 +49,7 @@ opcode_filters = st.one_of(
         st.one_of(encodings, st.just(0)),
     ),
 )
-filters = st.builds(Filter, code_filters, opcode_filters)
+filters = st.builds(InstructionFilter, code_filters, opcode_filters)
 instructions = st.tuples(bundles, st.integers(0, 2), st.integers(0, 4), encodings)
 
 
@@ -62,7 +62,9 @@ def block_of(code: Sequence[tuple[int, int, int, int]]) -> BlockRecord:
     return BlockRecord(0, code[0][0], tuple(records), Cut.WHOLE, 0, 0)
 
 
-def counted(code: Sequence[tuple[int, int, int, int]], chosen: Sequence[Filter]) -> tuple[list[list[int]], list[int]]:
+def counted(
+    code: Sequence[tuple[int, int, int, int]], chosen: Sequence[InstructionFilter]
+) -> tuple[list[list[int]], list[int]]:
     """For each filter, what each instruction counted that ran once in a block of its own; two registers that none of
     them had stored."""
     table = BlockTable(payload_bytes=24)
@@ -70,13 +72,13 @@ def counted(code: Sequence[tuple[int, int, int, int]], chosen: Sequence[Filter])
     stream, tally = Recorder(), Tally(table)
     stream.load([OF_NOBODY, *numbers])
     stream.replay(tally)
-    sink = Sink(2 * len(chosen), table, by_place=True)
+    sink = CountAccumulator(2 * len(chosen), table, by_place=True)
     signals = ("inst_retired", "rse_references.store")
-    monitors = [Weighed(signal, one, False) for one in chosen for signal in signals]
+    monitors = [FilteredSignal(signal, one, False) for one in chosen for signal in signals]
     add_totals(tally, Increments(monitors), sink)
     by_block: list[list[int]] = [[] for _ in chosen]
     for one in code:
-        alone, single = Sink(2 * len(chosen), table), Tally(table)
+        alone, single = CountAccumulator(2 * len(chosen), table), Tally(table)
         word = Recorder()
         word.load([numbers[code.index(one)]])
         word.replay(single)
@@ -91,7 +93,9 @@ def counted(code: Sequence[tuple[int, int, int, int]], chosen: Sequence[Filter])
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(instructions, min_size=1, max_size=6, unique=True), st.lists(filters, min_size=1, max_size=8))
-def test_filters_let_pass_what_they_mean(code: list[tuple[int, int, int, int]], chosen: list[Filter]) -> None:
+def test_filters_let_pass_what_they_mean(
+    code: list[tuple[int, int, int, int]], chosen: list[InstructionFilter]
+) -> None:
     found, calls = counted(code, chosen)
     for one, counts, call in zip(chosen, found, calls, strict=True):
         assert counts == [
@@ -104,16 +108,20 @@ def test_filters_let_pass_what_they_mean(code: list[tuple[int, int, int, int]], 
 
 
 def test_filters_beyond_what_there_is_room_for_are_refused() -> None:
-    def with_ranges(count: int) -> Filter:
-        return Filter(CodeFilter(False, False, tuple((16 * n, 2**64 - 16) for n in range(count)), ()), EVERY_OPCODE)
+    def with_ranges(count: int) -> InstructionFilter:
+        return InstructionFilter(
+            CodeFilter(False, False, tuple((16 * n, 2**64 - 16) for n in range(count)), ()), EVERY_OPCODE
+        )
 
-    Increments([Weighed("inst_retired", with_ranges(4), False)])
+    Increments([FilteredSignal("inst_retired", with_ranges(4), False)])
     with pytest.raises(ValueError, match="4 pairs"):
-        Increments([Weighed("inst_retired", with_ranges(5), False)])
-    different = [Filter(CodeFilter(False, False, ((16 * n, 2**64 - 16),), ()), EVERY_OPCODE) for n in range(65)]
-    Increments([Weighed("inst_retired", one, False) for one in different[:64] * 3])
+        Increments([FilteredSignal("inst_retired", with_ranges(5), False)])
+    different = [
+        InstructionFilter(CodeFilter(False, False, ((16 * n, 2**64 - 16),), ()), EVERY_OPCODE) for n in range(65)
+    ]
+    Increments([FilteredSignal("inst_retired", one, False) for one in different[:64] * 3])
     with pytest.raises(ValueError, match="65 different"):
-        Increments([Weighed("inst_retired", one, False) for one in different])
+        Increments([FilteredSignal("inst_retired", one, False) for one in different])
 
 
 def test_the_filter_of_nothing_is_open() -> None:

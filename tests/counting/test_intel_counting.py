@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from x86_blocks import CALL, JUMP, LENGTH, LOAD, OTHER_FLAGS, PLAIN, RETURN, STORE, block, table_of
 
+from pfmon.counting.counting_unit import CountingUnit
 from pfmon.counting.live_unit import LiveUnit, Overflow
-from pfmon.counting.unit import CountingUnit
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.msr_file import MsrFile
-from pfmon.signals.terms import INSTRUCTION, terms
+from pfmon.signals.signal_terms import INSTRUCTION, terms
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BlockTable
 
 TAKEN = 1 << 32
 WRAP = 1 << 40

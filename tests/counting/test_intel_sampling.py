@@ -12,8 +12,8 @@ from pfmon.counting.sampler import Sampler
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.report.sampling.detailed import Detailed
-from pfmon.report.sampling.module import Context
-from pfmon.session.counting import Counting
+from pfmon.report.sampling.sampling_module import ModuleContext
+from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling import Period, Sample
 from pfmon.stream.recorder import Recorder
 
@@ -56,7 +56,7 @@ def test_samplers_agree(
     table = table_of(BLOCKS)
     found: list[list[Sample]] = []
     for plain in (True, False):
-        counting = Counting(model, Request(tuple(map(EventRequest, EVENTS)), controls=controls))
+        counting = ProgrammedPmu(model, Request(tuple(map(EventRequest, EVENTS)), controls=controls))
         registers = counting.counters.registers
         periods = dict(zip(counting.programming.counters, (first, second), strict=True))
         samples: list[Sample] = []
@@ -85,7 +85,7 @@ def test_detailed_entries_name_the_counters() -> None:
         Sample(0x401006, 3, (32,), 3, 0, ((0, 5), (33, 7))),
         Sample(0x401006, 6, (0, 34), 3, 0, ()),
     ]
-    assert Detailed(Context(4123, model=get("intel_v2"))).take(samples) == (
+    assert Detailed(ModuleContext(4123, model=get("intel_v2"))).take(samples) == (
         "entry 0 PID:4123 TID:4123 CPU:0 STAMP:0x3 IIP:0x401006 OVFL:IA32_FIXED_CTR0 LAST_VAL:3 SET:0\n"
         "        IA32_PMC0: 0x0000000000000005\n"
         "        IA32_FIXED_CTR1: 0x0000000000000007\n"

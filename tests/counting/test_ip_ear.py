@@ -10,7 +10,7 @@ from pfmon.pmu.request import IpEarRequest
 
 PMU, CYCLES, INSTRUCTIONS = "montecito", "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED"
 ENTRIES = 16
-MOST = 63
+MAX_ELAPSED_CYCLES = 63
 """Six bits count the cycles, and stay at all ones (table 3-31)."""
 
 
@@ -52,7 +52,7 @@ def retired(name: str, first: int, last: int) -> list[Entry]:
     for cycle in range(first + 1, min(last, len(line.issued) - 1) + 1):
         if line.issued[cycle] > line.issued[cycle - 1]:
             bundle = line.places[line.issued[cycle - 1]] & ~15
-            found.append(Entry(bundle, min(cycle - before, MOST), lost[cycle] > lost[before], False))
+            found.append(Entry(bundle, min(cycle - before, MAX_ELAPSED_CYCLES), lost[cycle] > lost[before], False))
             before = cycle
     return found
 
@@ -69,7 +69,7 @@ def test_the_buffer_ends_so_many_cycles_behind_the_overflow(name: str) -> None:
 def test_there_are_flushes_and_long_waits_among_the_entries() -> None:
     found = retired("queens", 0, 10_000)
     assert any(one.flush for one in found) and not all(one.flush for one in found)
-    assert any(one.cycles == MOST for one in found) and len({one.cycles for one in found}) > 5
+    assert any(one.cycles == MAX_ELAPSED_CYCLES for one in found) and len({one.cycles for one in found}) > 5
 
 
 @NAMES

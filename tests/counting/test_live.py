@@ -9,18 +9,18 @@ import pytest
 from guests import EXAMPLES, guest, quiet
 from planned_sets import event_sets
 
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.live_unit import LiveUnit, Overflow
-from pfmon.counting.unit import MachineRecords
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
+from pfmon.machine.capture_listener import watching
 from pfmon.machine.machine import Machine
-from pfmon.machine.watch import watching
+from pfmon.machine.machine_config import load
 from pfmon.pmu import IA64, get
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.counting import Counting, Seen
-from pfmon.signals.zero import never_because
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.signals.zero_signals import never_because
 from pfmon.stream.recorder import Recorder
 
 TINY = {
@@ -29,14 +29,14 @@ TINY = {
     "sha256": ["1"], "sort": ["60"], "stream": ["1", "1"], "strings": ["30"],
 }  # fmt: skip
 PERIODS = (1, 2, 7, 100, 1000, 12345)
-MOST_OVERFLOWS = 100
+MAX_OVERFLOWS = 100
 """Of a counter: each calls Python."""
 
 
 class Recorded(NamedTuple):
     """A run of an example, with addresses: the program is kept for its block table."""
 
-    program: Guest
+    program: Ia64Guest
     recorder: Recorder
 
 
@@ -59,7 +59,7 @@ def requests(pmu: str) -> tuple[EventRequest, ...]:
         for threshold in (0, 1) if event.max_increment > 1 else (0,):
             request = EventRequest(event.name, threshold=threshold, mesi="MESI" if event.mesi else "")
             try:
-                Counting(get(pmu), Request((request,)))
+                ProgrammedPmu(get(pmu), Request((request,)))
             except PfmonError:
                 continue
             found.append(request)
@@ -100,13 +100,13 @@ def feed(run: Recorded, unit: LiveUnit, machine: Machine | None) -> None:
 
 
 def live_totals(
-    run: Recorded, counting: Counting, pmu: str, memo: bool, pick: random.Random, totals: list[int]
+    run: Recorded, counting: ProgrammedPmu, pmu: str, memo: bool, pick: random.Random, totals: list[int]
 ) -> tuple[list[int], int]:
     """What live counting comes to in the order of the request, with random periods that suit the ``totals``; how many
     overflows there were."""
     figures = load(pmu)
     registers = counting.counters.registers
-    least = {pmd: total // MOST_OVERFLOWS + 1 for pmd, total in zip(counting.programming.counters, totals, strict=True)}
+    least = {pmd: total // MAX_OVERFLOWS + 1 for pmd, total in zip(counting.programming.counters, totals, strict=True)}
     handler = Handler(registers, {pmd: max(low, pick.choice(PERIODS)) for pmd, low in least.items()})
     machine = Machine(figures, run.program.table, (), memo) if counting.unit.wants_machine else None
     records = MachineRecords(machine, figures) if machine else None
@@ -122,12 +122,12 @@ def check(name: str, pmu: str, memo: bool, wanted: tuple[EventRequest, ...]) -> 
     sets = group.sets
     assert sum(len(one.programming.monitors) for one in sets) == len(wanted)
     machine = Machine(figures, run.program.table, (), memo)
-    machine.tell(watching(group.captures(run.program.table, 1)))
+    machine.listen(watching(group.captures(run.program.table, 1)))
     run.recorder.replay(machine)
     machine.finish()
     tally = sets[0].unit.tally(run.program.table, traced=True)
     run.recorder.replay(tally)
-    seen = Seen(run.program.table, tally, MachineRecords(machine, figures))
+    seen = RunData(run.program.table, tally, MachineRecords(machine, figures))
     overflows = 0
     for counting in sets:
         wanted_totals = counting.totals(seen)
@@ -158,7 +158,7 @@ def test_live_equals_totals_for_every_countable_event(name: str, pmu: str, memo:
 def overflows_of(name: str, event: str, period: int, react: Callable[[Handler, Overflow], None]) -> list[Overflow]:
     """The overflows of one counter of Itanium 2, whose listener does something besides."""
     run = recorded(name)
-    counting = Counting(get("itanium2"), Request((EventRequest(event),)))
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest(event),)))
     handler = Handler(counting.counters.registers, {counting.programming.counters[0]: period})
     seen: list[Overflow] = []
 
@@ -187,7 +187,9 @@ def test_instructions_overflow_at_every_multiple_of_the_period(period: int) -> N
 
 def test_overflow_sets_the_bit_and_freezes_where_oi_is_set() -> None:
     run = recorded("fib")
-    counting = Counting(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"), EventRequest("NOPS_RETIRED"))))
+    counting = ProgrammedPmu(
+        get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"), EventRequest("NOPS_RETIRED")))
+    )
     registers = counting.counters.registers
     first, second = counting.programming.counters
     registers.write(f"pmd{first}", (1 << 47) - 500)
@@ -202,7 +204,7 @@ def test_overflow_sets_the_bit_and_freezes_where_oi_is_set() -> None:
 
 def test_without_oi_counting_goes_on_behind_the_overflow() -> None:
     run = recorded("fib")
-    counting = Counting(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"),)))
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"),)))
     registers, (pmd,) = counting.counters.registers, counting.programming.counters
     registers.set_field(f"pmc{pmd}", "oi", 0)
     registers.write(f"pmd{pmd}", (1 << 47) - 500)
@@ -223,7 +225,7 @@ def test_a_listener_that_programs_another_event_counts_it_from_there() -> None:
     program.close()
     nops = get("itanium2").program(["NOPS_RETIRED"])
     run = recorded("fib")
-    counting = Counting(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"),)))
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED"),)))
     registers, (pmd,) = counting.counters.registers, counting.programming.counters
     registers.write(f"pmd{pmd}", (1 << 47) - 1000)
 
@@ -261,12 +263,12 @@ def test_qualified_live_counts_equal_qualified_totals(pmu: str) -> None:
         irange = RangeRequest(((low, high),)) if pick.random() < 0.6 else None
         drange = RangeRequest(((start, start + pick.choice([8, 64, 4096])),)) if data and pick.random() < 0.6 else None
         try:
-            counting = Counting(get(pmu), Request(tuple(map(EventRequest, names)), irange=irange, drange=drange))
+            counting = ProgrammedPmu(get(pmu), Request(tuple(map(EventRequest, names)), irange=irange, drange=drange))
         except PfmonError:
             continue
         tally = counting.unit.tally(table, traced=True)
         run.recorder.replay(tally)
-        wanted = counting.totals(Seen(table, tally))
+        wanted = counting.totals(RunData(table, tally))
         found, _ = live_totals(run, counting, pmu, True, pick, wanted)
         assert found == wanted
         checked += any(wanted)

@@ -8,17 +8,17 @@ import pytest
 from machine_runs import PROGRAMS, machine_and_guest
 from plain_counts import OfMachine, Place, PlainCounts, coded
 
-from pfmon.counting.countable import needs_machine
-from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.counting.countable import requires_timing_model
+from pfmon.counting.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting
-from pfmon.stream.blocks import InstructionRecord
+from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.stream.block_records import InstructionRecord
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
-from pfmon.stream.table import BlockTable
 
 SMALL = {"fib": ["9"], "sort": ["60"], "epic": [], "nbody": ["2"], "lz": ["150"]}
 MACHINES = ("itanium", "itanium2", "montecito")
@@ -56,7 +56,7 @@ def records(name: str, pmu: str, ranges: tuple[tuple[int, int], ...] = ()) -> Ma
     return MachineRecords(machine, figures)
 
 
-def both(name: str, pmu: str, counting: Counting) -> list[tuple[int, int]]:
+def both(name: str, pmu: str, counting: ProgrammedPmu) -> list[tuple[int, int]]:
     """What each monitor that needs the machine comes to: counted, and recounted; place by place."""
     unit = counting.unit
     found = records(name, pmu, tuple(unit.data_ranges or ()))
@@ -69,7 +69,7 @@ def both(name: str, pmu: str, counting: Counting) -> list[tuple[int, int]]:
     plain = PlainCounts(OfMachine(found), table.block, get(pmu), contents, int(found.figures["rse.rate"]))
     pairs = []
     for number, monitor in enumerate(unit.monitors):
-        if needs_machine(monitor.signal, monitor.threshold):
+        if requires_timing_model(monitor.signal, monitor.threshold):
             again = by_address(plain.by_place(monitor), table)
             counted = {at: counts[number] for at, counts in sink.by_address().items() if counts[number]}
             assert counted == {at: count for at, count in again.items() if at is not None}, monitor
@@ -90,9 +90,9 @@ def by_address(places: dict[Place, int], table: BlockTable) -> dict[int | None, 
     return {at: count for at, count in found.items() if count}
 
 
-def programmed(pmu: str, request: Request) -> Counting | None:
+def programmed(pmu: str, request: Request) -> ProgrammedPmu | None:
     try:
-        return Counting(get(pmu), request)
+        return ProgrammedPmu(get(pmu), request)
     except PfmonError:
         return None
 
@@ -192,7 +192,7 @@ def test_many_qualifications_do(name: str, pmu: str) -> None:
 
 def test_counting_units_are_told_what_they_lack() -> None:
     unit = CountingUnit(
-        get("itanium2"), Counting(get("itanium2"), Request((EventRequest("CPU_CYCLES"),))).counters.registers
+        get("itanium2"), ProgrammedPmu(get("itanium2"), Request((EventRequest("CPU_CYCLES"),))).counters.registers
     )
     assert unit.wants_machine and unit.wants_addresses and not unit.wants_tally
     with pytest.raises(RuntimeError, match="machine"):

@@ -7,13 +7,13 @@ import pytest
 from guests import SMALL, guest, quiet
 from plain_counts import BACK, FRONT, LOST, NOBODY, Part, PlainCounts
 
-from pfmon.counting.looks import occurrences_of
+from pfmon.counting.record_query import occurrences_of
 from pfmon.errors import PfmonError
-from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
+from pfmon.machine.stall_causes import Cause, FrontCause
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.stream.consumer import Consumer
 
 
@@ -74,12 +74,12 @@ def longest(blocks: Any) -> int:
 def count(program: Any, record: Record, event: str, pmu: str = "montecito", **request: Any) -> int:
     """What one event comes to."""
     options = {name: request.pop(name) for name in ("threshold", "mesi") if name in request}
-    counting = Counting(get(pmu), Request((EventRequest(event, **options),), **request))
+    counting = ProgrammedPmu(get(pmu), Request((EventRequest(event, **options),), **request))
     (monitor,) = counting.unit.monitors
     return plain(program, record, counting).count(monitor)
 
 
-def plain(program: Any, record: Record, counting: Counting) -> PlainCounts:
+def plain(program: Any, record: Record, counting: ProgrammedPmu) -> PlainCounts:
     registers = counting.counters.registers
     return PlainCounts(record, program.table.block, get(counting.programming.pmu), registers.contents(), 2)
 
@@ -255,7 +255,7 @@ def test_a_threshold_that_cannot_be_honoured_is_refused(program: Any, event: str
 def test_increments_name_the_instruction(program: Any) -> None:
     miss = int(Occurrence.L1D_READ_MISS)
     record = Record(groups=[(((0, 0, 1, 3, [(1, miss, 0, 1)]),), 5)])
-    counting = Counting(get("montecito"), Request((EventRequest("L1D_READ_MISSES_ALL"),)))
+    counting = ProgrammedPmu(get("montecito"), Request((EventRequest("L1D_READ_MISSES_ALL"),)))
     (monitor,) = counting.unit.monitors
     assert plain(program, record, counting).by_place(monitor) == {(0, 1): 5}
 

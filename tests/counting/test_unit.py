@@ -9,19 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_runs import machine_and_guest
 
-from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.counting.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError, RuleError
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
+from pfmon.machine.stall_causes import Cause
 from pfmon.pmu import IA64, get
-from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.model import PmuModel
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting, Seen
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
-from pfmon.stream.table import BlockTable
 
 DATA = RangeRequest(((0x6000000000010000, 0x6000000000018000),))
 
@@ -47,11 +47,11 @@ def records(pmu: str, ranges: tuple[tuple[int, int], ...]) -> MachineRecords:
     return MachineRecords(machine, figures)
 
 
-def seen_by(unit: CountingUnit, pmu: str) -> Seen:
+def seen_by(unit: CountingUnit, pmu: str) -> RunData:
     recorder, table, _ = run()
     tally = unit.tally(table, traced=True)
     recorder.replay(tally)
-    return Seen(table, tally, records(pmu, tuple(unit.data_ranges or ())) if unit.wants_machine else None)
+    return RunData(table, tally, records(pmu, tuple(unit.data_ranges or ())) if unit.wants_machine else None)
 
 
 def counted(unit: CountingUnit, pmu: str) -> dict[int, int]:
@@ -115,7 +115,7 @@ def test_registers_that_anyone_wrote_count_as_a_session_that_programmed_them(pmu
     @given(requests(pmu), st.integers(0, 2**32))
     def check(request: Request, seed: int) -> None:
         try:
-            counting = Counting(model, request)
+            counting = ProgrammedPmu(model, request)
         except PfmonError:
             return
         file = written(model, dict(counting.programming.writes), random.Random(seed))

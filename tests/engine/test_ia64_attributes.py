@@ -20,8 +20,8 @@ from pfmon.engine.ia64.encodings.decoder import attributes
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.stream.ia64 import Ia64Kind
-from pfmon.stream.kinds import Kind
+from pfmon.stream.ia64_kinds import Ia64Kind
+from pfmon.stream.instruction_kinds import Kind
 
 LOADS = re.compile(r"ld(\d+|f[sde8]?|fp[sd8])$")
 STORES = re.compile(r"st(\d+|f[sde8]?)$")

@@ -90,7 +90,7 @@ def test_targets_follow_relation_and_type(text: str) -> None:
 def test_tnat_reads_the_nat_bit(text: str, pr: int, nat: bool, qp: int) -> None:
     operands = {"p1": 11, "p2": 50, "r3": 90}
     unit, slot, _ = encode(text, qp=qp, **operands)
-    status, after = step(unit, slot, {"gr": {90: 1}, "nat": {90} if nat else set(), "pr": pr}, careful=True)
+    status, after = step(unit, slot, {"gr": {90: 1}, "nat": {90} if nat else set(), "pr": pr}, checked=True)
     completer, _, kind = text.split(" ")[0].removeprefix("tnat.").partition(".")
     holds = nat == (completer == "nz")
     wanted = targets(kind, bit(pr, qp), holds, bit(pr, 11), bit(pr, 50))

@@ -4,8 +4,8 @@ import pytest
 from ia64_assembly import BREAK, CODE
 from ia64_machine import Machine, executions
 
-from pfmon.engine.ia64.encodings.guarded import HANDLERS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.predicated_handlers import HANDLERS
 
 # r9 is 12, r10 is 10.
 VALUES = {

@@ -10,7 +10,7 @@ from ia64_forms import MASK, draw_immediate, draw_word
 
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.faults import Fault
+from pfmon.engine.ia64.encodings.fault_codes import Fault
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 
@@ -105,11 +105,11 @@ def test_one_predicate_as_both_targets_is_illegal(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["add r1=r2,r3", "movl r1=imm64", "mov r1=ip"])
-@pytest.mark.parametrize("careful", [False, True])
-def test_a_target_outside_the_frame_is_illegal(text: str, careful: bool) -> None:
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_target_outside_the_frame_is_illegal(text: str, checked: bool) -> None:
     for sof, target, legal in ((8, 39, True), (8, 40, False), (0, 32, False), (0, 31, True), (96, 127, True)):
         given = operands(BY_TEXT[text], Random(text)) | {"r1": target}
-        done, processor = execute([encode(text, **given)], sof=sof, nat={5} if careful else ())
+        done, processor = execute([encode(text, **given)], sof=sof, nat={5} if checked else ())
         assert done == legal
         assert legal or processor.fault == ILLEGAL_OPERATION
 

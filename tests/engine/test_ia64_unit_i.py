@@ -10,7 +10,7 @@ from ia64_forms import DONE, MASK, Model, check_result, forms, run, signed, word
 
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.faults import Fault
+from pfmon.engine.ia64.encodings.fault_codes import Fault
 
 ILLEGAL_OPERATION, RESERVED_REGISTER_FIELD = members(Fault, "FAULT", "ILLEGAL_OPERATION RESERVED_REGISTER_FIELD")
 FAULT, CUT, BREAK = 4, 5, 6  # cpu.pxd, Status

@@ -131,10 +131,10 @@ def states(seed: int, max_block: int, one_by_one: bool) -> list[dict[str, Any]]:
 
 def compare_ways(seed: int) -> int:
     """Blocks of the usual length, of one instruction, and the careful way through; how many states agreed."""
-    usual, short, careful = states(seed, 96, False), states(seed, 1, False), states(seed, 96, True)
-    agreed = min(len(usual), len(short), len(careful))
+    usual, short, checked = states(seed, 96, False), states(seed, 1, False), states(seed, 96, True)
+    agreed = min(len(usual), len(short), len(checked))
     assert usual[:agreed] == short[:agreed]
-    assert usual[:agreed] == careful[:agreed]
+    assert usual[:agreed] == checked[:agreed]
     return agreed
 
 

@@ -8,9 +8,9 @@ from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps, valgrind
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, counted, faults, run
 
-from pfmon.engine.api import Ending
-from pfmon.stream.kinds import Kind
-from pfmon.stream.table import Cut
+from pfmon.engine.api import ExitReport
+from pfmon.stream.block_table import Cut
+from pfmon.stream.instruction_kinds import Kind
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -117,7 +117,7 @@ def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before
     start = f"sub $65536, %rsp\n xor %ebx, %ebx\n jmp 1f\n .balign 4096\n .skip 4096 - {min(before, size)} - 12, 0x90"
     code = f"{start}\n 1: mov (%rsp), %ecx\n nop\n mov %ecx, 0x40(%rsp)\n nop\n nop\n nop\n nop"
     ran = counted([assemble(tmp_path, f"_start: {code}\n {crossing}\n nop\n {EXIT}")])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 3 + 7 + 1 + 1 + 3
     assert faults(ran) == 0
 
@@ -127,7 +127,7 @@ def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before
 def test_repeated_string_instruction_retires_once(instruction: str, count: int, tmp_path: Path) -> None:
     code = f"_start: lea buffer(%rip), %rsi\n lea buffer+9000(%rip), %rdi\n mov ${count}, %ecx\n {instruction}\n {EXIT}"
     ran = counted([assemble(tmp_path, f"{code}\n .bss\n buffer: .space 20000")])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 7
 
 
@@ -172,7 +172,7 @@ cell:   .quad 7, 7, 7, 7, 7, 7, 7, 7
 def test_instruction_that_faults_and_is_run_again_retires_once(faulting: str, retired: int, tmp_path: Path) -> None:
     program = assemble(tmp_path, HANDLED.replace("FAULTING", faulting))
     ran = run([program]) if "rep" in faulting else counted([program])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 10 + 3 + 2 + retired + 3
     assert faults(ran) == 1
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
-from pfmon.stream.kinds import Kind
-from pfmon.stream.table import AccessKind, BranchKind
+from pfmon.stream.block_table import AccessKind, BranchKind
+from pfmon.stream.instruction_kinds import Kind
 
 pytestmark = [QEMU, ASSEMBLER]
 

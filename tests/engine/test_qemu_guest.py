@@ -12,12 +12,12 @@ import pytest
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.api import Ending
-from pfmon.engine.qemu import emulator
+from pfmon.engine.api import ExitReport
+from pfmon.engine.qemu import qemu_binary
 from pfmon.errors import PfmonError
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.table import InstructionSet
-from pfmon.stream.words import Mark
+from pfmon.stream.block_table import InstructionSet
+from pfmon.stream.stream_words import Mark
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -30,7 +30,7 @@ def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("x86_64")[name]
     ran, printed = run_example("x86_64", name, tmp_path)
     assert printed == output
-    assert ran.ending == Ending(status)
+    assert ran.ending == ExitReport(status)
     assert ran.words[-1] == 1 << 63 | Mark.EXIT << 56 | 255 << 32 | status
     assert ran.tally.instructions() == ran.retired
 
@@ -230,11 +230,11 @@ def test_absent_emulator_names_the_package(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(PfmonError, match="install the package qemu-user"):
         guest([EXAMPLES / "x86_64" / "fib"])
-    assert emulator.version(InstructionSet.X86_64) == ""
+    assert qemu_binary.version(InstructionSet.X86_64) == ""
 
 
 def test_version_of_the_emulator() -> None:
-    assert emulator.version(InstructionSet.X86_64).startswith("qemu-x86_64 version ")
+    assert qemu_binary.version(InstructionSet.X86_64).startswith("qemu-x86_64 version ")
 
 
 def test_listing_is_that_of_the_code_that_ran(tmp_path: Path) -> None:

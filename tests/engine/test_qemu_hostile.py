@@ -12,11 +12,11 @@ from hostile_memory import AT_ONCE, offsets
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.qemu.guest import Guest
+from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.errors import LostError, PfmonError
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Ring
-from pfmon.stream.table import BlockTable
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -41,12 +41,12 @@ def test_ten_thousand_words_are_no_harm() -> None:
     disturbed(100, 100 + TEN_THOUSAND)
 
 
-def program(totals: bool = False) -> Guest:
+def program(totals: bool = False) -> QemuGuest:
     files = (0, os.open(os.devnull, os.O_WRONLY), 2)
     return guest([EXAMPLES / "x86_64" / "fib", "20"], files=files, totals=totals)
 
 
-def shared(one: Guest) -> tuple[int, int]:
+def shared(one: QemuGuest) -> tuple[int, int]:
     return one._reader.ring_file, one._reader.area_file
 
 
@@ -61,7 +61,7 @@ def test_files_in_memory_keep_their_size(size: int) -> None:
     one.close()
 
 
-def written(one: Guest, place: Callable[[int], int], word: int, name: str = "area") -> Tally:
+def written(one: QemuGuest, place: Callable[[int], int], word: int, name: str = "area") -> Tally:
     """Run a program; a word stands in a place of the shared memory when all has ended but the reader."""
     reader, finish = one._reader, one._reader.finish
     kept = os.dup(shared(one)[name == "area"])

@@ -9,10 +9,10 @@ from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, expected, faults, instructions, run, run_example
 
-from pfmon.engine.api import Ending
+from pfmon.engine.api import ExitReport
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.kinds import Kind
-from pfmon.stream.table import AccessKind, BranchKind, Cut, InstructionSet
+from pfmon.stream.block_table import AccessKind, BranchKind, Cut, InstructionSet
+from pfmon.stream.instruction_kinds import Kind
 
 QEMU_I386 = needs("qemu-i386")
 pytestmark = [QEMU_I386, ASSEMBLER]
@@ -31,7 +31,7 @@ def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("i386")[name]
     ran, printed = run_example("i386", name, tmp_path)
     assert printed == output
-    assert ran.ending == Ending(status)
+    assert ran.ending == ExitReport(status)
     assert ran.tally.instructions() == ran.retired
     assert ran.guest.instruction_set == InstructionSet.I386
 
@@ -87,7 +87,7 @@ LIMITS = "\n .data\n limits: .long 1, 9\n far: .long there, 0\n"
 def test_instructions_of_i386_retire(code: str, retired: int, slow: bool, tmp_path: Path) -> None:
     unused = "" if "there:" in code else "there: hlt"
     ran = run([program(tmp_path, f"_start: nop\n {code}\n {EXIT}\n {unused} {LIMITS}")], slow=slow)
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 1 + retired + 3
     assert faults(ran) == 0
 
@@ -147,7 +147,7 @@ cell:   .long 7, 7, 7, 7, 7, 7, 7, 7
 )
 def test_instruction_that_faults_and_is_run_again_retires_once(faulting: str, retired: int, tmp_path: Path) -> None:
     ran = run([program(tmp_path, HANDLED.replace("FAULTING", faulting))])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 8 + 3 + 2 + retired + 3
     assert faults(ran) == 1
 
@@ -284,7 +284,7 @@ def test_arguments_environment_and_standard_streams_are_passed_on(tmp_path: Path
         files = (given.fileno(), out.fileno(), 2)
         ran = run([program(tmp_path, PASSED_ON), "-x,y", "z"], environment=[b"AB=1", b"C=2"], files=files)
     assert (tmp_path / "out").read_text() == "-x,yAB=1read"
-    assert ran.ending == Ending(3)
+    assert ran.ending == ExitReport(3)
 
 
 @pytest.mark.parametrize("link", [("-no-pie",), ("-pie", "-fPIE")], ids=["fixed", "position-independent"])
@@ -303,7 +303,7 @@ def test_dynamic_program_is_where_its_image_says(link: tuple[str, ...], tmp_path
     made = tmp_path / "dynamic"
     subprocess.run(["cc", "-m32", "-nostdlib", *options, "-o", made, source, *needed], check=True, capture_output=True)
     ran = run([made])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     image = ran.guest._wanted.program
     assert image.interpreter is not None
     ips = [ran.guest.table.block(number).ip for number in ran.guest.table.numbers()]

@@ -13,10 +13,10 @@ from shared_objects import address_in, work, write_loader, write_object
 
 import pfmon
 from pfmon.engine import api
-from pfmon.engine.api import Ending
-from pfmon.engine.settings import Settings
+from pfmon.engine.api import ExitReport
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program import image
-from pfmon.program.mapped import Mapped
+from pfmon.program.mapped_files import MappedFile
 from pfmon.stream.consumer import Consumer
 
 PAGE = 4096
@@ -88,7 +88,7 @@ def test_objects_are_told_apart_that_were_in_one_place(how: str, tmp_path: Path)
     )
     names = "".join(f'{name}: .asciz "{path}"\n' for name, path in paths.items())
     ran = run([assemble(tmp_path, f"_start: {calls} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")], **HOW[how])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert [one.path for one in ran.guest.mapped] == [str(path) for path in paths.values()]
     table = ran.guest.table
     counts = dict.fromkeys((1, 2), 0)
@@ -141,7 +141,7 @@ def test_what_is_mapped_in_the_place_of_a_file_is_from_none(tmp_path: Path) -> N
     ran = run([program])
     assert ran.ending is not None and ran.ending.status == 0
     (mapped,) = ran.guest.mapped
-    assert mapped == Mapped(mapped.start, mapped.start + PAGE, PAGE, str(program))
+    assert mapped == MappedFile(mapped.start, mapped.start + PAGE, PAGE, str(program))
     table = ran.guest.table
     there = [one for one in map(table.block, table.numbers()) if mapped.start <= one.ip < mapped.end]
     assert [(one.file, len(one.instructions)) for one in there] == [(1, 4), (0, 4)]
@@ -157,8 +157,8 @@ def test_files_that_become_executable_are_noted_then(tmp_path: Path) -> None:
     text = map_and_call.replace("mov $5, %edx", "mov $1, %edx").replace("mov $5, %edi", protect)
     names = f'one: .asciz "{shared}"'
     ran = run([assemble(tmp_path, f"_start: {text} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")])
-    assert ran.ending == Ending(0)
-    assert ran.guest.mapped == [Mapped(0x50000000, 0x50000000 + PAGE, at & -PAGE, str(shared))]
+    assert ran.ending == ExitReport(0)
+    assert ran.guest.mapped == [MappedFile(0x50000000, 0x50000000 + PAGE, at & -PAGE, str(shared))]
     assert 0x50000000 + at % PAGE in code_from(ran, 1)
 
 
@@ -224,7 +224,7 @@ def test_i386_programs_map_by_two_calls(call: str, tmp_path: Path) -> None:
     ran = run([program])
     assert ran.ending is not None and ran.ending.status == 0
     (mapped,) = ran.guest.mapped
-    assert mapped == Mapped(mapped.start, mapped.start + PAGE, PAGE, str(program))
+    assert mapped == MappedFile(mapped.start, mapped.start + PAGE, PAGE, str(program))
     inside = next(int(line.split()[0], 16) for line in nm(program) if line.endswith(" _start"))
     assert {ip - mapped.start for ip in code_from(ran, 1)} <= set(range(PAGE)) and code_from(ran, 1)
     assert inside % PAGE == 0  # so the code is as far behind the mapping as behind _start
@@ -268,9 +268,9 @@ def test_powerpc_programs_map_themselves(target: Target, call: int, offset: int,
     """
     program = ppc_program(tmp_path, text, target)
     ran = run([program])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     (mapped,) = ran.guest.mapped
-    assert mapped == Mapped(mapped.start, mapped.start + PAGE, 0, str(program))
+    assert mapped == MappedFile(mapped.start, mapped.start + PAGE, 0, str(program))
     assert len(code_from(ran, 1)) == 1
 
 
@@ -305,7 +305,7 @@ class Watching:
     def __init__(self, task: api.Task, engine: api.Engine, found: dict[str, dict[str, set[int]]]) -> None:
         self._task, self._engine, self._found = task, engine, found
 
-    def ended(self, ending: api.Ending | None, retired: int) -> None:
+    def ended(self, ending: api.ExitReport | None, retired: int) -> None:
         """Everything was read."""
         self._found[self._task.name] = executed(self._engine)
 
@@ -327,19 +327,19 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
     one, two = (write_object(tmp_path, name, "more") for name in ("one", "two"))
     program = compile_c(tmp_path, FORKING)
     found: dict[str, dict[str, set[int]]] = {}
-    wanted = api.Start(
+    wanted = api.StartRequest(
         image.load(str(program)),
         [os.fsencode(word) for word in (program, one, two, *(["/bin/true"] if executes else []))],
         [],
-        Settings(),
+        GuestSettings(),
         memory_limit=1 << 30,
         processor="intel_v2",
-        follow=api.Follow(
+        follow=api.FollowRules(
             True, executes, 10, lambda task, engine: Watching(task, engine, found), lambda task, ending: None
         ),
     )
     engine = api.start(wanted)
-    assert engine.run(Consumer()) == Ending(0)
+    assert engine.run(Consumer()) == ExitReport(0)
     parent, child = executed(engine), found["1.1"]
     engine.close()
     assert "two.so" not in parent and child["two.so"] and child["one.so"] == parent["one.so"]

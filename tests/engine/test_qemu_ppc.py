@@ -24,10 +24,10 @@ from ppc_programs import (
 from qemu_guests import EXAMPLES, expected, faults, run, run_example
 
 import pfmon
-from pfmon.engine.api import Ending
+from pfmon.engine.api import ExitReport
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.kinds import Kind
-from pfmon.stream.table import InstructionSet
+from pfmon.stream.block_table import InstructionSet
+from pfmon.stream.instruction_kinds import Kind
 
 pytestmark = [QEMU_PPC64]
 
@@ -49,7 +49,7 @@ def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("ppc64")[name]
     ran, printed = run_example("ppc64", name, tmp_path)
     assert printed == output
-    assert ran.ending == Ending(status)
+    assert ran.ending == ExitReport(status)
     assert ran.tally.instructions() == ran.retired
     assert ran.guest.instruction_set == InstructionSet.PPC64
 
@@ -165,7 +165,7 @@ def test_instructions_retire(code: str, target: Target, tmp_path: Path) -> None:
     program = ppc_program(tmp_path, f"{START} {text}\n {EXIT}", target)
     for slow in (False, True):
         ran = run([program], slow=slow)
-        assert ran.ending == Ending(0)
+        assert ran.ending == ExitReport(0)
         assert ran.retired == ran.tally.instructions() == 1 + retired + 3
         assert faults(ran) == 0
 
@@ -267,7 +267,7 @@ def test_instruction_that_faults_and_is_run_again_retires_once(
     ran = run(
         [ppc_program(tmp_path, START + HANDLED.replace("FAULTING", faulting).replace("ST 5", f"{store} 5"), target)]
     )
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 1 + 12 + 6 + 2 + retired + 3
     assert faults(ran) == 1
 
@@ -326,7 +326,7 @@ FORKING = f"""
 @PPC_ASSEMBLER
 def test_children_of_the_program_do_not_count(target: Target, tmp_path: Path) -> None:
     ran = run([ppc_program(tmp_path, FORKING, target)])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     assert ran.retired == ran.tally.instructions() == 12
 
 
@@ -380,7 +380,7 @@ def test_dynamic_program_is_where_its_image_says(fixed: bool, target: Target, tm
     interpreter = write_elf(tmp_path / "loader", loader, target, fixed=False)
     code = machine_code(tmp_path, f"nop\n {EXIT}", target)
     ran = run([write_elf(tmp_path / "dynamic", code, target, fixed=fixed, interpreter=str(interpreter))])
-    assert ran.ending == Ending(0)
+    assert ran.ending == ExitReport(0)
     image = ran.guest._wanted.program
     assert image.interpreter is not None
     ips = [ran.guest.table.block(number).ip for number in ran.guest.table.numbers()]

@@ -11,7 +11,7 @@ from ppc_programs import QEMU_PPC, TARGETS, Target, write_elf
 from qemu_guests import run
 
 import pfmon
-from pfmon.engine.api import Ending
+from pfmon.engine.api import ExitReport
 
 SOURCE = Path(pfmon.__file__).parent / "engine" / "qemu" / "ppc.c"
 pytestmark = [
@@ -72,7 +72,7 @@ def test_instructions_that_are_said_not_to_fault_do_not(name: str, library: ctyp
         ends = [0x38000001, 0x38600000, 0x44000002]  # li 0, 1; li 3, 0; sc
         code = b"".join(word.to_bytes(4, "little" if target.order == "<" else "big") for word in part + ends)
         ran = run([write_elf(tmp_path / "program", code, target)])
-        assert ran.ending == Ending(0), [hex(word) for word in part]
+        assert ran.ending == ExitReport(0), [hex(word) for word in part]
         assert ran.retired == len(part) + len(ends)
 
 

@@ -6,11 +6,11 @@ import pytest
 from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
 from qemu_guests import instructions, run
 
-from pfmon.engine.qemu import ppc
-from pfmon.stream.blocks import InstructionRecord
-from pfmon.stream.kinds import Kind
-from pfmon.stream.ppc import PpcKind
-from pfmon.stream.table import AccessKind, BranchKind
+from pfmon.engine.qemu import ppc_mnemonics
+from pfmon.stream.block_records import InstructionRecord
+from pfmon.stream.block_table import AccessKind, BranchKind
+from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream.ppc_kinds import PpcKind
 
 pytestmark = [
     pytest.mark.slow,
@@ -153,13 +153,13 @@ def test_branch_is_described(code: str, name: str, tmp_path: Path) -> None:
 
 def test_an_instruction_is_of_one_sort_alone() -> None:
     """Of the mnemonics that the tables name: what accesses memory is no integer instruction, nor what computes."""
-    for names in ppc.UNDECODED.values():
+    for names in ppc_mnemonics.UNDECODED.values():
         for name in names.values():
-            kind, _, _, access, size, isa_kind = ppc.facts(name)
+            kind, _, _, access, size, isa_kind = ppc_mnemonics.facts(name)
             sorts = [bool(kind & (L | S)), bool(isa_kind & INTEGER), name == "fcmpo"]
             assert sum(sorts) == 1, name
             assert bool(kind & (L | S)) == (access != AccessKind.NO_ACCESS)
-            assert size or not kind & (L | S) or name in ppc.MULTIPLE
+            assert size or not kind & (L | S) or name in ppc_mnemonics.MULTIPLE
 
 
 def test_code_that_is_not_known_has_no_kinds(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from command import pfmon as command
 import pfmon
 from pfmon import pmu
 from pfmon.library.keywords import options_of
-from pfmon.library.machines import machine_of
+from pfmon.library.machine_selection import machine_of
 from pfmon.pmu.derived import load_derived, plan
-from pfmon.report.derived import TITLES
+from pfmon.report.derived_report import TITLES
 
 X86 = f"{EXAMPLES}/x86_64/fib"
 MEGAHERTZ = {"itanium2": 1300, "montecito": 1600}

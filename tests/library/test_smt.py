@@ -170,12 +170,12 @@ def test_what_a_taker_of_samples_raises_ends_both() -> None:
 
 
 def test_a_thread_whose_session_fails_leaves_no_one_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pfmon.session.run import Session
+    from pfmon.session.monitored_run import Session
 
     right = Session._run
 
     def wrong(self: Session, *arguments: Any) -> Any:
-        if self.plan.seat and self.plan.seat.number == 1:
+        if self.plan.hardware_thread and self.plan.hardware_thread.number == 1:
             raise MemoryError("none left")
         return right(self, *arguments)
 
@@ -210,9 +210,9 @@ def test_a_program_may_end_long_before_the_other(tmp_path: Path) -> None:
 
 
 def test_a_run_can_be_stopped_from_any_thread() -> None:
-    from pfmon.library.core import PreparedCore
-    from pfmon.library.files import DEVNULL, Files
+    from pfmon.library.coupled_programs import PreparedCore
     from pfmon.library.keywords import options_of
+    from pfmon.library.standard_streams import DEVNULL, Files
 
     forever = [example("noploop"), "100000000000"]
     files = [Files(DEVNULL, DEVNULL, DEVNULL) for _ in range(2)]

@@ -8,12 +8,12 @@ import pytest
 from perfmon_calls import INST, NOTIFY, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.linux.interface import End
-from pfmon.engine.ia64.linux.numbers import NUMBERS
+from pfmon.engine.ia64.linux.engine_interface import End
 from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.engine.settings import Settings
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -24,7 +24,7 @@ SCRATCH_SIZE = 1 << 20
 class Guest:
     """A started process and what a test needs of it."""
 
-    def __init__(self, settings: Settings, limit: int = 1 << 30) -> None:
+    def __init__(self, settings: GuestSettings, limit: int = 1 << 30) -> None:
         self.memory = AddressSpace(limit)
         self.registers = Processor(self.memory)
         program = image.load(str(EXAMPLES / "ia64" / "fib"))
@@ -71,18 +71,18 @@ class Guest:
 
 
 @pytest.fixture
-def settings() -> Settings:
-    return Settings()
+def settings() -> GuestSettings:
+    return GuestSettings()
 
 
 @pytest.fixture
 def new_guest() -> Callable[[], Guest]:
     """Makes processes, for tests that need many."""
-    return lambda: Guest(Settings(stack_size=1 << 20, backing_store_size=1 << 20), limit=1 << 27)
+    return lambda: Guest(GuestSettings(stack_size=1 << 20, backing_store_size=1 << 20), limit=1 << 27)
 
 
 @pytest.fixture
-def guest(settings: Settings) -> Iterator[Guest]:
+def guest(settings: GuestSettings) -> Iterator[Guest]:
     guest = Guest(settings)
     yield guest
     guest.process.close()

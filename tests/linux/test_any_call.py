@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pfmon.engine.ia64.linux.calls import CALLS, HANDLERS, load
-from pfmon.engine.ia64.linux.numbers import NAMES
+from pfmon.engine.ia64.linux.syscall_numbers import NAMES
 
 O_RDWR = 2
 SCRATCH, SIZE = 0x2000000100000000, 1 << 20

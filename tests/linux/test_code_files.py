@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pfmon.engine.ia64.linux.code_files import Place
-from pfmon.program.mapped import Mapped
+from pfmon.program.mapped_files import MappedFile
 
 PAGE = 1 << 14
 PLACE = 0x2000000010000000
@@ -19,7 +19,7 @@ PRIVATE_FIXED, ANONYMOUS = 0x12, 0x20
 def told(guest: Any) -> list[Sequence[Place]]:
     """What the engine was told, the latest last."""
     found: list[Sequence[Place]] = []
-    guest.process.mappings.code.tell = found.append
+    guest.process.mappings.code.publish_code = found.append
     return found
 
 
@@ -43,8 +43,8 @@ def test_executable_files_have_numbers_by_place_and_offset(
     guest.call("mmap", PLACE, 4 * PAGE, READ_EXECUTE, PRIVATE_FIXED, file, 0)
     assert told[-1] == [(PLACE, PLACE + 4 * PAGE, 1)]
     assert guest.process.mappings.code.files == [
-        Mapped(PLACE, PLACE + 4 * PAGE, 0, path),
-        Mapped(PLACE, PLACE + PAGE, PAGE, path),
+        MappedFile(PLACE, PLACE + 4 * PAGE, 0, path),
+        MappedFile(PLACE, PLACE + PAGE, PAGE, path),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
 
 AT_FDCWD = -100
 DIRECTORY, PATH = 0o200000, 0o10000000
@@ -43,8 +43,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(root: Path) -> Settings:
-    return Settings(sysroot=str(root), confined=True)
+def settings(root: Path) -> GuestSettings:
+    return GuestSettings(sysroot=str(root), confined=True)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from command import example, refused
 from preloaded import preloaded
 
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.root import ATTEMPTS, LOOK, Root
 
 CREATE, EXCLUSIVE, NO_FOLLOW, PATH = 0o100, 0o200, 0o400000, 0o10000000
@@ -45,8 +45,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(root: Path) -> Settings:
-    return Settings(sysroot=str(root), confined=True)
+def settings(root: Path) -> GuestSettings:
+    return GuestSettings(sysroot=str(root), confined=True)
 
 
 @pytest.fixture

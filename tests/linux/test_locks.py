@@ -15,7 +15,7 @@ from ia64_program import write_program
 from ia64_tasks import Data, call, fork
 
 import pfmon
-from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.record_locks import BEYOND, Lock, RecordLocks
 
 O_RDWR, O_CREAT = 2, 0o100

@@ -8,8 +8,8 @@ import pytest
 from perfmon_calls import NOTIFY, PID, Perfmon, counter, register
 from stand_in_pmu import Host
 
-from pfmon.engine.ia64.linux import stopping
-from pfmon.engine.ia64.linux.interface import Exit
+from pfmon.engine.ia64.linux import job_control
+from pfmon.engine.ia64.linux.engine_interface import Exit
 from pfmon.engine.ia64.linux.signal_table import SIGSTOP
 
 INST = 0x808
@@ -25,7 +25,7 @@ def child(guest: Any) -> Any:
 
 
 def stopped(child: Any) -> Any:
-    stopping.stop(child, SIGSTOP)
+    job_control.stop(child, SIGSTOP)
     return child
 
 
@@ -38,8 +38,8 @@ def prepared(perfmon: Perfmon, flags: int = 0, period: int = 1000) -> int:
 def can_run(guest: Any, child: Any) -> bool:
     """Whether the child's turn comes."""
     schedule = guest.process.system.schedule
-    schedule.give_way()
-    return any(schedule.next() is child.thread or schedule.give_way() for _ in range(3))
+    schedule.yield_turn()
+    return any(schedule.next() is child.thread or schedule.yield_turn() for _ in range(3))
 
 
 def test_a_task_has_to_be_stopped(perfmon: Perfmon, guest: Any, child: Any) -> None:
@@ -50,7 +50,7 @@ def test_a_task_has_to_be_stopped(perfmon: Perfmon, guest: Any, child: Any) -> N
     assert child.registers.um & 4 and not guest.registers.um & 4
     child.pmu.count(4, 10)
     assert perfmon.read(fd, 4) == [(1 << 64) - 990] and not guest.process.pmu.registers
-    stopping.go_on(child, report=False)
+    job_control.go_on(child, report=False)
     for what in (calls.START, calls.STOP, calls.UNLOAD):
         assert perfmon.command(fd, what) == -errno.EBUSY
     assert perfmon.command(fd, calls.READ_PMDS, [register(4)]) == -errno.EBUSY
@@ -111,7 +111,7 @@ def test_a_context_that_blocks_holds_its_task_until_it_is_restarted(perfmon: Per
     fd = prepared(perfmon, BLOCKS, period=10)
     stopped(child)
     assert perfmon.load(fd, child.process_id) == perfmon.command(fd, calls.START) == 0
-    stopping.go_on(child, report=False)
+    job_control.go_on(child, report=False)
     assert can_run(guest, child)
     child.pmu.count(4, 10)
     assert not can_run(guest, child) and child.pmu.frozen
@@ -125,7 +125,7 @@ def test_a_task_is_not_held_for_ever(perfmon: Perfmon, guest: Any, child: Any, e
     fd = prepared(perfmon, BLOCKS, period=10)
     stopped(child)
     assert perfmon.load(fd, child.process_id) == perfmon.command(fd, calls.START) == 0
-    stopping.go_on(child, report=False)
+    job_control.go_on(child, report=False)
     child.pmu.count(4, 10)
     if end == "close":
         assert guest.call("close", fd) == 0 and can_run(guest, child)
@@ -133,5 +133,5 @@ def test_a_task_is_not_held_for_ever(perfmon: Perfmon, guest: Any, child: Any, e
     # Restarted while it is stopped it runs when it goes on, not before.
     stopped(child)
     assert perfmon.command(fd, calls.RESTART) == 0 and not can_run(guest, child)
-    stopping.go_on(child, report=False)
+    job_control.go_on(child, report=False)
     assert can_run(guest, child)

@@ -9,8 +9,8 @@ from perf_calls import EXCLUDE_KERNEL, INHERIT, Perf
 from perfmon_calls import PID, Perfmon
 from stand_in_pmu import Host, StandIn
 
-from pfmon.engine.ia64.linux import stopping
-from pfmon.engine.ia64.linux.interface import Exit
+from pfmon.engine.ia64.linux import job_control
+from pfmon.engine.ia64.linux.engine_interface import Exit
 from pfmon.engine.ia64.linux.signal_table import SIGCHLD, SIGSTOP
 
 TIMES = calls.ENABLED | calls.RUNNING
@@ -61,7 +61,7 @@ def test_counts_of_a_child_that_has_ended_can_be_read(perf: Perf, guest: Any) ->
 def test_closing_an_event_of_a_child_gives_its_pmu_back(perf: Perf, guest: Any, perfmon: Perfmon) -> None:
     child = fork(guest)
     fd = perf.open(task=child.process_id)
-    stopping.stop(child, SIGSTOP)
+    job_control.stop(child, SIGSTOP)
     context = perfmon.create()
     assert perfmon.load(context, child.process_id) == -errno.EBUSY
     assert guest.call("close", fd) == 0
@@ -115,7 +115,7 @@ def test_children_inherit_and_add_to_what_was_opened(perf: Perf, guest: Any, pmu
 
 
 def _forked(process: Any) -> int:
-    from pfmon.engine.ia64.linux.forks import fork as fork_process
+    from pfmon.engine.ia64.linux.clone import fork as fork_process
 
     child = fork_process(process, lend=False)
     return int(child.process_id)

@@ -9,8 +9,8 @@ import pytest
 from perfmon_calls import INST, NOPS, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
-from pfmon.engine.ia64.linux.perfmon import structures
-from pfmon.engine.ia64.linux.perfmon.registers import numbers, registers_of
+from pfmon.engine.ia64.linux.perfmon import perfmon_structures
+from pfmon.engine.ia64.linux.perfmon.kernel_registers import numbers, registers_of
 
 # Sizes and offsets as GCC lays the kernel's header out.
 SIZES = {
@@ -21,12 +21,12 @@ SIZES = {
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())
 def test_structures_have_the_kernels_sizes(name: str, size: int) -> None:
-    assert getattr(structures, name).size == size
+    assert getattr(perfmon_structures, name).size == size
 
 
 def test_register_arguments_have_their_fields_at_the_kernels_offsets() -> None:
     data = bytes(range(160))
-    argument = structures.RegisterArgument.unpack(data)
+    argument = perfmon_structures.RegisterArgument.unpack(data)
     assert argument.pack() == data
 
     def at(offset: int) -> int:

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, Processor
-from pfmon.engine.ia64.linux.interface import End
+from pfmon.engine.ia64.linux.engine_interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signals import Action, Signal, kill_info
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.engine.settings import Settings
 from pfmon.program import image
 from pfmon.stream.consumer import Consumer
 
@@ -30,11 +30,11 @@ HANDLER = 0x2000000400000000
 class Machine:
     """A process on a processor, and the loop that runs it."""
 
-    def __init__(self, path: Path, *arguments: str, settings: Settings | None = None, max_block: int = 96) -> None:
+    def __init__(self, path: Path, *arguments: str, settings: GuestSettings | None = None, max_block: int = 96) -> None:
         self.memory = AddressSpace(1 << 30)
         self.processor = Processor(self.memory, max_block=max_block)
         words = [os.fsencode(path), *map(os.fsencode, arguments)]
-        settings = settings or Settings()
+        settings = settings or GuestSettings()
         program = image.load(str(path), settings.sysroot)
         self.process = Process(program, words, [], settings, self.memory, self.processor)
         self.process.start()
@@ -99,7 +99,7 @@ def test_program_with_signals_ends_as_it_says(letter: str, status: int) -> None:
 
 
 def test_handler_that_faults_itself_ends_when_its_stack_is_used_up() -> None:
-    machine = Machine(PROGRAMS / "signals", "n", settings=Settings(stack_size=1 << 20))
+    machine = Machine(PROGRAMS / "signals", "n", settings=GuestSettings(stack_size=1 << 20))
     end = machine.run()
     assert end.status == 139
     assert "no stack" in end.text
@@ -123,7 +123,7 @@ def test_position_independent_program_runs(capfd: pytest.CaptureFixture[str]) ->
 def test_dynamic_program_starts_in_its_interpreter(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "lib").mkdir()
     shutil.copy(PROGRAMS / "interpreter", tmp_path / "lib")
-    machine = Machine(PROGRAMS / "dynamic", settings=Settings(sysroot=str(tmp_path)))
+    machine = Machine(PROGRAMS / "dynamic", settings=GuestSettings(sysroot=str(tmp_path)))
     assert machine.run().status == 5
     assert capfd.readouterr().out == "interpreter\nprogram\n"
 
@@ -181,9 +181,9 @@ def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     code = (
         "import sys,time; from pfmon.program import image;"
         "from pfmon.engine.ia64.memory.address_space import AddressSpace;"
-        "from pfmon.engine.ia64.linux import loader; from pfmon.engine.settings import Settings;"
+        "from pfmon.engine.ia64.linux import loader; from pfmon.engine.guest_settings import GuestSettings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
-        "loader.load(AddressSpace(), p, [b'x'], [], Settings(), (1, 1), bytes(16));"
+        "loader.load(AddressSpace(), p, [b'x'], [], GuestSettings(), (1, 1), bytes(16));"
         "print(time.perf_counter()-t)"
     )
     run = subprocess.run(

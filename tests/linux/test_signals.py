@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings.faults import Fault
-from pfmon.engine.ia64.linux import backing_store, faults, gate
+from pfmon.engine.ia64.encodings.fault_codes import Fault
+from pfmon.engine.ia64.linux import backing_store, fault_signals, gate_page
 from pfmon.engine.ia64.linux.signals import Signal, kill_info
 
 SIGUSR1, SIGSEGV, SIGCHLD, SIGKILL, SIGRT = 10, 11, 17, 9, 34
@@ -166,15 +166,15 @@ def test_ignored_fault_ends_the_program_all_the_same(guest: Any) -> None:
 
 def test_every_fault_has_a_signal() -> None:
     told_by_code = {Fault.FAULT_NONE, Fault.FAULT_BREAK, Fault.FAULT_FP_FAULT, Fault.FAULT_FP_TRAP}
-    assert set(faults.CAUSES) == set(Fault) - told_by_code
+    assert set(fault_signals.CAUSES) == set(Fault) - told_by_code
 
 
 def test_gate_page_returns_from_handlers() -> None:
     from pfmon.engine.ia64.encodings import disassemble
 
     assert disassemble is not None
-    page = gate.page(1 << 14)
-    bundle = int.from_bytes(page[gate.SIGNAL_RETURN_OFFSET :][:16], "little")
+    page = gate_page.page(1 << 14)
+    bundle = int.from_bytes(page[gate_page.SIGNAL_RETURN_OFFSET :][:16], "little")
     template, slots = bundle & 31, [bundle >> (5 + 41 * i) & (1 << 41) - 1 for i in range(3)]
     assert template == 0x0B  # MMI with stops after slots 0 and 2
     number = slots[0] >> 13 & 0x7F | (slots[0] >> 27 & 0x1FF) << 7  # addl: imm7b, imm9d
@@ -240,7 +240,7 @@ def test_standard_descriptors_are_absent_if_the_host_has_them_closed() -> None:
     import sys
 
     code = (
-        "from pfmon.engine.ia64.linux.files import FileTable\nimport os\n"
+        "from pfmon.engine.ia64.linux.file_table import FileTable\nimport os\n"
         "f = open(os.devnull)\nassert f.fileno() == 0\nos.write(1, repr(FileTable(9).numbers()).encode())"
     )
     run = subprocess.run(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
 
 NONBLOCK = 0o4000
 UNIX, INET, INET6, STREAM, DATAGRAM = 1, 2, 10, 1, 2
@@ -117,7 +117,7 @@ def test_all_addresses_means_this_machine(guest: Any) -> None:
     assert guest.get(8, 0x600)[4:] == bytes([127, 0, 0, 1])
 
 
-@pytest.mark.parametrize("settings", [Settings(net=True)])
+@pytest.mark.parametrize("settings", [GuestSettings(net=True)])
 def test_with_net_all_addresses_are_all(guest: Any) -> None:
     fd = guest.call("socket", INET, STREAM, 0)
     assert connect(guest, fd, inet(0, "0.0.0.0"), "bind") == 0

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
 
 EPOCH = 1_767_225_600  # 2026-01-01 00:00:00 UTC
-host_clock = pytest.mark.parametrize("settings", [Settings(host_clock=True)])
+host_clock = pytest.mark.parametrize("settings", [GuestSettings(host_clock=True)])
 
 
 def clock(guest: Any, number: int) -> float:
@@ -82,7 +82,7 @@ def test_ids_are_fixed(guest: Any) -> None:
     assert struct.unpack("<3I", guest.get(12)) == (1000, 1000, 1000)
 
 
-@pytest.mark.parametrize("settings", [Settings(host_ids=True)])
+@pytest.mark.parametrize("settings", [GuestSettings(host_ids=True)])
 def test_host_ids_are_seen_on_request(guest: Any) -> None:
     assert guest.call("getpid") == os.getpid()
     assert guest.call("getuid") == os.getuid()
@@ -126,7 +126,7 @@ def test_usage_counts_processor_time(guest: Any) -> None:
 
 
 def test_random_bytes_repeat_by_seed() -> None:
-    from pfmon.engine.ia64.linux.random import RandomBytes
+    from pfmon.engine.ia64.linux.random_bytes import RandomBytes
 
     whole = RandomBytes(5, False).take(100)
     pieces = RandomBytes(5, False)

@@ -8,10 +8,10 @@ from importlib import resources
 import pytest
 from branches import CALL, CLOOP, COND, CTOP, DPNT, INDIRECT, INDIRECT_CALL, LONG, LONG_CALL, RETURN, WTOP
 
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.predictors import PREDICTORS, branch_predictor
-from pfmon.signals.machine import meanings, select
+from pfmon.machine.predictor_registry import PREDICTORS, branch_predictor
+from pfmon.signals.machine_signals import meanings, select
 
 
 def outcomes() -> Iterator[tuple[int, bool, int]]:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load, names
+from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.figures import figures
-from pfmon.machine.names import ITANIUMS
-from pfmon.machine.predictors import PREDICTORS
-from pfmon.machine.replacements import REPLACEMENTS
+from pfmon.machine.machine_config import load, names
+from pfmon.machine.predictor_registry import PREDICTORS
+from pfmon.machine.replacement_registry import REPLACEMENTS
 
 KILO, MEGA = 1 << 10, 1 << 20
 

@@ -53,7 +53,7 @@ def test_marks_are_told_too() -> None:
 
 def test_simulated_blocks_are_told_as_repeated_ones_are() -> None:
     machine, guest = machine_and_guest("hashmap", "itanium2")
-    machine.memo.most_states = 50  # so that many blocks are simulated
+    machine.memo.max_states = 50  # so that many blocks are simulated
     read, told = Tally(guest.table, traced=True), Tally(guest.table, traced=True)
     machine.count_runs(told)
     with Pipe(machine, beside=read, threaded=False) as pipe:

@@ -11,7 +11,7 @@ import pytest
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
 from pfmon.counting.gate import Gate
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine.machine import Machine
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream.consumer import Consumer
@@ -95,7 +95,7 @@ def run(
     return found
 
 
-def gated(guest: Guest, machine: Machine, event_sets: int, **given: Any) -> Gate:
+def gated(guest: Ia64Guest, machine: Machine, event_sets: int, **given: Any) -> Gate:
     """A gate before a machine alone."""
     return Gate(guest.table, [Consumer()] * event_sets, traced=True, machine=machine, **given)
 

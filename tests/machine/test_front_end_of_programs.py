@@ -8,13 +8,13 @@ from machine_runs import EXAMPLES, PROGRAMS, run_machine
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.settings import Settings
-from pfmon.machine.causes import FrontCause
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
+from pfmon.machine.stall_causes import FrontCause
 from pfmon.program import image
-from pfmon.signals.machine import meanings, select
+from pfmon.signals.machine_signals import meanings, select
 
 NUMBERS = {name: int(number) for name, number in Occurrence.__members__.items()}
 KINDS = ("all", "iprel", "return", "nretind")
@@ -53,11 +53,11 @@ def signal(name: str, occurrences: Counter[str]) -> int:
 
 def retired(program: str, machine: str, signals: tuple[str, ...]) -> dict[str, int]:
     """What the architecture decides, counted without a machine."""
-    guest = Guest(
+    guest = Ia64Guest(
         image.load(str(EXAMPLES / program), None),
         [program.encode(), *(argument.encode() for argument in PROGRAMS[program])],
         [],
-        Settings(),
+        GuestSettings(),
         memory_limit=1 << 33,
         processor=machine,
     )

@@ -10,16 +10,16 @@ import pytest
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
 from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.machine.occurrences import Occurrence
-from pfmon.stream.blocks import BlockRecord
+from pfmon.machine.stall_causes import Cause
+from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import AccessKind, BlockTable, BranchKind
+from pfmon.stream.stream_words import Mark
 from pfmon.stream.tee import Tee
-from pfmon.stream.words import Mark
 
 pytestmark = [QEMU, ASSEMBLER]
 

@@ -7,13 +7,13 @@ from enumerated import members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.counting.looks import names
+from pfmon.counting.record_query import names
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.config import load
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2, RequestFlag, RequestKind
-from pfmon.machine.memory import DataMemory
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
-from pfmon.signals.machine import select
+from pfmon.signals.machine_signals import select
 
 READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = members(
     RequestKind, "REQUEST", "READ FLOAT_READ WRITE SEMAPHORE PREFETCH FETCH FETCH_PREFETCH WALK"

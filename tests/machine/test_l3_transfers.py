@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from enumerated import members
 
-from pfmon.machine.config import load
 from pfmon.machine.l2 import L2, RequestKind
+from pfmon.machine.machine_config import load
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")
 MACHINES = ["itanium2", "madison-9m", "montecito"]

@@ -7,10 +7,10 @@ import pytest
 from enumerated import members
 
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2, RequestKind
-from pfmon.machine.memory import DataMemory
+from pfmon.machine.machine_config import load
+from pfmon.machine.stall_causes import Cause
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
     AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"

@@ -13,11 +13,11 @@ from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 
 from pfmon.engine.ia64.encodings.attributes import AccessKind
-from pfmon.machine.config import load
+from pfmon.machine.catalog import ITANIUMS
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2
 from pfmon.machine.machine import Machine
-from pfmon.machine.memory import DataMemory
-from pfmon.machine.names import ITANIUMS
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.failure import Failure
 from pfmon.stream.recorder import Recorder

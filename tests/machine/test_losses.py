@@ -8,18 +8,18 @@ from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 from machine_runs import machine_and_guest, run_machine
 
-from pfmon.machine.config import load
+from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.machine import Machine
-from pfmon.machine.names import ITANIUMS
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
-from pfmon.stream.blocks import BlockRecord
+from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.failure import Failure
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
-from pfmon.stream.table import BlockTable
 
 LONGEST = 128
-MOST = range(1, 40)
+STATE_LIMITS = range(1, 40)
 LINE = 128
 
 
@@ -42,7 +42,7 @@ def test_a_run_loses_nothing(program: str, machine: str) -> None:
 @pytest.mark.parametrize("most", [2, 40, 200])
 def test_records_without_room_are_a_failure(most: int) -> None:
     def lower(machine: Machine) -> None:
-        machine.records.most_records = most
+        machine.records.max_records = most
 
     assert with_limit("lz", lower).failure == Failure.OUT_OF_MEMORY
 
@@ -50,7 +50,9 @@ def test_records_without_room_are_a_failure(most: int) -> None:
 def test_a_state_of_the_memo_that_cannot_be_gone_on_from_is_a_failure() -> None:
     """Whether it can depends on which state is the first without room: then nothing is lost."""
     usual = with_limit("fib", lambda machine: None)
-    found = [with_limit("fib", lambda machine, most=most: setattr(machine.memo, "most_states", most)) for most in MOST]
+    found = [
+        with_limit("fib", lambda machine, most=most: setattr(machine.memo, "max_states", most)) for most in STATE_LIMITS
+    ]
     assert {machine.failure for machine in found} == {Failure.NO_FAILURE, Failure.OUT_OF_MEMORY}
     assert {machine.cycles for machine in found if not machine.failure} == {usual.cycles}
 
@@ -59,7 +61,7 @@ def test_a_memo_that_learns_no_more_loses_nothing() -> None:
     """Where no registers are renamed the pipeline itself goes on."""
 
     def lower(machine: Machine) -> None:
-        machine.memo.most_states = 0
+        machine.memo.max_states = 0
 
     found, usual = with_limit("noploop", lower), with_limit("noploop", lambda machine: None)
     assert found.failure == Failure.NO_FAILURE

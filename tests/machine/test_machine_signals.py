@@ -2,12 +2,12 @@
 
 import pytest
 
-from pfmon.counting.looks import DISPERSAL
-from pfmon.machine.causes import Cause, FrontCause
+from pfmon.counting.record_query import DISPERSAL
 from pfmon.machine.occurrences import Occurrence
-from pfmon.signals import machine, terms
-from pfmon.signals.machine import LevelFunction, level_function, meanings, select
-from pfmon.signals.names import signals
+from pfmon.machine.stall_causes import Cause, FrontCause
+from pfmon.signals import machine_signals, signal_terms
+from pfmon.signals.machine_signals import LevelFunction, level_function, meanings, select
+from pfmon.signals.signal_names import signals
 
 CAUSES = {name: int(value) for name, value in Cause.__members__.items() if name != "CAUSES"}
 FRONT_CAUSES = {name: int(value) for name, value in FrontCause.__members__.items() if name != "FRONT_CAUSES"}
@@ -27,7 +27,7 @@ def of_kind(kind: str) -> list[str]:
 
 def test_every_signal_is_named_and_is_not_decided_by_architecture() -> None:
     assert not set(meanings()) - set(signals())
-    assert not set(meanings()) & terms.available()
+    assert not set(meanings()) & signal_terms.available()
 
 
 @pytest.mark.parametrize("kind", RECORDED)
@@ -35,7 +35,7 @@ def test_terms_are_names_of_what_is_recorded(kind: str) -> None:
     found = of_kind(kind)
     assert found
     for signal in found:
-        assert select(signal, RECORDED[kind]) or machine.named(signal)
+        assert select(signal, RECORDED[kind]) or machine_signals.named(signal)
 
 
 def test_occurrences_are_names_of_what_is_recorded() -> None:
@@ -49,8 +49,8 @@ def test_levels_and_bits_are_well_formed() -> None:
         for term in meanings()[signal].terms:
             level_function(term)
     for signal in of_kind("per_cycle"):
-        whole, high, low = machine.per_cycle(meanings()[signal].terms[0])
-        assert whole in terms.available() and high >= low
+        whole, high, low = machine_signals.per_cycle(meanings()[signal].terms[0])
+        assert whole in signal_terms.available() and high >= low
 
 
 def test_every_back_end_cause_is_in_exactly_one_of_the_five_parts() -> None:

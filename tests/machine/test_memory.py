@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2, RequestKind
-from pfmon.machine.memory import DataMemory
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
+from pfmon.machine.stall_causes import Cause
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
     AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
@@ -36,7 +36,7 @@ def machine(name: str, *figures: str) -> DataMemory:
     return memory
 
 
-def notes_of(noted: list[tuple[int, int]]) -> Counter[str]:
+def events_of(noted: list[tuple[int, int]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for occurrence, times in noted:
         counts[Occurrence(occurrence).name] += times
@@ -71,12 +71,12 @@ def test_quick_answers_change_nothing_that_full_ones_would_not(
             ready, stalls, noted = second.access_at(address, kind, now)
             if early and first.quick_at(address, kind, now):
                 assert not stalls
-                assert notes_of(noted) == notes_of(first.quick_notes(kind))
+                assert events_of(noted) == events_of(first.quick_events(kind))
                 if kind in (LOAD, FILL, FLOAT_LOAD):
                     assert ready - now == first.quick_latency_of(kind)
             elif early and first.plain_at(address, kind, now):
                 assert not stalls
-                assert notes_of(noted) == notes_of(first.plain_notes())
+                assert events_of(noted) == events_of(first.plain_events())
                 assert ready - now == first.quick_latency_of(STORE)
             else:
                 early = False
@@ -268,7 +268,7 @@ def test_hits_misses_and_write_backs_are_those_of_a_model_without_time(trace: li
     model.counts.clear()
     counts: Counter[str] = Counter()
     for step, (address, kind) in enumerate(trace):
-        counts += notes_of(memory.access_at(address, kind, (step + 3) * LONG)[2])
+        counts += events_of(memory.access_at(address, kind, (step + 3) * LONG)[2])
         model.access(address, kind)
     assert +summary(counts) == +model.counts
 
@@ -286,9 +286,9 @@ def test_references_are_hits_and_misses_and_traffic_adds_up(trace: list[tuple[in
         now += gap
         _, stalls, noted = memory.access_at(address, kind, now)
         now += sum(cycles for _, cycles in stalls)
-        counts += notes_of(noted)
+        counts += events_of(noted)
         if kind % 3 == 0:
-            counts += notes_of(memory.l2.request_at(address, FETCH, now)[2])
+            counts += events_of(memory.l2.request_at(address, FETCH, now)[2])
 
     def group(*prefixes: str) -> int:
         return sum(times for found, times in counts.items() if found.startswith(prefixes))
@@ -340,7 +340,7 @@ def test_a_release_waits_for_what_is_before_it_and_the_pipeline_does_not() -> No
 def test_a_semaphore_is_a_read_and_a_write_of_l2_and_leaves_its_line_modified() -> None:
     memory = machine("montecito")
     _, _, noted = memory.access_at(START, SEMAPHORE, 2 * LONG, 8, ACQUIRE)
-    counts = notes_of(noted)
+    counts = events_of(noted)
     assert (counts["L2_DATA_READ"], counts["L2_DATA_WRITE"], counts["L2_OP_SEMAPHORE"]) == (1, 1, 1)
     assert memory.l2.stores()["data"].probe(START)[0] == "M"
 
@@ -350,10 +350,10 @@ def test_a_store_to_a_line_of_instructions_has_to_announce_itself() -> None:
     memory.l2.request_at(START + 512, FETCH, 2 * LONG)
     assert memory.l2.stores()["data"].probe(START + 512)[0] == "S"
     memory.access_at(START + 512, FLOAT_LOAD, 3 * LONG)
-    counts = notes_of(memory.access_at(START + 512, STORE, 4 * LONG)[2])
+    counts = events_of(memory.access_at(START + 512, STORE, 4 * LONG)[2])
     assert counts["BUS_INVALIDATE"] == 1
     assert memory.l2.stores()["data"].probe(START + 512)[0] == "M"
-    assert not notes_of(memory.access_at(START + 512, STORE, 5 * LONG)[2])["BUS_INVALIDATE"]
+    assert not events_of(memory.access_at(START + 512, STORE, 5 * LONG)[2])["BUS_INVALIDATE"]
 
 
 # --- queues
@@ -412,7 +412,7 @@ def test_castouts_of_clean_lines_are_announced_only_where_the_machine_says_so() 
         memory = machine("montecito", *SMALL, "l2d.size=8K", f"bus.castouts={flag}")
         counts: Counter[str] = Counter()
         for number in range(1000):
-            counts += notes_of(memory.access_at(START + 128 * number, FLOAT_LOAD, (number + 3) * LONG)[2])
+            counts += events_of(memory.access_at(START + 128 * number, FLOAT_LOAD, (number + 3) * LONG)[2])
         assert counts["L3_REPLACED_E"] >= 1000 - 24 * 8
         return counts["BUS_CASTOUT"] - (counts["L3_REPLACED_E"] if flag == "true" else 0)
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pfmon.machine.config import load
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2
-from pfmon.machine.memory import DataMemory
+from pfmon.machine.machine_config import load
 
 TABLES = ("l1d", "l2", "l2d", "l2i", "l3", "memory", "bus", "dtlb1", "dtlb2", "vhpt")
 MACHINES = ("itanium2", "montecito")

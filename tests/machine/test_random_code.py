@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from ia64_fuzz import Fuzz
 
-from pfmon.counting.looks import DISPERSAL
-from pfmon.machine.config import load
+from pfmon.counting.record_query import DISPERSAL
+from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.machine import Machine
-from pfmon.machine.names import ITANIUMS
+from pfmon.machine.machine_config import load
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
 

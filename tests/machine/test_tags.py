@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.machine.tags import TagStore
+from pfmon.machine.tag_store import TagStore
 from pfmon.machine.tlb import PageTable
 
 LINE_SHIFT = 6

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
 
 QUANTUM, COST = 2000, 15

@@ -8,12 +8,12 @@ from ia64_machine import DATA, UNMAPPED
 from machine_code import bubbles_of, loop, run_code
 
 from pfmon.engine.ia64.encodings.attributes import AccessKind
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
+from pfmon.machine.data_memory import DataMemory
 from pfmon.machine.l2 import L2
 from pfmon.machine.machine import Machine
-from pfmon.machine.memory import DataMemory
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
+from pfmon.machine.stall_causes import Cause
 
 LOAD, FLOAT_LOAD, STORE, LFETCH = members(AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE LFETCH")
 PAGE, PIECE, LINE = 16 << 10, 4 << 10, 64

@@ -6,7 +6,7 @@ from machine_runs import run_machine
 
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
-from pfmon.session.core import TwoCores
+from pfmon.session.coupled_run import TwoCores
 
 SMALL = ("l3.size=768K",)
 SLOW_BUS = (*SMALL, "bus.frequency=50 MHz")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import AssignmentError, PfmonError, RuleError
-from pfmon.pmu.event import Event
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.request import EventRequest
 
 from .assignments import legal

@@ -7,7 +7,7 @@ import pytest
 from pfmon.pmu import IA64, get
 from pfmon.pmu.capture_setting import NEVER, CaptureSetting, EarSetting
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 EARS = [(name, event.name) for name in IA64 for event in get(name).events if event.ear != "-"]
 LEVELS = {"L2": 1, "L2DTLB": 1, "L2TLB": 1, "VHPT": 2, "SW": 3, "FAULT": 3}
@@ -16,7 +16,7 @@ LEVELS = {"L2": 1, "L2DTLB": 1, "L2TLB": 1, "VHPT": 2, "SW": 3, "FAULT": 3}
 def setting(pmu: str, *events: str, **request: object) -> CaptureSetting:
     """What a PMU captures when it is programmed as a run programs it."""
     wanted = Request(tuple(map(EventRequest, events)), **request)  # type: ignore[arg-type]  # by name
-    return Counting(get(pmu), wanted).unit.capturing
+    return ProgrammedPmu(get(pmu), wanted).unit.capturing
 
 
 def named(event: str) -> EarSetting:

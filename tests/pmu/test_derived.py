@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
-from pfmon.pmu.derived import Plan, leaves, load_derived, parse, plan
+from pfmon.pmu.derived import DerivedPlan, leaves, load_derived, parse, plan
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
@@ -66,7 +66,7 @@ def test_formula_values_agree_with_exact_fractions(formula: str, counts: tuple[i
     except ZeroDivisionError:
         want = None
     terms = leaves(tree)
-    value = Plan((formula,), (), (None, None), (tree,), tuple(terms)).compute([names[t] for t in terms])[0]
+    value = DerivedPlan((formula,), (), (None, None), (tree,), tuple(terms)).compute([names[t] for t in terms])[0]
     if want is None:
         assert value is None
     else:

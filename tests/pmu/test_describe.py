@@ -6,6 +6,7 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
+from pfmon.pmu.breakpoint_ranges import checkpoint_range
 from pfmon.pmu.describe import (
     event_info,
     event_list,
@@ -15,7 +16,6 @@ from pfmon.pmu.describe import (
     range_text,
 )
 from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.ranges import checkpoint_range
 from pfmon.pmu.request import RangeRequest
 
 ITANIUM2 = pmu.get("itanium2")

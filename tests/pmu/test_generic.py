@@ -4,7 +4,7 @@ import pytest
 
 from pfmon.engine.ia64.linux.perfmon.perf_sources import CACHES, GENERIC, OPERATIONS
 from pfmon.pmu import get
-from pfmon.pmu.generic import PMUS, generic_events
+from pfmon.pmu.generic_events import PMUS, generic_events
 
 NAMES = {*GENERIC, *(f"{cache}-{what}{end}" for cache in CACHES for what in OPERATIONS for end in ("s", "-misses"))}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, RuleError
-from pfmon.pmu.event import Event
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import monitors, read_counters
 from pfmon.pmu.programming import Monitor, Programming

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
+from pfmon.pmu.breakpoint_ranges import checkpoint_range
 from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.ranges import checkpoint_range
 from pfmon.pmu.request import OpcodeMatch, RangeRequest
 
 CODE = st.tuples(st.integers(0, 1 << 28), st.integers(1, 400)).map(lambda t: (t[0] * 16, (t[0] + t[1]) * 16))

@@ -9,8 +9,8 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import UnknownNameError
-from pfmon.pmu.event import Event, EventTable
-from pfmon.signals.names import signals
+from pfmon.pmu.event_table import Event, EventTable
+from pfmon.signals.signal_names import signals
 
 MODELS = pmu.names()
 IA64 = ("itanium", "itanium2", "montecito")

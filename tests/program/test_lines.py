@@ -6,14 +6,14 @@ import pytest
 from cpp_program import AREA, CODE, HEADER, MAIN_FILE, ROWS, line, write_cpp_program
 from ia64_program import TEXT, debug_lines, write_program
 
-from pfmon.program.lines import Lines
+from pfmon.program.line_tables import LineTables
 
 CODE_END = AREA + 0x20
 
 
 @pytest.mark.parametrize("bias", [0, 0x2000])
 def test_every_slot_of_a_bundle_has_its_line(tmp_path: Path, bias: int) -> None:
-    lines = Lines(write_cpp_program(tmp_path / "shapes").read_bytes(), bias)
+    lines = LineTables(write_cpp_program(tmp_path / "shapes").read_bytes(), bias)
     for bundle in range(TEXT, CODE_END, 16):
         for slot in range(3):
             found = lines.at(bundle + bias | slot)
@@ -25,7 +25,7 @@ def test_outside_of_the_tables_there_is_no_line(tmp_path: Path) -> None:
     # Two sequences, the later code first, and a hole between them.
     rows = [[(AREA, 2, 11), last], [*ROWS[0][:3], (TEXT + 0x30, 0, 0)]]
     program = write_program(tmp_path / "holes", CODE, debug=debug_lines([MAIN_FILE, HEADER], rows))
-    lines = Lines(program.read_bytes())
+    lines = LineTables(program.read_bytes())
     at = {address: lines.at(address) for address in range(TEXT - 16, CODE_END + 16, 16)}
     assert {address: found and found.line for address, found in at.items() if address < TEXT + 0x50} == {
         TEXT - 16: None,
@@ -43,12 +43,12 @@ def test_outside_of_the_tables_there_is_no_line(tmp_path: Path) -> None:
 def test_an_instruction_may_have_another_line_than_the_rest_of_its_bundle(tmp_path: Path) -> None:
     rows = [[(TEXT, 1, 1), (TEXT + 1, 1, 2), (TEXT + 0x10, 1, 3), (TEXT + 0x20, 0, 0)]]
     program = write_program(tmp_path / "slots", CODE, debug=debug_lines([MAIN_FILE], rows))
-    lines = Lines(program.read_bytes())
+    lines = LineTables(program.read_bytes())
     found = [lines.at(TEXT + offset) for offset in (0, 1, 2, 0x10, 0x12)]
     assert [one and one.line for one in found] == [1, 2, 2, 3, 3]
 
 
 def test_without_dwarf_there_are_no_lines() -> None:
-    assert Lines(b"no ELF file").at(TEXT) is None
+    assert LineTables(b"no ELF file").at(TEXT) is None
     path = Path(__file__).parents[2] / "examples" / "ia64" / "fib"
-    assert Lines(path.read_bytes()).at(0x4000000000000100) is None
+    assert LineTables(path.read_bytes()).at(0x4000000000000100) is None

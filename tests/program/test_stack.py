@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.errors import PfmonError
-from pfmon.program import stack
+from pfmon.program import initial_stack
 
 TOP = 0x60000FFFFFFFC000
 strings = st.lists(st.binary(max_size=30).map(lambda s: s.replace(b"\0", b"?")), max_size=8)
 words = st.lists(st.tuples(st.integers(32, 1 << 40), st.integers(0, (1 << 64) - 1)), max_size=20)
 
 
-def word(s: stack.InitialStack, address: int) -> int:
+def word(s: initial_stack.InitialStack, address: int) -> int:
     return int(struct.unpack_from("<Q", s.data, address - s.address)[0])
 
 
-def string(s: stack.InitialStack, address: int) -> bytes:
+def string(s: initial_stack.InitialStack, address: int) -> bytes:
     start = address - s.address
     return s.data[start : s.data.index(b"\0", start)]
 
@@ -27,7 +27,7 @@ def string(s: stack.InitialStack, address: int) -> bytes:
 def test_program_finds_arguments_environment_and_auxiliary_vector(
     arguments: list[bytes], environment: list[bytes], auxiliary: list[tuple[int, int]]
 ) -> None:
-    s = stack.build(TOP, arguments, environment, auxiliary, b"./program", b"0123456789abcdef")
+    s = initial_stack.build(TOP, arguments, environment, auxiliary, b"./program", b"0123456789abcdef")
     assert s.pointer % 16 == 0
     assert s.address == s.pointer + 16  # 16 bytes of scratch area belong to whoever is called
     assert s.address + len(s.data) == TOP
@@ -46,17 +46,17 @@ def test_program_finds_arguments_environment_and_auxiliary_vector(
     assert found == environment
     at += 8
     vector = []
-    while word(s, at) != stack.AT_NULL:
+    while word(s, at) != initial_stack.AT_NULL:
         vector.append((word(s, at), word(s, at + 8)))
         at += 16
     assert vector[: len(auxiliary)] == auxiliary
     extra = dict(vector[len(auxiliary) :])
-    assert string(s, extra[stack.AT_EXECFN]) == b"./program"
-    random = extra[stack.AT_RANDOM] - s.address
+    assert string(s, extra[initial_stack.AT_EXECFN]) == b"./program"
+    random = extra[initial_stack.AT_RANDOM] - s.address
     assert s.data[random : random + 16] == b"0123456789abcdef"
-    assert extra[stack.AT_RANDOM] % 16 == 0
+    assert extra[initial_stack.AT_RANDOM] % 16 == 0
 
 
 def test_too_many_arguments_are_refused() -> None:
     with pytest.raises(PfmonError, match="larger than 2 MB"):
-        stack.build(TOP, [b"x" * (1 << 21)], [], [], b"p", bytes(16))
+        initial_stack.build(TOP, [b"x" * (1 << 21)], [], [], b"p", bytes(16))

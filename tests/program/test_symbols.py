@@ -7,7 +7,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from pfmon.program import image
-from pfmon.program.objects import Objects, place_of
+from pfmon.program.loaded_objects import LoadedObjects, place_of
 from pfmon.program.symbols import SymbolTable
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -63,7 +63,7 @@ def test_nearest_symbol_is_the_function_that_contains_the_address() -> None:
 def test_nothing_behind_a_file_is_named_by_it(architecture: str) -> None:
     """The last symbols, _end among them, are labels without a size, which reach to the next symbol."""
     program = image.load(str(EXAMPLES / architecture / "sort"))
-    objects = Objects(program)
+    objects = LoadedObjects(program)
     table = objects.own[0].table
     last = table.symbols()[-1]
     assert last.size == 0 and last.address <= program.image.end

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.pmu.captures import captures_of
-from pfmon.program.objects import Objects
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.btb_hist import BtbHist
-from pfmon.report.sampling.module import Context
+from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
@@ -20,17 +20,19 @@ class Names(FunctionNames):
     """Every address is in a function that begins at a multiple of 4096."""
 
     def __init__(self) -> None:
-        super().__init__(Objects(None))
+        super().__init__(LoadedObjects(None))
 
     def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
         return Function(f"f{address >> 12:x}", address & ~0xFFF)
 
 
-def sampled(event: str, **others: object) -> Context:
+def sampled(event: str, **others: object) -> ModuleContext:
     """The context of a run on Itanium 2 with one event that has a period."""
     model = pmu.get("itanium2")
     made = model.program([event])
-    context = Context(1000, model=model, captures=captures_of(model, made.writes), events=(made.monitors[0].event,))
+    context = ModuleContext(
+        1000, model=model, captures=captures_of(model, made.writes), events=(made.monitors[0].event,)
+    )
     return context._replace(**others)
 
 
@@ -47,7 +49,7 @@ LEFT = 0x1000 | 3 << 2 | 3
 CALL, CALLEE = 0x1020 | 1, 0x2000 | 2
 
 
-def lines(context: Context, samples: list[Sample]) -> list[str]:
+def lines(context: ModuleContext, samples: list[Sample]) -> list[str]:
     module = BtbHist(context)
     assert module.take(samples) == ""
     return module.finish(None).splitlines()

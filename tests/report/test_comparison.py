@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pfmon.report.comparison import Change, compare, table
+from pfmon.report.baseline_table import Change, compare, table
 
 COUNTS = st.integers(0, 1 << 70)
 PARTS = st.fractions(0, 3, max_denominator=1000)

@@ -6,11 +6,11 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.pmu.captures import captures_of
-from pfmon.program.objects import Objects
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.dear_hist import DearHist
-from pfmon.report.sampling.module import Context
+from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
@@ -19,13 +19,13 @@ L2, L3, RAM = 5, 14, 250
 """Latencies that the levels have on the page's machine; the last is of memory."""
 
 
-def machine(name: str = "itanium2") -> Context:
+def machine(name: str = "itanium2") -> ModuleContext:
     """A context with the page's machine: 14 cycles for L3 and 1.4 GHz, which its nanoseconds come from."""
     settings = ["l3.latency=14", "l3.float_latency=15", "l3.fetch_latency=16", "machine.frequency=1400 MHz"]
-    return Context(1000, model=pmu.get(name), machine=lambda: load(name, settings))
+    return ModuleContext(1000, model=pmu.get(name), machine=lambda: load(name, settings))
 
 
-def sampled(event: str, name: str = "itanium2", **others: object) -> Context:
+def sampled(event: str, name: str = "itanium2", **others: object) -> ModuleContext:
     """The context of a run with one event that has a period."""
     made = pmu.get(name).program([event])
     captures = captures_of(pmu.get(name), made.writes)
@@ -36,7 +36,7 @@ class Names(FunctionNames):
     """Functions by their first address."""
 
     def __init__(self, starts: Mapping[int, str]) -> None:
-        super().__init__(Objects(None))
+        super().__init__(LoadedObjects(None))
         self._starts = starts
 
     def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
@@ -66,7 +66,7 @@ def misses(instruction: int, l2: int, l3: int, ram: int, data: int = 0x6000) -> 
     return [miss(instruction, latency, data) for latency, count in counts for _ in range(count)]
 
 
-def lines(context: Context, samples: Sequence[Sample]) -> list[str]:
+def lines(context: ModuleContext, samples: Sequence[Sample]) -> list[str]:
     """What the module prints."""
     module = DearHist(context)
     half = len(samples) // 2

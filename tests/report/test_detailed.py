@@ -7,9 +7,9 @@ import pytest
 from pfmon import pmu
 from pfmon.pmu.branch_captures import BranchBuffer, IpEar
 from pfmon.pmu.captures import Captures, DataEar, InstructionEar
-from pfmon.program.objects import Objects
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.detailed import Detailed
-from pfmon.report.sampling.module import Context
+from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
@@ -20,7 +20,7 @@ class Names(FunctionNames):
     """Every address is in a function that begins at a multiple of 4096."""
 
     def __init__(self) -> None:
-        super().__init__(Objects(None))
+        super().__init__(LoadedObjects(None))
 
     def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
         return Function(f"f{address >> 12 & 0xF:x}", address & ~0xFFF)
@@ -29,7 +29,7 @@ class Names(FunctionNames):
 def printed(captures: Captures, pmds: dict[int, int], names: FunctionNames | None = None) -> str:
     """What is printed below the entry's line."""
     sample = Sample(0x200000000000D651, 0x6555120CF2A, (4,), 2000, 0, tuple(pmds.items()))
-    text = Detailed(Context(4123, names, model=ITANIUM2, captures=captures)).take([sample])
+    text = Detailed(ModuleContext(4123, names, model=ITANIUM2, captures=captures)).take([sample])
     first, _, rest = text.partition("\n")
     place = "" if names is None else " <fd+0x651>"
     assert first == (

@@ -10,10 +10,10 @@ from cpp_program import write_cpp_program
 from exported import EVERYTHING, QUEENS, expected, export
 
 import pfmon as library
-from pfmon.program.objects import Objects
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.exports.csv_table import CsvTable
-from pfmon.report.exports.export import Subject
 from pfmon.report.exports.parquet import Parquet
+from pfmon.report.exports.sample_export import ExportSubject
 from pfmon.session.profile import FunctionNames
 from pfmon.session.sampling import Sample
 
@@ -44,7 +44,7 @@ def test_samples_with_different_registers_have_them_in_their_columns() -> None:
         Sample(0x4001, 2, (5,), 100, 0, ()),
         Sample(0x4002, 3, (6,), 100, 0, ((8, 1 << 63), (2, 23))),
     ]
-    subject = Subject(FunctionNames(Objects(None)), ["p"], 1000, {}, [2, 3, 8])
+    subject = ExportSubject(FunctionNames(LoadedObjects(None)), ["p"], 1000, {}, [2, 3, 8])
     wanted = {"pmd2": [22, None, 23], "pmd3": [33, None, None], "pmd8": [None, None, 1 << 63]}
     for table_file, read in ((Parquet(subject), parquet_columns), (CsvTable(subject), csv_columns)):
         table = read(table_file.take(samples[:2]) + table_file.take(samples[2:]) + table_file.finish())

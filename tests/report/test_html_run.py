@@ -12,7 +12,7 @@ from host_programs import needs
 
 import pfmon as library
 from pfmon.report.html.run_page import run_page
-from pfmon.session.cpi import Cpi, FunctionRow
+from pfmon.session.cpi_stack import CpiStack, FunctionRow
 
 HASHMAP = (example("hashmap"), "500")
 
@@ -190,7 +190,7 @@ def test_ten_thousand_functions_open_in_two_seconds(tmp_path: Path) -> None:
     rows = [
         FunctionRow(f"name_of_function_{n}", 1 << 62 | n << 6, (n, n, n, 0, 5), 3 * n) for n in range(10_000, 0, -1)
     ]
-    cpi: Cpi = surveyed.cpi._replace(functions=rows)
+    cpi: CpiStack = surveyed.cpi._replace(functions=rows)
     calls = [surveyed.calls[0]._replace(parent=-1)]
     calls += [surveyed.calls[1]._replace(parent=n // 3, name=f"name_of_function_{n}") for n in range(6000)]
     text = run_page(surveyed._replace(cpi=cpi, calls=calls), run.command, run.pmu, "0", [], run.programming)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import pfmon
 from pfmon.errors import PfmonError
 from pfmon.library.samples import Samples
-from pfmon.report.sampling.module import Context
 from pfmon.report.sampling.raw import Raw
 from pfmon.report.sampling.raw_format import HEADER, decode
+from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.sampling import Sample
 
 WORDS = st.integers(0, (1 << 64) - 1)
@@ -34,7 +34,7 @@ SAMPLES = st.lists(
 
 def written(*buffers: list[Sample]) -> bytes:
     """The file of some buffers."""
-    module = Raw(Context(1000, model=pfmon.pmu("montecito")))
+    module = Raw(ModuleContext(1000, model=pfmon.pmu("montecito")))
     return b"".join([*map(module.take, buffers), module.finish(None)])
 
 

@@ -2,7 +2,7 @@
 
 from pfmon.library.samples import Samples
 from pfmon.report.sampling.compact import Compact
-from pfmon.report.sampling.module import Context
+from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.sampling import Sample
 
 MIXED = [
@@ -29,7 +29,7 @@ def test_samples_without_any_have_no_columns_of_registers() -> None:
 
 
 def test_compact_names_its_columns_again_when_they_change() -> None:
-    lines = Compact(Context(1000)).take([MIXED[0], MIXED[0], *MIXED[1:]]).splitlines()
+    lines = Compact(ModuleContext(1000)).take([MIXED[0], MIXED[0], *MIXED[1:]]).splitlines()
     assert [line.split()[9:] for line in lines] == [
         ["pmd2", "pmd3"], ["22", "33"], ["22", "33"], [], [], ["pmd8", "pmd2"], ["88", "23"]
     ]  # fmt: skip

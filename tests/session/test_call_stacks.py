@@ -11,7 +11,7 @@ import pfmon
 from pfmon.counting.call_stack import CallStack
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 
 def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run:
@@ -58,7 +58,7 @@ def test_without_the_option_there_are_no_calls() -> None:
 def followed(lines: list[str]) -> list[tuple[int, tuple[int, ...]]]:
     """Bundles (numbers) of the instructions that retired in a piece of code, and of the calls that it was in then."""
     m = Machine(lines)
-    counting = Counting(pfmon.pmu.get("itanium2"), Request((EventRequest("ia64_inst_retired"),)))
+    counting = ProgrammedPmu(pfmon.pmu.get("itanium2"), Request((EventRequest("ia64_inst_retired"),)))
     found: list[Overflow] = []
     registers = counting.counters.registers
 

@@ -9,9 +9,9 @@ from answers import declined
 from command import example, pfmon
 from guests import SMALL
 
-from pfmon.machine.causes import Cause
-from pfmon.report.cpi import BAR
-from pfmon.session.cpi import PARTS, _pieces
+from pfmon.machine.stall_causes import Cause
+from pfmon.report.cpi_report import BAR
+from pfmon.session.cpi_stack import PARTS, _pieces
 
 QUICK = ("matmul", "fib", "epic")
 

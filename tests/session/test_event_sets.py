@@ -9,9 +9,9 @@ from guests import guest, quiet
 from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.counting import Seen
 from pfmon.session.event_patterns import check_counters, expand
 from pfmon.session.event_sets import EventSets, replicas
+from pfmon.session.programmed_pmu import RunData
 
 PMUS = ("itanium", "itanium2", "montecito")
 
@@ -30,7 +30,7 @@ def values(sets: EventSets) -> dict[str, int | float | None]:
     with quiet():
         program.run(tally)
     program.close()
-    sets.take(Seen(program.table, tally))
+    sets.take(RunData(program.table, tally))
     return {count.name: count.value for count in sets.counts()}
 
 

@@ -10,8 +10,8 @@ from pfmon.counting.tally import Tally
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting, Seen
-from pfmon.stream.table import BlockTable
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.stream.block_table import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")
 
@@ -29,8 +29,8 @@ def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[BlockTable, Ta
     exact = [event for event in model.events if event.fidelity == "exact"]
     assert len(exact) > 30
     for event in exact:
-        counting = Counting(model, Request((EventRequest(event.name),)))
-        counting.take(Seen(table, tally))
+        counting = ProgrammedPmu(model, Request((EventRequest(event.name),)))
+        counting.take(RunData(table, tally))
         total = signal_totals([event.signal], table, tally)[event.signal]
         assert [count.value for count in counting.counts()] == [total], event.name
         assert not counting.unit.wants_machine, event.name
@@ -43,4 +43,4 @@ def test_every_event_that_is_not_modelled_is_refused_with_its_reason(pmu: str) -
     assert others
     for event in others:
         with pytest.raises(PfmonError, match=re.escape(f"{event.name} is not modelled: {event.reason}")):
-            Counting(model, Request((EventRequest(event.name),)))
+            ProgrammedPmu(model, Request((EventRequest(event.name),)))

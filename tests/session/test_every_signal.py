@@ -2,15 +2,15 @@
 
 import pytest
 
-from pfmon.counting.looks import names
-from pfmon.machine.config import load
-from pfmon.machine.names import ITANIUMS
+from pfmon.counting.record_query import names
+from pfmon.machine.catalog import ITANIUMS
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu import names as pmus
-from pfmon.session.cpi import RATIOS
-from pfmon.signals import machine, terms
-from pfmon.stream.table import BlockTable
+from pfmon.session.cpi_stack import RATIOS
+from pfmon.signals import machine_signals, signal_terms
+from pfmon.stream.block_table import BlockTable
 
 FOR_TESTS = {"DTLB_FILLED", "ITLB_FILLED", "LFETCH_DROPPED", "L2_WRITE_BACK"}
 """Occurrences that no event counts."""
@@ -23,32 +23,37 @@ def counted(pmu: str) -> set[str]:
 
 @pytest.mark.parametrize("pmu", [*ITANIUMS, "intel_v1", "intel_v2", "ppc604e", "ibm1994"])
 def test_every_modelled_signal_is_produced(pmu: str) -> None:
-    assert counted(pmu) - terms.available() - set(machine.meanings()) == set()
+    assert counted(pmu) - signal_terms.available() - set(machine_signals.meanings()) == set()
 
 
 @pytest.mark.parametrize("pmu", ["intel_v2", "ppc604e", "ibm1994"])
 def test_what_other_machines_say_is_an_occurrence_of_an_out_of_order_core(pmu: str) -> None:
     """Signals of the machine are shared with the Itaniums: each has to have a part that an out-of-order machine
     records, or be of cycles."""
-    for signal in counted(pmu) & set(machine.meanings()):
-        meaning = machine.meanings()[signal]
-        found = machine.select(signal, names("occurrence")) if meaning.kind == "occurrence" else frozenset()
+    for signal in counted(pmu) & set(machine_signals.meanings()):
+        meaning = machine_signals.meanings()[signal]
+        found = machine_signals.select(signal, names("occurrence")) if meaning.kind == "occurrence" else frozenset()
         parts = {name for name, number in names("occurrence").items() if number in found}
         assert meaning.kind == "cycle" or any(part.startswith("CORE_") for part in parts), signal
 
 
 def test_every_signal_of_the_machine_is_counted_by_some_event() -> None:
-    used = {term for meaning in machine.meanings().values() for term in meaning.terms if term in machine.meanings()}
+    used = {
+        term
+        for meaning in machine_signals.meanings().values()
+        for term in meaning.terms
+        if term in machine_signals.meanings()
+    }
     used |= {signal for of_core in RATIOS.values() for ratio in of_core.values() for signal in ratio[:2]}
     everything = set().union(*map(counted, pmus()))
-    assert set(machine.meanings()) - everything - used == set()
+    assert set(machine_signals.meanings()) - everything - used == set()
 
 
 def test_every_occurrence_is_part_of_some_signal_or_for_the_tests_of_its_mechanism() -> None:
     found: set[int] = set()
-    for signal, meaning in machine.meanings().items():
+    for signal, meaning in machine_signals.meanings().items():
         if meaning.kind == "occurrence":
-            found |= machine.select(signal, names("occurrence"))
+            found |= machine_signals.select(signal, names("occurrence"))
     left = {name for name, number in names("occurrence").items() if number not in found}
     assert left == {"NOTHING_HAPPENED", "OCCURRENCES", *FOR_TESTS}
     assert len(Occurrence.__members__) > 100
@@ -60,9 +65,9 @@ def test_every_level_that_a_signal_reads_is_there(machine_name: str) -> None:
 
     levels = Machine(load(machine_name), BlockTable()).levels()
     wanted = {
-        machine.level_function(term).level
+        machine_signals.level_function(term).level
         for signal in counted(machine_name)
-        if signal in machine.meanings() and machine.meanings()[signal].kind == "level"
-        for term in machine.meanings()[signal].terms
+        if signal in machine_signals.meanings() and machine_signals.meanings()[signal].kind == "level"
+        for term in machine_signals.meanings()[signal].terms
     }
     assert wanted - set(levels) == set()

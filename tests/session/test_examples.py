@@ -6,7 +6,7 @@ from guests import SMALL, expected, guest, quiet
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
-from pfmon.signals import terms
+from pfmon.signals import signal_terms
 
 
 @pytest.mark.parametrize("name", expected())
@@ -24,7 +24,7 @@ def totals(name: str, *, slow: bool, trace: bool) -> dict[str, int]:
         end = program.run(tally)
     program.close()
     assert end is not None and end.status == 0
-    return signal_totals(sorted(terms.available()), program.table, tally)
+    return signal_totals(sorted(signal_terms.available()), program.table, tally)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -11,7 +11,7 @@ import pfmon
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 pytestmark = needs("qemu-i386")
 
@@ -83,7 +83,7 @@ def test_what_does_not_go_is_said_in_a_line(events: str, options: dict[str, str]
 def test_the_register_file_is_in_ia32_mode(pmu: str) -> None:
     model = get(pmu)
     events = tuple(EventRequest("CPU_CYCLES", ism=ism) for ism in (0, 1, 2))
-    counting = Counting(model, Request(events, ia32_program=True))
+    counting = ProgrammedPmu(model, Request(events, ia32_program=True))
     registers = counting.counters.registers
     assert registers.field("psr", "is") == 1
     assert [registers.enabled(one.pmd) for one in counting.programming.monitors] == [True, True, False]

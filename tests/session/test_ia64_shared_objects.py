@@ -9,8 +9,8 @@ from ia64_program import TEXT, symbols, write_program
 
 import pfmon as library
 from pfmon.errors import LostError
-from pfmon.library.linked import check_places
-from pfmon.program.mapped import Mapped
+from pfmon.library.linked_objects import check_places
+from pfmon.program.mapped_files import MappedFile
 
 MAP_BASE, PAGE = 0x2000000000000000, 0x4000
 EVENT = "IA64_INST_RETIRED"
@@ -29,7 +29,7 @@ def test_objects_in_one_place_are_told_apart(program: str) -> None:
     mapped = prepared.session.engine.mapped
     first, second = (str(Path(program).with_name(f"{name}.so")) for name in ("one", "two"))
     assert [one.path for one in mapped] == [first, second]
-    assert mapped[0][:3] == mapped[1][:3] == Mapped(mapped[0].start, mapped[0].start + 0x4000, 0x4000, "")[:3]
+    assert mapped[0][:3] == mapped[1][:3] == MappedFile(mapped[0].start, mapped[0].start + 0x4000, 0x4000, "")[:3]
     found = {(row.name, row.address): row for row in run.functions or () if row.object}
     assert {key: (row.object, row.values) for key, row in found.items()} == {
         ("one", mapped[0].start): (first, (work(10) + work(30),)),
@@ -94,9 +94,9 @@ def test_names_that_no_object_has_are_one_line(tmp_path: Path) -> None:
 
 
 def test_objects_that_are_elsewhere_than_expected_lose_the_counts() -> None:
-    expected = Mapped(0x1000, 0x3000, 0, "/lib/a.so")
-    check_places([expected], [Mapped(0x8000, 0x9000, 0, "/lib/b.so"), expected])
+    expected = MappedFile(0x1000, 0x3000, 0, "/lib/a.so")
+    check_places([expected], [MappedFile(0x8000, 0x9000, 0, "/lib/b.so"), expected])
     check_places([expected], [])
-    for other in (expected._replace(start=0x2000), Mapped(0x2000, 0x4000, 0, "/lib/b.so")):
+    for other in (expected._replace(start=0x2000), MappedFile(0x2000, 0x4000, 0, "/lib/b.so")):
         with pytest.raises(LostError, match=r"/lib/a\.so"):
             check_places([expected], [other])

@@ -8,16 +8,16 @@ import pytest
 from guests import SMALL, guest, quiet
 from totals import machine_totals, signal_totals
 
-from pfmon.counting.looks import Look, look_of
+from pfmon.counting.record_query import RecordQuery, query_of
 from pfmon.counting.tally import Tally
-from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
+from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.machine import Machine
-from pfmon.machine.names import ITANIUMS
+from pfmon.machine.machine_config import load
+from pfmon.machine.stall_causes import Cause
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
-from pfmon.signals.machine import meanings, named
-from pfmon.stream.table import BlockTable
+from pfmon.signals.machine_signals import meanings, named
+from pfmon.stream.block_table import BlockTable
 
 QUICK = ("epic", "sort", "matmul")
 RUNS = [
@@ -80,8 +80,8 @@ def run(
         for signal, meaning in meanings().items()
         if meaning.kind not in ("level", "per_cycle", "qualified", "stops") and "CLOCK" not in named(signal)
     ]
-    totals = summed(signals, [look_of(signal, 0, False, None) for signal in signals], program.table, found, rate)
-    ranged = summed(OF_DATA, [look_of(signal, 0, True, None) for signal in OF_DATA], program.table, found, rate)
+    totals = summed(signals, [query_of(signal, 0, False, None) for signal in signals], program.table, found, rate)
+    ranged = summed(OF_DATA, [query_of(signal, 0, True, None) for signal in OF_DATA], program.table, found, rate)
     totals |= {f"level {name}": sum(cycles) for name, cycles in found.levels().items()}
     by_cycle = summed(BY_CYCLE, [cycle_by_cycle(signal) for signal in BY_CYCLE], program.table, found, rate)
     blocks = range(processor.block_count())
@@ -93,14 +93,14 @@ def run(
 
 
 def summed(
-    signals: Sequence[str], looks: Sequence[Look], table: BlockTable, machine: Machine, rate: int
+    signals: Sequence[str], queries: Sequence[RecordQuery], table: BlockTable, machine: Machine, rate: int
 ) -> dict[str, int]:
-    return dict(zip(signals, machine_totals(looks, table, machine, rate), strict=True))
+    return dict(zip(signals, machine_totals(queries, table, machine, rate), strict=True))
 
 
-def cycle_by_cycle(signal: str) -> Look:
+def cycle_by_cycle(signal: str) -> RecordQuery:
     """A look that adds up what each cycle adds to a signal that architecture decides, without a threshold."""
-    return look_of(signal, 1, False, None)._replace(threshold=0)
+    return query_of(signal, 1, False, None)._replace(threshold=0)
 
 
 @pytest.mark.parametrize(("name", "machine"), RUNS)

@@ -10,15 +10,15 @@ from machine_code import loop, open_bundle
 from machine_runs import run_with_guest
 
 import pfmon
+from pfmon.counting.count_accumulator import CountAccumulator
 from pfmon.counting.countable import LARGEST
-from pfmon.counting.cycles import Way
+from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.increments import Increments
-from pfmon.counting.looks import look_of
 from pfmon.counting.machine_totals import MachineTotals
-from pfmon.counting.sink import Sink
-from pfmon.counting.weighed import Filter, Weighed
+from pfmon.counting.record_counts import QueryKind
+from pfmon.counting.record_query import query_of
 from pfmon.pmu import get
-from pfmon.signals.terms import terms
+from pfmon.signals.signal_terms import terms
 
 PASSES = 1000
 LIMITS = {"itanium2": 4, "montecito": 6}
@@ -125,12 +125,12 @@ def test_no_other_event_of_instructions_adds_more_in_a_cycle(pmu: str, name: str
     looks = [
         look._replace(most=most, divided=True)
         for event in events
-        for look in [look_of(event.signal, 1, False, None)._replace(threshold=0)]
+        for look in [query_of(event.signal, 1, False, None)._replace(threshold=0)]
         for most in (event.max_increment, 1 << 30)
-        if look.way == Way.SUMS
+        if look.way == QueryKind.SUMS
     ]
-    increments = Increments([Weighed(look.signal, Filter(), False) for look in looks])
-    sink = Sink(len(looks))
+    increments = Increments([FilteredSignal(look.signal, InstructionFilter(), False) for look in looks])
+    sink = CountAccumulator(len(looks))
     MachineTotals(machine, looks, increments, guest.table, 2).add(sink)
     totals = sink.totals()
     assert len(looks) > 60 and sum(totals)

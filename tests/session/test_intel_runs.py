@@ -13,10 +13,10 @@ from pfmon.engine import api
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.model import OF_ARCHITECTURE, PMUS
-from pfmon.program.machines import EM_X86_64
+from pfmon.program.elf_machine import EM_X86_64
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.blocks import BlockRecord
-from pfmon.stream.table import InstructionSet
+from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.block_table import InstructionSet
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 X86, IA64 = str(EXAMPLES / "x86_64" / "fib"), str(EXAMPLES / "ia64" / "fib")

@@ -10,8 +10,8 @@ from ia64_program import DATA, EXIT, TEXT, write_program
 
 import pfmon
 from pfmon.counting.tally import Tally
-from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.marks import Mark
 from pfmon.stream.recorder import Recorder

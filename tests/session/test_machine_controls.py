@@ -12,14 +12,14 @@ from monitored import monitored
 from planned_sets import event_sets
 
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.program.symbols import SymbolTable
 from pfmon.session.controls import Controls, Trigger
-from pfmon.session.counting import Counting, Value
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval
+from pfmon.session.programmed_pmu import ProgrammedPmu, Value
 from pfmon.stream.consumer import Consumer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"
@@ -40,7 +40,7 @@ def requests(pmu: str) -> tuple[EventRequest, ...]:
         for threshold in (0, 1) if event.max_increment > 1 else (0,):
             request = EventRequest(event.name, threshold=threshold)
             try:
-                Counting(get(pmu), Request((request,)))
+                ProgrammedPmu(get(pmu), Request((request,)))
             except PfmonError:
                 continue
             found.append(request)

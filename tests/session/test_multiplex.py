@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from monitored import monitored
 
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls
@@ -66,7 +66,7 @@ def test_sets_count_their_share_of_the_run_exactly() -> None:
             assert count.name == "NOPS_RETIRED" or count.value == len(blocks)
 
 
-def is_nop(program: Guest, number: int) -> bool:
+def is_nop(program: Ia64Guest, number: int) -> bool:
     (instruction,) = program.processor.block(number).instructions
     assert instruction.row
     return instruction.row.mnemonic.startswith(("nop", "hint"))

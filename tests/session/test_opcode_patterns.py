@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import example, pfmon, refused
 
-from pfmon.engine.ia64.encodings.patterns import families, is_a
+from pfmon.engine.ia64.encodings.opcode_masks import families, is_a
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.request import OpcodeMatch
 from pfmon.session.opcode_patterns import pattern

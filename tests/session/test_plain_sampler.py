@@ -8,16 +8,16 @@ import pytest
 from guests import EXAMPLES, guest, quiet
 from plain_sampler import PlainSampler
 
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.live_unit import LiveUnit
 from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sampler import Sampler
-from pfmon.counting.unit import MachineRecords
-from pfmon.engine.ia64.guest import Guest
-from pfmon.machine.config import load
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling import Period, Sample
 from pfmon.stream.recorder import Recorder
 
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 @cache
-def recorded(name: str) -> tuple[Guest, Recorder]:
+def recorded(name: str) -> tuple[Ia64Guest, Recorder]:
     program, recorder = guest(name, ARGUMENTS[name], trace=True), Recorder()
     with quiet():
         program.run(recorder)
@@ -69,7 +69,7 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
     """The samples, how many were lost, and what the counters came to."""
     program, recorder = recorded(case.program)
     model, figures = get(case.pmu), load(case.pmu)
-    counting = Counting(model, Request(tuple(map(EventRequest, case.events))))
+    counting = ProgrammedPmu(model, Request(tuple(map(EventRequest, case.events))))
     registers, programming = counting.counters.registers, counting.programming
     periods = dict(zip(programming.counters, case.periods, strict=True))
     held = sorted(set(programming.pmds) - set(periods))

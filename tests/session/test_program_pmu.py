@@ -116,7 +116,7 @@ def test_a_notification_masks_at_its_instruction_and_comes_soon(period: int, eve
         place = next(place for place, total in enumerate(accumulate(adds(event)), 1) if total >= period)
         processor = driven.guest.processor
         while processor.retired < place:
-            processor.stop_when_retired(driven.pmu.next_look())
+            processor.stop_when_retired(driven.pmu.next_poll())
             processor.run(driven.pmu.consumer)
         # The end of the block of the overflow, at the latest 4096 instructions behind it.
         late = processor.retired - place

@@ -20,9 +20,9 @@ from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting, Seen
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BlockTable
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 
@@ -132,13 +132,13 @@ def compare(name: str, cases: int, seed: int) -> int:
     while done < cases:
         request = some_request(pmu := pick.choice(("itanium", "itanium2", "montecito")), name, pick)
         try:
-            counting = Counting(get(pmu), request)
+            counting = ProgrammedPmu(get(pmu), request)
         except PfmonError:
             continue
         recorder, table = recorded(name, counting.unit.wants_addresses)
         tally = counting.unit.tally(table)
         recorder.replay(tally)
-        counting.take(Seen(table, tally))
+        counting.take(RunData(table, tally))
         values = [count.value for count in counting.counts()]
         assert values == recount(counting.programming, name), (pmu, request)
         counted += any(values)

@@ -6,8 +6,8 @@ from guests import EXAMPLES
 from pfmon.errors import PfmonError
 from pfmon.program import image
 from pfmon.program.image import Program
-from pfmon.program.objects import Objects
-from pfmon.session.ranges import resolver
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.symbolic_ranges import resolver
 
 # From `ia64-linux-gnu-nm -S examples/ia64/noploop`.
 NOPLOOP = (0x4000000000000280, 0x40000000000002F0)
@@ -20,21 +20,21 @@ def program() -> Program:
 
 
 def test_function_is_its_bundles(program: Program) -> None:
-    assert resolver(Objects(program).own)("noploop") == NOPLOOP
+    assert resolver(LoadedObjects(program).own)("noploop") == NOPLOOP
 
 
 def test_variable_is_its_bytes(program: Program) -> None:
-    assert resolver(Objects(program).own, "data")("heap") == HEAP
+    assert resolver(LoadedObjects(program).own, "data")("heap") == HEAP
 
 
 def test_offset_starts_within_the_symbol(program: Program) -> None:
-    assert resolver(Objects(program).own)("noploop+0x20") == (NOPLOOP[0] + 0x20, NOPLOOP[1])
-    assert resolver(Objects(program).own, "data")("heap+4096") == (HEAP[0] + 4096, HEAP[1])
+    assert resolver(LoadedObjects(program).own)("noploop+0x20") == (NOPLOOP[0] + 0x20, NOPLOOP[1])
+    assert resolver(LoadedObjects(program).own, "data")("heap+4096") == (HEAP[0] + 4096, HEAP[1])
 
 
 def test_symbol_without_size_reaches_to_the_next_one(program: Program) -> None:
     # __bss_start has no size and lies at heap_used; heap is the next symbol.
-    assert resolver(Objects(program).own, "data")("__bss_start") == (0x6000000000001410, 0x6000000000001420)
+    assert resolver(LoadedObjects(program).own, "data")("__bss_start") == (0x6000000000001410, 0x6000000000001420)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_symbol_without_size_reaches_to_the_next_one(program: Program) -> None:
 )
 def test_wrong_name_is_explained(program: Program, kind: str, text: str, words: list[str]) -> None:
     with pytest.raises(PfmonError) as error:
-        resolver(Objects(program).own, kind)(text)
+        resolver(LoadedObjects(program).own, kind)(text)
     assert all(word in str(error.value) for word in words)
 
 
@@ -59,6 +59,6 @@ def test_stripped_program_takes_symbols_from_another_file(program: Program) -> N
     headers[60:62] = bytes(2)  # e_shnum: no sections, no symbols
     stripped = program._replace(image=program.image._replace(data=bytes(headers)))
     with pytest.raises(PfmonError, match="stripped"):
-        resolver(Objects(stripped).own)("noploop")
+        resolver(LoadedObjects(stripped).own)("noploop")
     named = stripped._replace(image=stripped.image._replace(symbol_file=program.image.data))
-    assert resolver(Objects(named).own)("noploop") == NOPLOOP
+    assert resolver(LoadedObjects(named).own)("noploop") == NOPLOOP

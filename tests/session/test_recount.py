@@ -11,7 +11,7 @@ from guests import guest, quiet
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.core.records import DecodedInstruction
+from pfmon.engine.ia64.core.decoded_blocks import DecodedInstruction
 from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.stream.recorder import Recorder
 

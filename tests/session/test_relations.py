@@ -7,13 +7,13 @@ from guests import SMALL, guest, quiet
 
 from pfmon.counting.countable import check_countable
 from pfmon.pmu import get
-from pfmon.pmu.ranges import checkpoint_range
+from pfmon.pmu.breakpoint_ranges import checkpoint_range
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.program.objects import Objects
-from pfmon.session.counting import Seen
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.event_sets import EventSets
 from pfmon.session.profile import Profile
-from pfmon.session.ranges import resolver
+from pfmon.session.programmed_pmu import RunData
+from pfmon.session.symbolic_ranges import resolver
 
 FUNCTIONS = {
     "noploop": "noploop",
@@ -33,9 +33,9 @@ def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2"
     with quiet():
         program.run(tally)
     program.close()
-    seen = Seen(program.table, tally)
+    seen = RunData(program.table, tally)
     counting.take(seen)
-    return counting, Profile(counting, Objects(program.process.program), seen)
+    return counting, Profile(counting, LoadedObjects(program.process.program), seen)
 
 
 def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **given: Any) -> int:
@@ -48,7 +48,7 @@ def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **
 def limits_of(name: str, symbol: str, kind: str = "code") -> tuple[int, int]:
     program = guest(name)
     program.close()
-    return resolver(Objects(program.process.program).own, kind)(symbol)
+    return resolver(LoadedObjects(program.process.program).own, kind)(symbol)
 
 
 @pytest.mark.parametrize("pmu", ["itanium2", "montecito"])

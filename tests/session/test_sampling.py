@@ -13,8 +13,8 @@ from plain_sampler import next_random
 
 import pfmon
 from pfmon.session.sampling import Sample
-from pfmon.stream.ia64 import Ia64Kind
-from pfmon.stream.kinds import Kind
+from pfmon.stream.ia64_kinds import Ia64Kind
+from pfmon.stream.instruction_kinds import Kind
 from pfmon.stream.recorder import Recorder
 
 PROGRAM, ARGUMENT = "queens", "5"

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from guests import Settings, image
+from guests import GuestSettings, image
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 
 PROGRAM = Path(__file__).parent / "data" / "signals.elf"
 
@@ -57,7 +57,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_each_rare_happening_is_counted(slow: bool) -> None:
-    program = Guest(image.load(str(PROGRAM)), [b"signals"], [], Settings(), memory_limit=1 << 30, slow=slow)
+    program = Ia64Guest(image.load(str(PROGRAM)), [b"signals"], [], GuestSettings(), memory_limit=1 << 30, slow=slow)
     tally = Tally(program.processor.table)
     end = program.run(tally)
     program.close()

@@ -10,12 +10,12 @@ import pfmon
 from pfmon.counting.tally import Tally
 from pfmon.pmu import get
 from pfmon.pmu.describe import event_text
-from pfmon.pmu.event import Event
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting, Seen
-from pfmon.signals.machine import meanings
-from pfmon.signals.zero import never_because
-from pfmon.stream.table import BlockTable
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.signals.machine_signals import meanings
+from pfmon.signals.zero_signals import never_because
+from pfmon.stream.block_table import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")
 SILENT = re.compile(
@@ -48,9 +48,9 @@ def test_what_nobody_else_is_there_to_do_is_zero_and_says_why(
     assert len(silent) >= least
     for event in silent:
         assert event.fidelity == "modelled", event.name
-        counting = Counting(get(pmu), Request((EventRequest(event.name),)))
+        counting = ProgrammedPmu(get(pmu), Request((EventRequest(event.name),)))
         assert not counting.unit.wants_machine, event.name
-        counting.take(Seen(*run))
+        counting.take(RunData(*run))
         assert [count.value for count in counting.counts()] == [0], event.name
         assert f"Zero   : always; {never_because(event.signal)}" in event_text(event)
 

@@ -13,14 +13,14 @@ import pytest
 from machine_runs import PROGRAMS, run_with_guest
 from register_rules import bits, code_passes, opcode_passes
 
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.tally import Tally
-from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
+from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting, Seen
-from pfmon.stream.table import BlockTable
+from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.stream.block_table import BlockTable
 
 
 class Issued(NamedTuple):
@@ -89,7 +89,7 @@ def some_request(run: Run, pmu: str, pick: random.Random) -> Request:
     return Request((event,), irange=irange, opcodes=(matcher, None), check_qualifiers=False)
 
 
-def recount(run: Run, counting: Counting) -> int:
+def recount(run: Run, counting: ProgrammedPmu) -> int:
     """The cycles in which more than the threshold of what passes happened."""
     (monitor,) = counting.programming.monitors
     pmu, writes = counting.programming.pmu, counting.programming.writes
@@ -116,10 +116,10 @@ def compare(name: str, cases: int, seed: int) -> int:
         run = finished(name, pmu := pick.choice(("itanium", "itanium2", "montecito")))
         request = some_request(run, pmu, pick)
         try:
-            counting = Counting(get(pmu), request)
+            counting = ProgrammedPmu(get(pmu), request)
         except PfmonError:
             continue
-        counting.take(Seen(run.table, run.tally, run.records))
+        counting.take(RunData(run.table, run.tally, run.records))
         (found,) = counting.counts()
         assert found.value == recount(run, counting), (pmu, request)
         counted += bool(found.value)

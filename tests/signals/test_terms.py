@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pfmon.signals import terms
-from pfmon.signals.names import signals
-from pfmon.stream.ia64 import Ia64Kind
-from pfmon.stream.kinds import Kind
+from pfmon.signals import signal_terms
+from pfmon.signals.signal_names import signals
+from pfmon.stream.ia64_kinds import Ia64Kind
+from pfmon.stream.instruction_kinds import Kind
 from pfmon.stream.marks import Mark
-from pfmon.stream.ppc import PpcKind
+from pfmon.stream.ppc_kinds import PpcKind
 
-TABLE = Path(terms.__file__).with_name("retired.csv")
+TABLE = Path(signal_terms.__file__).with_name("retired.csv")
 
 
 def rows() -> list[dict[str, str]]:
@@ -53,16 +53,18 @@ def test_every_row_says_what_it_looks_at_and_what_it_adds(row: dict[str, str]) -
 
 def test_what_never_happens_has_no_other_terms() -> None:
     never = {row["signal"] for row in rows() if row["source"] == "never"}
-    assert all(terms.terms()[signal] == () for signal in never)
+    assert all(signal_terms.terms()[signal] == () for signal in never)
     assert not never & {row["signal"] for row in rows() if row["source"] != "never"}
-    assert set(terms.terms()) == terms.available() == {row["signal"] for row in rows()}
+    assert set(signal_terms.terms()) == signal_terms.available() == {row["signal"] for row in rows()}
 
 
 def test_terms_hold_for_the_kinds_that_they_name() -> None:
     """A check load that reads floating-point registers, and the same without the check."""
     load, check, float_ = int(Kind.LOAD), int(Ia64Kind.LOAD_CHECK), int(Kind.FLOAT)
-    (loads,) = [term for term in terms.terms()["loads_retired.integer"] if term.source == terms.INSTRUCTION]
-    assert loads.kinds == terms.Kinds(load, float_, 0, check)
+    (loads,) = [
+        term for term in signal_terms.terms()["loads_retired.integer"] if term.source == signal_terms.INSTRUCTION
+    ]
+    assert loads.kinds == signal_terms.Kinds(load, float_, 0, check)
     assert [loads.kinds.hold(kind, isa) for kind in (load, load | float_, 0) for isa in (0, check, 1 << 30)] == [
         True, False, True, False, False, False, False, False, False,
     ]  # fmt: skip
@@ -70,12 +72,12 @@ def test_terms_hold_for_the_kinds_that_they_name() -> None:
 
 
 def test_what_marks_add_is_their_number_or_the_low_half_of_their_values() -> None:
-    fill, checks = terms.terms()["rse_references.load"], terms.terms()["inst_failed_chka_ldc.int"]
-    assert fill == (terms.Term(terms.MARK, mark=Mark.FILL, low=1),)
-    assert checks == (terms.Term(terms.MARK, mark=Mark.ALAT_MISS, values=(0, 2), each=1),)
+    fill, checks = signal_terms.terms()["rse_references.load"], signal_terms.terms()["inst_failed_chka_ldc.int"]
+    assert fill == (signal_terms.Term(signal_terms.MARK, mark=Mark.FILL, low=1),)
+    assert checks == (signal_terms.Term(signal_terms.MARK, mark=Mark.ALAT_MISS, values=(0, 2), each=1),)
 
 
 def test_what_is_squashed_is_what_retires_and_does_not_execute() -> None:
-    (squashed,) = terms.terms()["predicate_squashed"]
+    (squashed,) = signal_terms.terms()["predicate_squashed"]
     assert (squashed.retired, squashed.executed) == (1, -1)
     assert squashed.kinds.isa_wanted == Ia64Kind.PREDICATED and squashed.kinds.isa_unwanted == Ia64Kind.SLOT_B

@@ -16,21 +16,21 @@ from ia64_machine import DATA, Machine
 from tables import NO_INSTRUCTION, blocks, some_words
 from totals import EVERYTHING, signal_totals
 
-from pfmon.counting.data_tally import DataTally
+from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting.data_range_tally import DataRangeTally
+from pfmon.counting.filtered_signal import FilteredSignal
 from pfmon.counting.gate import Gate
 from pfmon.counting.increments import Increments
-from pfmon.counting.sink import Sink
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
-from pfmon.counting.weighed import Weighed
-from pfmon.signals.terms import available
-from pfmon.stream.blocks import BlockRecord, InstructionRecord
+from pfmon.signals.signal_terms import available
+from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.block_table import AccessKind, BlockTable, Cut
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
-from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.ia64_kinds import Ia64Kind
 from pfmon.stream.marks import Mark
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import AccessKind, BlockTable, Cut
 
 SIGNALS = sorted(available())
 PROGRAMS = {"epic": [], "fib": ["9"], "sort": ["60"], "strings": ["20"], "nbody": ["1"]}
@@ -183,21 +183,24 @@ def test_totals_of_parts_are_totals_of_the_whole(source: str | int) -> None:
         code, data = some_triggers(whole, pick, traced)
         used = [one.address for one in whole if one.address is not None] or [0]
         ranges = [(pick.choice(used) & -64, 2**56 - 64) for _ in range(3)]
-        for make in (lambda t=table, r=traced: Tally(t, r), *([lambda t=table, r=ranges: DataTally(t, r)] * traced)):
+        for make in (
+            lambda t=table, r=traced: Tally(t, r),
+            *([lambda t=table, r=ranges: DataRangeTally(t, r)] * traced),
+        ):
             together, apart = make(), make()
             recorder.replay(together)
             stops = Stops(places(whole, pick))
             stops.gate = Gate(table, [apart], traced=traced, code=code, data=data, due=stops.first, on_due=stops.due)
             recorder.replay(stops.gate)
-            ranged = isinstance(together, DataTally)
+            ranged = isinstance(together, DataRangeTally)
             assert by_address(apart, table, ranged) == by_address(together, table, ranged)
             assert signal_totals(SIGNALS, table, apart) == signal_totals(SIGNALS, table, together)
             assert apart.instructions() == together.instructions() == len(retiring(whole))
 
 
 def by_address(tally: Tally, table: BlockTable, ranged: bool) -> dict[int, list[int]]:
-    sink = Sink(len(SIGNALS), table, by_place=True)
-    add_totals(tally, Increments([Weighed(signal, EVERYTHING, ranged) for signal in SIGNALS]), sink)
+    sink = CountAccumulator(len(SIGNALS), table, by_place=True)
+    add_totals(tally, Increments([FilteredSignal(signal, EVERYTHING, ranged) for signal in SIGNALS]), sink)
     return {address: counts for address, counts in sink.by_address().items() if any(counts)}
 
 

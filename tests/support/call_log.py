@@ -4,8 +4,8 @@ from functools import cache
 
 from guests import guest, quiet
 
+from pfmon.stream.block_table import BranchKind
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BranchKind
 
 PROGRAMS = {"fib": ["9"], "queens": ["5"], "dispatch": ["30"], "hashmap": ["40"], "epic": []}
 

@@ -13,19 +13,19 @@ from ia64_assembly import Line
 from ia64_program import write_program
 from instruction_log import Step, logged_steps
 
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.live_unit import LiveUnit, Overflow
-from pfmon.counting.unit import MachineRecords
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.settings import Settings
-from pfmon.library.program import FIXED_ENVIRONMENT
-from pfmon.machine.config import load
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
+from pfmon.library.command_program import FIXED_ENVIRONMENT
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import Request, event_requests
 from pfmon.program import image
-from pfmon.session.counting import Counting
+from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.stream.recorder import Recorder
 
 CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_OP_CYCLES_ALL"}
@@ -34,12 +34,12 @@ CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_O
 class Program(NamedTuple):
     """A program that ran: its traced stream with the program (for the block table), and the log of the slow path."""
 
-    program: Guest
+    program: Ia64Guest
     recorder: Recorder
     steps: list[Step]
 
 
-def _run(make: Callable[..., Guest]) -> Program:
+def _run(make: Callable[..., Ia64Guest]) -> Program:
     program, recorder = make(slow=False), Recorder()
     with quiet():
         program.run(recorder)
@@ -58,11 +58,11 @@ def example(name: str, *arguments: str) -> Program:
     return _run(lambda slow: _guest(EXAMPLES / "ia64" / name, arguments, slow))
 
 
-def _guest(path: Path, arguments: Sequence[str], slow: bool) -> Guest:
+def _guest(path: Path, arguments: Sequence[str], slow: bool) -> Ia64Guest:
     words = [os.fsencode(word) for word in (path, *arguments)]
     environment = [os.fsencode(entry) for entry in FIXED_ENVIRONMENT]
     loaded = image.load(str(path))
-    return Guest(loaded, words, environment, Settings(), memory_limit=1 << 30, slow=slow, trace=True)
+    return Ia64Guest(loaded, words, environment, GuestSettings(), memory_limit=1 << 30, slow=slow, trace=True)
 
 
 def assembled(lines: Sequence[Line], data: bytes = b"") -> Program:
@@ -131,7 +131,7 @@ def sampled(
 ) -> Sampled:
     """A recorded run, sampled: what `request` programs besides the events; ``extra``: further PMDs in every sample."""
     model, figures = get(pmu), load(pmu, list(overrides))
-    counting = Counting(model, Request(event_requests(events), **request))
+    counting = ProgrammedPmu(model, Request(event_requests(events), **request))
     pmds = [monitor.pmd for monitor in counting.programming.monitors]
     held = sorted({*extra, *(set(counting.programming.pmds) - set(pmds))})
     driver = Driver(counting.counters.registers, dict(zip(pmds, periods, strict=True)), held)

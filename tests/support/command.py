@@ -16,7 +16,7 @@ from typing import BinaryIO, NoReturn
 import pfmon as library
 from pfmon import pmu
 from pfmon.__main__ import main
-from pfmon.machine import config
+from pfmon.machine import machine_config
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SECONDS = 120
@@ -36,8 +36,8 @@ def load_everything() -> None:
             import_module(".".join(("pfmon", *path.relative_to(folder).with_suffix("").parts)))
     for name in pmu.names():
         pmu.get(name)
-    for machine in config.FILES:
-        config.load(machine)
+    for machine in machine_config.FILES:
+        machine_config.load(machine)
 
 
 def pfmon(*words: str) -> subprocess.CompletedProcess[str]:

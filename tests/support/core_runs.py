@@ -10,13 +10,13 @@ from ia64_machine import Machine as Assembled
 from machine_code import FPSR, FRAME
 from machine_runs import machine_and_guest
 
-from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
-from pfmon.session.core import Core, Together
+from pfmon.session.coupled_run import CoupledRun, SharedCore
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.ring import Pipe
-from pfmon.stream.table import BlockTable
 
 Engine = tuple[BlockTable, Callable[[Consumer], object]]
 """Where an engine describes its blocks, and what runs it."""
@@ -30,11 +30,12 @@ class Both:
         engines: Sequence[Engine],
         figures: Sequence[str] = (),
         memo: bool = True,
-        kind: Callable[[MachineFigures], Together] = Core,
+        kind: Callable[[MachineFigures], CoupledRun] = SharedCore,
     ) -> None:
         self.core = core = kind(load("montecito", figures))
         self.threads: list[Machine] = [
-            seat.machine(table, (), memo, 1) for seat, (table, _) in zip(core.seats, engines, strict=True)
+            hardware_thread.machine(table, (), memo, 1)
+            for hardware_thread, (table, _) in zip(core.hardware_threads, engines, strict=True)
         ]
         workers = [Thread(target=self._feed, args=(number, run)) for number, (_, run) in enumerate(engines)]
         for worker in workers:
@@ -46,7 +47,7 @@ class Both:
             assert not one.failure
 
     def _feed(self, number: int, run: Callable[[Consumer], object]) -> None:
-        with Pipe(self.threads[number], read=self.core.seats[number].read) as pipe:
+        with Pipe(self.threads[number], read=self.core.hardware_threads[number].read) as pipe:
             run(pipe)
 
 
@@ -56,7 +57,7 @@ def examples(
     figures: Sequence[str] = (),
     memo: bool = True,
     arguments: Sequence[list[str] | None] = (None, None),
-    kind: Callable[[MachineFigures], Together] = Core,
+    kind: Callable[[MachineFigures], CoupledRun] = SharedCore,
 ) -> Both:
     """Two example programs, at a small size or with other arguments."""
     guests = [
@@ -73,7 +74,7 @@ def assembled(
     code: Sequence[Sequence[Line]],
     figures: Sequence[str] = (),
     memo: bool = True,
-    kind: Callable[[MachineFigures], Together] = Core,
+    kind: Callable[[MachineFigures], CoupledRun] = SharedCore,
     **registers: int,
 ) -> Both:
     """Assembled code for both threads, at the same addresses: of two address spaces, unless ``kind`` says otherwise."""

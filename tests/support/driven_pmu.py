@@ -9,13 +9,13 @@ from guests import guest
 from perfmon_calls import Perfmon
 
 from pfmon.engine.ia64.core.processor import BREAK
-from pfmon.engine.ia64.linux.calls import memory as memory_calls
-from pfmon.engine.ia64.linux.interface import GuestMemoryFault
-from pfmon.engine.ia64.linux.perfmon import commands, perf_open
-from pfmon.machine.config import load
+from pfmon.engine.ia64.linux.calls import sys_memory as memory_calls
+from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
+from pfmon.engine.ia64.linux.perfmon import perf_open, perfmonctl
+from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.session.program_pmu import ProgramPmu
-from pfmon.stream.words import Mark
+from pfmon.stream.stream_words import Mark
 
 SCRATCH = 0x2000000100000000
 
@@ -55,7 +55,7 @@ class Driven:
         try:
             if name == "perfmonctl":
                 number, what, address, count = arguments
-                commands.perfmonctl(self.process, number, what, address, count)
+                perfmonctl.perfmonctl(self.process, number, what, address, count)
                 return 0
             if name == "perf_event_open":
                 return perf_open.perf_event_open(self.process, *arguments)
@@ -93,7 +93,7 @@ class Driven:
         processor = self.guest.processor
         while processor.retired < retired and not self.over:
             processor.stop_exactly_at(retired)
-            processor.stop_when_retired(self.pmu.next_look() if looks else None)
+            processor.stop_when_retired(self.pmu.next_poll() if looks else None)
             if processor.run(self.pmu.consumer) == BREAK:
                 self.guest._break(self.process, self.guest.first)
                 self.over = self.process.is_over

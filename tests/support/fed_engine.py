@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from pfmon.engine.api import Capabilities, Ending, PerformanceData
-from pfmon.program.mapped import Mapped
+from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.block_table import BlockTable, InstructionSet
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BlockTable, InstructionSet
 
 
 class FedEngine:
@@ -14,7 +14,7 @@ class FedEngine:
 
     capabilities = Capabilities(addresses=True, performance_data=False)
     ip = 0
-    mapped: Sequence[Mapped] = ()
+    mapped: Sequence[MappedFile] = ()
     threads: Sequence[tuple[int, int]] = ()
 
     def __init__(self, table: BlockTable, pieces: Iterable[Sequence[int]], traced: bool) -> None:
@@ -32,10 +32,10 @@ class FedEngine:
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """There is no program that could see it."""
 
-    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         for piece in self._pieces:
             piece.replay(consumer)
-        return Ending(0)
+        return ExitReport(0)
 
     def stop(self) -> None:
         """It ends soon in any case."""

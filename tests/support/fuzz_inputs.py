@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from command import pfmon
 
 from pfmon.cli.command_line import CONCERNS
-from pfmon.machine import config
+from pfmon.machine import machine_config
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -275,7 +275,7 @@ def make_seeds(folder: Path) -> None:
             assert done.returncode == 0, done
             _seeds[kind].append(path.read_bytes())
             path.unlink()
-    _seeds["machine"] = [(CONFIGS / f"{name}.toml").read_bytes() for name in config.FILES]
+    _seeds["machine"] = [(CONFIGS / f"{name}.toml").read_bytes() for name in machine_config.FILES]
 
 
 def seeds(kind: str) -> list[bytes]:

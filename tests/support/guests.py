@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.settings import Settings
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.program import image
-from pfmon.stream.table import BlockTable
+from pfmon.stream.block_table import BlockTable
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -43,14 +43,14 @@ def expected() -> dict[str, tuple[int, str]]:
     return table
 
 
-def guest(name: str, arguments: Sequence[str] = (), *, slow: bool = False, trace: bool = False) -> Guest:
+def guest(name: str, arguments: Sequence[str] = (), *, slow: bool = False, trace: bool = False) -> Ia64Guest:
     """An example program, loaded."""
     path = str(EXAMPLES / "ia64" / name)
-    return Guest(
+    return Ia64Guest(
         image.load(path),
         [os.fsencode(word) for word in (path, *arguments)],
         [],
-        Settings(),
+        GuestSettings(),
         memory_limit=1 << 30,
         slow=slow,
         trace=trace,

@@ -21,10 +21,10 @@ from threading import Event, Thread, Timer
 from qemu_guests import EXAMPLES, guest
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.qemu.guest import Guest
+from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.errors import PfmonError
-from pfmon.machine.config import load
 from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine.machine_config import load
 from pfmon.stream.consumer import Consumer
 
 PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu"
@@ -74,7 +74,7 @@ def offsets() -> dict[str, dict[str, int]]:
 class Writer:
     """Writes words into the memory of one guest, which need not have begun."""
 
-    def __init__(self, one: Guest, places: dict[str, dict[str, int]], pick: random.Random) -> None:
+    def __init__(self, one: QemuGuest, places: dict[str, dict[str, int]], pick: random.Random) -> None:
         self._places, self._pick = places, pick
         reader = one._reader
         self._maps = {

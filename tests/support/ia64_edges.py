@@ -69,8 +69,8 @@ class Edges:
     def allowed(self, access: Access, address: int, um: int) -> bool:
         """Whether an access completes, by the pages of its bytes and its alignment."""
         rights = [self.pages.get(byte & -PAGE) for byte in (address, address + access.size - 1)]
-        reaches = all(one is not None and one & access.rights == access.rights for one in rights)
-        return reaches and (address % access.alignment == 0 or not (access.strict or um & UM_AC))
+        mem_accesses = all(one is not None and one & access.rights == access.rights for one in rights)
+        return mem_accesses and (address % access.alignment == 0 or not (access.strict or um & UM_AC))
 
     def contents(self, address: int) -> bytes:
         """The bytes around an address; those that cannot be read are 0."""

@@ -8,7 +8,7 @@ from ia64_assembly import CODE, Line, assemble
 
 from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
-from pfmon.engine.ia64.encodings.faults import Fault
+from pfmon.engine.ia64.encodings.fault_codes import Fault
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.consumer import Consumer
 

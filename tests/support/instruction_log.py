@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 
 # Unit of each slot by template (SDM volume 3, table 4-1); A5 and the like go to the unit of their slot.
 TEMPLATES = ["MII", "MII", "MLX", "", "MMI", "MMI", "MFI", "MMF", "MIB", "MBB", "", "BBB", "MMB", "", "MFB", ""]
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     """Of its slot; of one that fills two, the first."""
 
 
-def logged_steps(words: Iterator[int], program: Guest) -> Iterator[Step]:
+def logged_steps(words: Iterator[int], program: Ia64Guest) -> Iterator[Step]:
     """Steps from the words of a traced run in which every block is one instruction."""
     known: dict[int, tuple[Step, bool, bool]] = {}
     current: Step | None = None
@@ -76,7 +76,7 @@ def _backing_store(base: int, registers: int) -> Iterator[int]:
         base += 8
 
 
-def _decoded(program: Guest, number: int) -> tuple[Step, bool, bool]:
+def _decoded(program: Ia64Guest, number: int) -> tuple[Step, bool, bool]:
     """An instruction read from memory; whether it is conditional; whether it makes an access when it executes."""
     block = program.processor.block(number)
     (instruction,) = block.instructions

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.settings import Settings
-from pfmon.machine.config import load
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_config import load
 from pfmon.program import image
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream.ring import Pipe
@@ -51,7 +51,7 @@ def run_with_guest(
     arguments: list[str] | None = None,
     memo: bool = True,
     overrides: list[str] | None = None,
-) -> tuple[Machine, Guest]:
+) -> tuple[Machine, Ia64Guest]:
     """The same, and what ran the program."""
     found, guest = machine_and_guest(program, machine, arguments=arguments, memo=memo, overrides=overrides)
     with Pipe(found, threaded=False) as pipe:
@@ -70,14 +70,14 @@ def machine_and_guest(
     overrides: list[str] | None = None,
     event_sets: int = 1,
     trace: bool = True,
-) -> tuple[Machine, Guest]:
+) -> tuple[Machine, Ia64Guest]:
     """A machine, and what is to run the program."""
     words = PROGRAMS[program] if arguments is None else arguments
-    guest = Guest(
+    guest = Ia64Guest(
         image.load(str(EXAMPLES / program), None),
         [program.encode(), *(word.encode() for word in words)],
         [],
-        Settings(),
+        GuestSettings(),
         memory_limit=1 << 33,
         processor=machine,
         trace=trace,
@@ -85,7 +85,7 @@ def machine_and_guest(
     return Machine(load(machine, overrides or []), guest.table, (), memo, event_sets), guest
 
 
-def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:
+def cycles_by_function(found: Machine, guest: Ia64Guest, program: str) -> dict[str, int]:
     """Cycles of each function of a program: those in which it issued, and the bubbles before."""
     functions = [s for s in SymbolTable((EXAMPLES / program).read_bytes()).symbols() if s.size]
     ends: dict[int, str] = {}

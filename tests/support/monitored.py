@@ -5,7 +5,7 @@ from typing import Any
 
 from guests import quiet
 
-from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
@@ -13,7 +13,7 @@ from pfmon.session.monitoring import Monitoring
 NONE = Controls()
 
 
-def monitored(program: Guest, groups: Sequence[EventSets], controls: Controls = NONE, **given: Any) -> Monitoring:
+def monitored(program: Ia64Guest, groups: Sequence[EventSets], controls: Controls = NONE, **given: Any) -> Monitoring:
     """The monitoring of a run that has ended, of which nothing was lost."""
     monitoring = Monitoring(groups, controls, program, **given)
     with quiet(), monitoring.running:

@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from pfmon.counting.looks import DISPERSAL
-from pfmon.counting.unit import MachineRecords
-from pfmon.machine.causes import Cause, FrontCause
+from pfmon.counting.counting_unit import MachineRecords
+from pfmon.counting.record_query import DISPERSAL
 from pfmon.machine.occurrences import Occurrence
-from pfmon.pmu.event import Event
+from pfmon.machine.stall_causes import Cause, FrontCause
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
-from pfmon.signals import machine, terms
-from pfmon.stream.blocks import BlockRecord, InstructionRecord
-from pfmon.stream.ia64 import Ia64Kind
+from pfmon.signals import machine_signals, signal_terms
+from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.ia64_kinds import Ia64Kind
 
 NOBODY = 255
 NOWHERE = 2**64 - 16  # a bundle that no program has: where something happened that no retired instruction caused
@@ -141,7 +141,7 @@ class PlainCounts:
         """Where, and how many."""
         event = monitor.event
         ranged = self._in_ranges and event.dar
-        kind, parts = machine.meanings().get(event.signal, ("retired", ()))
+        kind, parts = machine_signals.meanings().get(event.signal, ("retired", ()))
         states = monitor.mesi if event.mesi else None
         if kind == "never":
             return
@@ -167,23 +167,23 @@ class PlainCounts:
         elif kind == "cycle":
             yield from self._cycles(signal, plm)
         elif kind in BUBBLES:
-            wanted = machine.select(signal, numbers_of(FrontCause))
+            wanted = machine_signals.select(signal, numbers_of(FrontCause))
             yield from self._lost(BUBBLES[kind], wanted)
         elif kind == "dispersal":
-            yield from self._left(machine.expanded(signal), lambda syllables: syllables)
+            yield from self._left(machine_signals.expanded(signal), lambda syllables: syllables)
         else:
             raise AssertionError(f"{signal}: {kind}")
 
     def _cycles(self, signal: str, plm: int) -> Iterator[tuple[Place, int]]:
         """The operating system's cycles are those of level 0, all others those of level 3."""
-        named = machine.named(signal)
+        named = machine_signals.named(signal)
         if "CLOCK" in named:
             yield (None, NOBODY), self.recorded.time()[1]
             return
         if plm & 8 and ("CORE" in named or "RETIRING" in named):
             yield from ((place, cycles) for place, cycles in self._left((), lambda _: 1))
         levels = {0: plm & 1, 3: plm & 8}
-        wanted = set(range(64)) if "CORE" in named else machine.select(signal, numbers_of(Cause))
+        wanted = set(range(64)) if "CORE" in named else machine_signals.select(signal, numbers_of(Cause))
         yield from self._lost(BACK, {cause for cause in wanted if levels[0 if cause == Cause["KERNEL"] else 3]})
 
     def _lost(self, kind: int, causes: Iterable[int]) -> Iterator[tuple[Place, int]]:
@@ -198,7 +198,7 @@ class PlainCounts:
             yield (block, last), look(sum(left >> shift & mask for shift, mask in places)) * cycles
 
     def _level(self, term: str, threshold: int) -> int:
-        function = machine.level_function(term)
+        function = machine_signals.level_function(term)
         histogram = self.recorded.levels()[function.level]
         values = [(function.of(value, len(histogram) - 1), cycles) for value, cycles in enumerate(histogram)]
         return sum(cycles * (value > threshold if threshold else value) for value, cycles in values)
@@ -212,14 +212,14 @@ class PlainCounts:
             return int(increment > threshold) if threshold else increment
 
         if kind == "dispersal":
-            fields = machine.expanded(event.signal)
+            fields = machine_signals.expanded(event.signal)
             yield from (one for one in self._left(fields, look) if self._passes(event, one[0]))
         elif kind == "stops":
             yield from self._sums(self._weigher(event, parts[0], ranged), lambda stops: stops)
             implicit = self._left(parts[1:], lambda syllables: int(syllables > 0))
             yield from (one for one in implicit if self._passes(event, one[0]))
         elif kind == "per_cycle":
-            whole, high, low = machine.per_cycle(parts[0])
+            whole, high, low = machine_signals.per_cycle(parts[0])
             bits = (1 << high - low + 1) - 1
             yield from self._sums(self._weigher(event, whole, ranged), lambda total: look(total >> low & bits))
         elif kind == "qualified":
@@ -314,8 +314,8 @@ def weight(signal: str, instruction: InstructionRecord) -> tuple[int, int]:
     """What an instruction adds when it retires, and once more when it executes."""
     own = [
         term
-        for term in terms.terms()[signal]
-        if term.source == terms.INSTRUCTION and term.kinds.hold(instruction.kind, instruction.isa_kind)
+        for term in signal_terms.terms()[signal]
+        if term.source == signal_terms.INSTRUCTION and term.kinds.hold(instruction.kind, instruction.isa_kind)
     ]
     return sum(term.retired for term in own), sum(term.executed for term in own)
 
@@ -326,7 +326,7 @@ def numbers_of(names: type[Cause] | type[FrontCause] | type[Occurrence]) -> dict
 
 def occurrences_of(signal: str, states: int | None) -> set[int]:
     """``states``: only in these states of a line, a bit each from 0: I, S, E, M (Montecito manual table 3-6)."""
-    chosen = machine.select(signal, numbers_of(Occurrence))
+    chosen = machine_signals.select(signal, numbers_of(Occurrence))
     if states is None:
         return set(chosen)
     letters = [letter for bit, letter in enumerate("ISEM") if states >> bit & 1]

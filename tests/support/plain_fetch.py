@@ -4,8 +4,8 @@ from collections import Counter
 
 from enumerated import members
 
-from pfmon.machine.config import load
 from pfmon.machine.l2 import L2, RequestKind
+from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import Value
 
 FETCH, AHEAD, WALK = members(RequestKind, "REQUEST", "FETCH FETCH_PREFETCH WALK")

@@ -4,7 +4,7 @@ numbers, done at every overflow by reading and writing registers."""
 from collections.abc import Callable, Mapping, Sequence
 
 from pfmon.counting.live_unit import Overflow
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.session.sampling import Period, Sample
 
 RANDOM_FACTOR, RANDOM_MODULUS = 16807, (1 << 31) - 1

@@ -6,8 +6,8 @@ from unittest.mock import patch
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session import event_sets as module
-from pfmon.session.counting import Counting
 from pfmon.session.event_sets import EventSets, replicas
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 
 @cache
@@ -19,6 +19,6 @@ def together(pmu: str, wanted: tuple[EventRequest, ...]) -> tuple[tuple[int, ...
 def event_sets(pmu: str, wanted: tuple[EventRequest, ...]) -> EventSets:
     """Event sets of some events, programmed anew."""
     model, sets = get(pmu), together(pmu, wanted)
-    made = [(Counting(model, Request(tuple(wanted[place] for place in places))), [*places]) for places in sets]
+    made = [(ProgrammedPmu(model, Request(tuple(wanted[place] for place in places))), [*places]) for places in sets]
     with patch.object(module, "replicas", lambda *_: made):
         return EventSets(model, Request(wanted), unlimited=True)

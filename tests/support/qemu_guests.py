@@ -13,14 +13,14 @@ from host_programs import needs
 
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
-from pfmon.engine.api import Ending
-from pfmon.engine.qemu.guest import Guest
-from pfmon.engine.settings import Settings
+from pfmon.engine.api import ExitReport
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.program import image
-from pfmon.stream.blocks import InstructionRecord
+from pfmon.stream.block_records import InstructionRecord
 from pfmon.stream.recorder import Recorder
+from pfmon.stream.stream_words import Mark
 from pfmon.stream.tee import Tee
-from pfmon.stream.words import Mark
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 QEMU = needs("qemu-x86_64")
@@ -32,11 +32,11 @@ ASSEMBLER = pytest.mark.skipif(
 class Ran(NamedTuple):
     """A run that has ended."""
 
-    ending: Ending | None
+    ending: ExitReport | None
     retired: int
     tally: Tally
     words: list[int]
-    guest: Guest
+    guest: QemuGuest
 
 
 class Options(TypedDict, total=False):
@@ -50,14 +50,14 @@ class Options(TypedDict, total=False):
     totals: bool
 
 
-def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> Guest:
+def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> QemuGuest:
     """A program that has not begun."""
     words = [os.fsencode(word) for word in command]
-    wanted = api.Start(
+    wanted = api.StartRequest(
         image.load(str(command[0])),
         words,
         options.get("environment", ()),
-        Settings(standard_files=options["files"]) if "files" in options else Settings(),
+        GuestSettings(standard_files=options["files"]) if "files" in options else GuestSettings(),
         memory_limit=1 << 30,
         processor="intel_v2",
         slow=options.get("slow", False),
@@ -66,7 +66,7 @@ def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> Guest:
         on_notice=options.get("notices", []).append,
     )
     engine = api.start(wanted)
-    assert isinstance(engine, Guest)
+    assert isinstance(engine, QemuGuest)
     return engine
 
 
@@ -108,7 +108,7 @@ def run_example(architecture: str, name: str, directory: Path) -> tuple[Ran, str
 
 
 class Access(NamedTuple):
-    """One access: the instruction's address, its sort (table.AccessKind), the first byte, how many."""
+    """One access: the instruction's address, its sort (block_table.AccessKind), the first byte, how many."""
 
     ip: int
     kind: int

@@ -25,7 +25,7 @@ class StandIn:
         self.watched: list[int] = []
         self.alarmed: int | None = None
 
-    def tell(self, told: Any) -> None:
+    def set_overflow_handler(self, told: Any) -> None:
         self.told = told
 
     def settle(self) -> None: ...
@@ -51,7 +51,7 @@ class StandIn:
 
     # --- what perf events ask for: any event, on as many counters as there are; the code 0x99 is not modelled
 
-    def alarm(self, retired: int | None) -> None:
+    def set_timer(self, retired: int | None) -> None:
         self.alarmed = retired
 
     def named(self, event: PmuEvent) -> PmuEvent:

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.increments import Increments
-from pfmon.counting.looks import Look
 from pfmon.counting.machine_totals import MachineTotals
-from pfmon.counting.sink import Sink
+from pfmon.counting.record_query import RecordQuery
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
-from pfmon.counting.weighed import Filter, Weighed
 from pfmon.machine.machine import Machine
-from pfmon.signals.terms import available
-from pfmon.stream.table import BlockTable
+from pfmon.signals.signal_terms import available
+from pfmon.stream.block_table import BlockTable
 
-EVERYTHING = Filter()
+EVERYTHING = InstructionFilter()
 
 
 def signal_totals(signals: Iterable[str], table: BlockTable, tally: Tally) -> dict[str, int]:
@@ -21,14 +21,14 @@ def signal_totals(signals: Iterable[str], table: BlockTable, tally: Tally) -> di
     names = list(signals)
     if unknown := set(names) - available():
         raise KeyError(f"architecture does not decide {', '.join(sorted(unknown))}")
-    sink = Sink(len(names), table)
-    add_totals(tally, Increments([Weighed(name, EVERYTHING, False) for name in names]), sink)
+    sink = CountAccumulator(len(names), table)
+    add_totals(tally, Increments([FilteredSignal(name, EVERYTHING, False) for name in names]), sink)
     return dict(zip(names, sink.totals(), strict=True))
 
 
-def machine_totals(looks: Sequence[Look], table: BlockTable, machine: Machine, stack_rate: int) -> list[int]:
+def machine_totals(queries: Sequence[RecordQuery], table: BlockTable, machine: Machine, stack_rate: int) -> list[int]:
     """What each look, with nothing qualified, makes of everything that a machine has recorded."""
-    sink = Sink(len(looks), table)
-    weighed = [Weighed(look.signal, EVERYTHING, look.ranged) for look in looks]
-    MachineTotals(machine, looks, Increments(weighed), table, stack_rate).add(sink)
+    sink = CountAccumulator(len(queries), table)
+    weighed = [FilteredSignal(query.signal, EVERYTHING, query.ranged) for query in queries]
+    MachineTotals(machine, queries, Increments(weighed), table, stack_rate).add(sink)
     return sink.totals()

@@ -8,11 +8,11 @@ import pytest
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import Baseline
 from pfmon.testing import verdicts
-from pfmon.testing.verdicts import Baselines, Counted
+from pfmon.testing.verdicts import Baselines, CountedTest
 
 
-def counted(test: str = "t", python: str = "3.11", **counts: int) -> Counted:
-    return Counted(test, Baseline(["python", python], "intel_v2", "intel_v2", [], {}, counts))
+def counted(test: str = "t", python: str = "3.11", **counts: int) -> CountedTest:
+    return CountedTest(test, Baseline(["python", python], "intel_v2", "intel_v2", [], {}, counts))
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "baselines"
 TITLE = "Comparing with an earlier run"
@@ -19,7 +19,7 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     name, value = given.name.replace("-", "_"), given.value or ""
     if not value:
@@ -29,7 +29,7 @@ def apply(config: Config, given: Given) -> None:
     setattr(config, name, value)
 
 
-def check(config: Config) -> None:
+def check(config: CommandConfig) -> None:
     """PfmonError for options that do not go together."""
     if config.tolerance and not config.baseline:
         raise PfmonError("--tolerance applies to a comparison: give --baseline=FILE too")

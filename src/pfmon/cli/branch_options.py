@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
-from pfmon.library.matchers import BRANCH_PMUS
-from pfmon.library.options import MOST_DELAY
-from pfmon.library.values import whole_number
+from pfmon.library.matcher_options import BRANCH_PMUS
+from pfmon.library.option_values import whole_number
+from pfmon.library.run_options import MAX_IP_EAR_DELAY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "branches"
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
@@ -56,11 +56,11 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name != "ip-ear":
         config.sets[-1].branch_filters.append(given.name)
     elif config.sets[-1].ip_ear is not None:
         raise PfmonError(f"--ip-ear is given twice{config.for_one_set}; there is one IP-EAR")
     else:
-        config.sets[-1].ip_ear = whole_number(given.name, given.value or "", 0, MOST_DELAY)
+        config.sets[-1].ip_ear = whole_number(given.name, given.value or "", 0, MAX_IP_EAR_DELAY)

@@ -9,13 +9,13 @@ import argcomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
 from argcomplete.shell_integration import shellcode
 
+from pfmon.cli.argparse_view import argument_parser
 from pfmon.cli.command_line import CONCERNS
-from pfmon.cli.parser import argument_parser
 from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError
-from pfmon.library.checks import REPORTS
-from pfmon.machine.names import FILES as MACHINES
-from pfmon.machine.names import HOST
+from pfmon.library.option_checks import REPORTS
+from pfmon.machine.catalog import FILES as MACHINES
+from pfmon.machine.catalog import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived
 from pfmon.session.supported import PROCESSORS

@@ -5,59 +5,59 @@ from __future__ import annotations
 import gc
 import sys
 
-from pfmon.cli.output import Outputs, Results
-from pfmon.cli.said import say
-from pfmon.cli.stopping import stopping
+from pfmon.cli.output import Outputs, ResultOutput
+from pfmon.cli.run_termination import stopping
+from pfmon.cli.said import print_notice
 from pfmon.errors import PfmonError, reason
-from pfmon.library.files import DEVNULL, Files
-from pfmon.library.prepared import Prepared
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.light_contextlib import nullcontext
-from pfmon.report.counts import count_lines
+from pfmon.report.count_text import count_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from pfmon.cli.baseline import Comparing
-    from pfmon.cli.config import Config
+    from pfmon.cli.baseline_check import BaselineOptions
+    from pfmon.cli.command_config import CommandConfig
     from pfmon.cli.html_report import HtmlReport
-    from pfmon.cli.samples import Samples
+    from pfmon.cli.sample_output import SampleOutput
     from pfmon.cli.task_samples import TaskSamples
-    from pfmon.engine.api import Ending, Task
-    from pfmon.library.run import Run
-    from pfmon.library.tables import Annotated
-    from pfmon.program.objects import Objects
-    from pfmon.report.profile import Line
+    from pfmon.engine.api import ExitReport, Task
+    from pfmon.library.result_tables import Annotated
+    from pfmon.library.run_result import Run
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.report.profile_tables import ProfileLine
+    from pfmon.session.followed_tasks import Taker
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample
-    from pfmon.session.tasks import Taker
 
 
-def run(config: Config, command: Sequence[str]) -> int:
+def run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
     timeout, config.session_timeout = config.session_timeout, None  # a signal ends waits that a thread cannot
     files = Files(None, DEVNULL, DEVNULL) if config.no_cmd_output else Files()
     heard: list[str] = []
 
-    def hear(notice: str) -> None:
+    def on_notice(notice: str) -> None:
         heard.append(notice)
-        say(notice)
+        print_notice(notice)
 
-    with Prepared(config, command, files, hear) as prepared:
+    with Prepared(config, command, files, on_notice) as prepared:
         return _run(config, prepared, timeout, heard)
 
 
-def _run(config: Config, prepared: Prepared, timeout: float | None, heard: Sequence[str]) -> int:
+def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard: Sequence[str]) -> int:
     """Run what is prepared; ``heard``: gets what is said meanwhile."""
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if config.verbose else early:
-        say(warning)
+        print_notice(warning)
     comparing = _comparing(config, prepared)
     html = _html(config, prepared)
-    results = Results(config.outfile, config.append, structured=config.json)
+    results = ResultOutput(config.outfile, config.append, structured=config.json)
     if prepared.usual:
-        say(_usual(config))
+        print_notice(_default_events_text(config))
     if config.verbose and prepared.session.counting:
         results.said(programmed(prepared))
     if config.print_syms:
@@ -66,7 +66,7 @@ def _run(config: Config, prepared: Prepared, timeout: float | None, heard: Seque
         gc.freeze()
         gc.enable()
     with stopping(prepared.stop, timeout):
-        samples: Samples | TaskSamples | None = None
+        samples: SampleOutput | TaskSamples | None = None
         try:
             with _shown(config, prepared):
                 if config.follows:
@@ -79,7 +79,7 @@ def _run(config: Config, prepared: Prepared, timeout: float | None, heard: Seque
             if samples:
                 samples.abandon()
             raise
-    say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
+    print_exit(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
     outputs = Outputs()
     if samples:
         outputs.write(lambda: samples.finish(done))
@@ -90,7 +90,7 @@ def _run(config: Config, prepared: Prepared, timeout: float | None, heard: Seque
     return outputs.status(status)
 
 
-def _symbols(config: Config, prepared: Prepared) -> str:
+def _symbols(config: CommandConfig, prepared: Prepared) -> str:
     """--print-syms. PfmonError: the results are JSON, or the program has none."""
     if config.json:
         raise PfmonError("--print-syms is text, and --json prints one object: leave one of them out")
@@ -103,7 +103,7 @@ def _symbols(config: Config, prepared: Prepared) -> str:
     return symbol_lines(found, config.demangle)
 
 
-def _usual(config: Config) -> str:
+def _default_events_text(config: CommandConfig) -> str:
     """Return the message naming the events that are counted by default."""
     instructions = config.events[-1]
     why = f"; -e {instructions} alone takes a fraction of the time" if len(config.events) > 1 else ""
@@ -112,7 +112,7 @@ def _usual(config: Config) -> str:
 
 def programmed(prepared: Prepared) -> str:
     """Return the text that --verbose prints before the run."""
-    from pfmon.report.programmed import programmed_text, trigger_text
+    from pfmon.report.programmed_text import programmed_text, trigger_text
 
     session = prepared.session
     parts = [
@@ -123,35 +123,35 @@ def programmed(prepared: Prepared) -> str:
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
 
 
-def _shown(config: Config, prepared: Prepared) -> AbstractContextManager[None]:
+def _shown(config: CommandConfig, prepared: Prepared) -> AbstractContextManager[None]:
     """Return a context that shows progress, if it is requested or standard error is a terminal."""
     wanted = config.live or config.progress
     if not wanted and (config.progress is False or sys.stderr is None or not sys.stderr.isatty()):
         return nullcontext()
-    from pfmon.cli.progress import progress, shows_progress
+    from pfmon.cli.progress_display import progress, shows_progress
 
     return progress(config, prepared) if shows_progress(config) else nullcontext()
 
 
-def _comparing(config: Config, prepared: Prepared) -> Comparing | None:
+def _comparing(config: CommandConfig, prepared: Prepared) -> BaselineOptions | None:
     """Return the comparison with a baseline, None without one."""
     if not (config.baseline or config.save_baseline):
         return None
-    from pfmon.cli.baseline import Comparing
+    from pfmon.cli.baseline_check import BaselineOptions
 
-    return Comparing(config, prepared)
+    return BaselineOptions(config, prepared)
 
 
-def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | None:
+def _samples(config: CommandConfig, prepared: Prepared, results: ResultOutput) -> SampleOutput | None:
     """Return the consumer of samples; None: there are none, or they are kept for JSON."""
     if prepared.session.plan.sampling is None or config.json:
         return None
-    from pfmon.cli.samples import Samples
+    from pfmon.cli.sample_output import SampleOutput
 
-    return Samples(config, prepared, results.early)
+    return SampleOutput(config, prepared, results.early)
 
 
-def _task_samples(config: Config, prepared: Prepared, results: Results) -> TaskSamples | None:
+def _task_samples(config: CommandConfig, prepared: Prepared, results: ResultOutput) -> TaskSamples | None:
     """The same of tasks that are followed."""
     if prepared.session.plan.sampling is None or config.json:
         return None
@@ -167,9 +167,9 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
     page = html.begin if html else None
     if page is None:
         return prepared.run(on_task=samples.begin)
-    from pfmon.session.tasks import Taker
+    from pfmon.session.followed_tasks import Taker
 
-    def on_task(task: Task, objects: Objects) -> Taker:
+    def on_task(task: Task, objects: LoadedObjects) -> Taker:
         modules, tree = samples.begin(task, objects), page(task, objects)
 
         def both(buffer: Sequence[Sample]) -> None:
@@ -181,7 +181,7 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
     return prepared.run(on_task=on_task)
 
 
-def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
+def _html(config: CommandConfig, prepared: Prepared) -> HtmlReport | None:
     """Return the writer of --report=html:FILE, None without it."""
     if not config.html_report:
         return None
@@ -190,7 +190,7 @@ def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
     return HtmlReport(config, prepared)
 
 
-def _takers(samples: Samples | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:
+def _takers(samples: SampleOutput | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:
     """Return the function that consumes a buffer of samples; None: samples are kept in the result."""
     takes = html.takes if html else None
     if samples is None or takes is None:
@@ -204,23 +204,23 @@ def _takers(samples: Samples | None, html: HtmlReport | None) -> Callable[[Seque
     return both
 
 
-def _interval_printer(config: Config, results: Results) -> Callable[[Interval], None] | None:
+def _interval_printer(config: CommandConfig, results: ResultOutput) -> Callable[[Interval], None] | None:
     """Return the function that prints an interval's counts at once; None: they are kept for JSON."""
     if config.print_interval is None or config.json:
         return None
-    from pfmon.report.intervals import IntervalTable
+    from pfmon.report.interval_table import IntervalTable
 
     table = IntervalTable(config.events, config.number_style)
     return lambda interval: results.early(table.lines(interval))
 
 
-def say_death(death: Ending, whose: str, crash_report: str) -> None:
+def print_death(death: ExitReport, whose: str, crash_report: str) -> None:
     """Print which signal killed a program, and where."""
     import signal  # few programs die
 
     name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
     where = f", at {death.where}" if death.where else ""
-    say(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")
+    print_notice(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")
     _report_crash(crash_report, death.report)
 
 
@@ -229,29 +229,29 @@ def _report_crash(path: str, report: str) -> None:
     if not path:
         return
     if not report:
-        say("--crash-report: this program's engine provides no further details")
+        print_notice("--crash-report: this program's engine provides no further details")
         return
-    from pfmon.whole_files import write_whole
+    from pfmon.atomic_write import write_whole
 
     try:
         write_whole(path, report)
     except OSError as error:
-        say(f"--crash-report={path}: {reason(error)}")
+        print_notice(f"--crash-report={path}: {reason(error)}")
 
 
-def say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:
+def print_exit(done: Run, notes: Sequence[str], crash_report: str) -> None:
     """Print how the run ended, and notes on its results."""
     if done.death:
-        say_death(done.death, "the program", crash_report)
+        print_death(done.death, "the program", crash_report)
     elif done.stopped == "timeout":
-        say("--session-timeout ended the program; the counts are those so far")
+        print_notice("--session-timeout ended the program; the counts are those so far")
     elif done.stopped:
-        say("interrupted; the counts are those so far")
+        print_notice("interrupted; the counts are those so far")
     for note in notes:
-        say(note)
+        print_notice(note)
 
 
-def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) -> str:
+def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = False) -> str:
     """Return the results in the requested format; ``notes`` describe the setup; ``usual``: see `counted_text`."""
     if config.json:
         import json
@@ -265,26 +265,26 @@ def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) 
 
         text += header(done.pmu, done.command, done.programming, notes)
     if config.show_time:
-        from pfmon.report.times import times_line
+        from pfmon.report.run_times import times_line
 
         text += times_line(done.times)
     if done.tasks is not None and not config.aggregate_results and not _is_sampled_alone(config, done):
-        from pfmon.report.tasks import task_text
+        from pfmon.report.task_report import task_text
 
         text += task_text(done.tasks, config.number_style)
     if done.threads is not None and not config.aggregate_results:
-        from pfmon.report.tasks import thread_text
+        from pfmon.report.task_report import thread_text
 
         text += thread_text(done.threads, config.number_style)
     return text + counted_text(config, done, usual)
 
 
-def _is_sampled_alone(config: Config, done: Run) -> bool:
+def _is_sampled_alone(config: CommandConfig, done: Run) -> bool:
     """Whether the samples are all that is shown."""
     return done.sampled and not config.smpl_print_counts
 
 
-def counted_text(config: Config, done: Run, usual: bool = False) -> str:
+def counted_text(config: CommandConfig, done: Run, usual: bool = False) -> str:
     """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too."""
     text = ""
     if _is_sampled_alone(config, done):
@@ -296,21 +296,21 @@ def counted_text(config: Config, done: Run, usual: bool = False) -> str:
     elif done.derived is None:
         text += count_lines(done.counts, config.number_style)
     if usual and len(done.counts) > 1:
-        from pfmon.report.counts import cpi_line
+        from pfmon.report.count_text import cpi_line
 
         cycles, instructions = (count.value for count in done.counts)
         text += cpi_line(cycles, instructions, config.number_style)
     return text + _profiles(config, done) + _report(config, done)
 
 
-def _lines(rows: Annotated) -> list[Line]:
+def _lines(rows: Annotated) -> list[ProfileLine]:
     """Return a function's instructions with the text of their source lines, if available."""
     from pfmon.program.source_texts import SourceTexts
-    from pfmon.report.profile import Line, origin_text
+    from pfmon.report.profile_tables import ProfileLine, origin_text
 
     texts = SourceTexts("", rows.folder)
     return [
-        Line(
+        ProfileLine(
             row.address | row.slot,
             row.text,
             row.counts,
@@ -320,24 +320,24 @@ def _lines(rows: Annotated) -> list[Line]:
     ]
 
 
-def _report(config: Config, done: Run) -> str:
+def _report(config: CommandConfig, done: Run) -> str:
     """Return the text of --report."""
     if done.derived is not None:
-        from pfmon.report.derived import derived_text
+        from pfmon.report.derived_report import derived_text
 
         return derived_text(done.derived, config.number_style)
     if done.cpi is None:
         return ""
-    from pfmon.report.cpi import cpi_text
+    from pfmon.report.cpi_report import cpi_text
 
     return cpi_text(done.cpi, config.number_style)
 
 
-def _profiles(config: Config, done: Run) -> str:
+def _profiles(config: CommandConfig, done: Run) -> str:
     """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
     if done.functions is None and done.blocks is None and done.annotated is None:
         return ""
-    from pfmon.report.profile import annotated, block_table, function_table
+    from pfmon.report.profile_tables import annotated, block_table, function_table
 
     style, tables = config.number_style, []
     if done.functions is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from pfmon.cli.options import Option
-from pfmon.cli.output import Outputs, Results, check_can_be_written
+from pfmon.atomic_write import write_whole
+from pfmon.cli.option_parsing import Option
+from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
 from pfmon.cli.subcommand import understood
 from pfmon.errors import LostError, reason
-from pfmon.library.results import diff
-from pfmon.library.values import whole_number
-from pfmon.whole_files import write_whole
+from pfmon.library.option_values import whole_number
+from pfmon.library.result_files import diff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(words: Sequence[str]) -> int:
         return 0
     given, files = said
     most = whole_number("functions", given["functions"][-1], 0, LARGEST) if "functions" in given else FUNCTIONS
-    results = Results(given.get("outfile", [""])[-1], append=False)
+    results = ResultOutput(given.get("outfile", [""])[-1], append=False)
     page = given.get("html", [""])[-1]
     if page:
         check_can_be_written(page, f"--html={page}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
-from pfmon.library.machines import take_pmu
-from pfmon.library.values import whole_number
+from pfmon.library.machine_selection import take_pmu
+from pfmon.library.option_values import whole_number
 from pfmon.pmu import IA64, names
 from pfmon.pmu.model import OF_ARCHITECTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
 TOPIC = "events"
@@ -46,7 +46,7 @@ NONE = "none"
 LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     text = given.value or ""
     match given.name:
@@ -66,9 +66,9 @@ def apply(config: Config, given: Given) -> None:
             config.take_of_set(given, LISTS[given.name], "one value an event, separated by commas")
 
 
-def _take_events(config: Config, text: str) -> None:
+def _take_events(config: CommandConfig, text: str) -> None:
     if text.lower() == NONE:
-        config.usual_events = False
+        config.use_default_events = False
         return
     names = [name.strip() for name in text.split(",")]
     if not all(names):

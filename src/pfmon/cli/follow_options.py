@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
-from pfmon.library.options import MOST_PROCESSES
-from pfmon.library.values import whole_number
+from pfmon.cli.option_parsing import Option
+from pfmon.library.option_values import whole_number
+from pfmon.library.run_options import MAX_PROCESSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "children"
 TITLE = "Children, threads, and programs that the program executes"
@@ -28,9 +28,9 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
-    from pfmon.library.following import pattern  # most runs follow nothing
+    from pfmon.library.follow_request import pattern  # most runs follow nothing
 
     match given.name:
         case "follow-fork" | "follow-vfork":
@@ -47,7 +47,7 @@ def apply(config: Config, given: Given) -> None:
         case "follow-exec-exclude" | "follow-exclude":
             config.follow_exec_exclude = pattern(given.name, given.value or "")
         case "follow-limit":
-            config.follow_limit = whole_number(given.name, given.value or "", 1, MOST_PROCESSES)
+            config.follow_limit = whole_number(given.name, given.value or "", 1, MAX_PROCESSES)
         case "detach-children":
             config.detach_children = True
         case _:

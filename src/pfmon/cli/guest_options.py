@@ -3,15 +3,15 @@ counts repeat. A program under qemu has a fixed environment, and else sees the h
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
-from pfmon.library.checks import guest_pmu
-from pfmon.library.options import MOST_QUANTUM, MOST_SEED
-from pfmon.library.values import directory, seconds, size, variable, whole_number
+from pfmon.cli.option_parsing import Option
+from pfmon.library.option_checks import guest_pmu
+from pfmon.library.option_values import directory, seconds, size, variable, whole_number
+from pfmon.library.run_options import MAX_QUANTUM, MAX_SEED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "program"
 TITLE = "Program"
@@ -61,7 +61,7 @@ FLAGS = {
 }
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     text = given.value or ""
     match given.name:
@@ -72,9 +72,9 @@ def apply(config: Config, given: Given) -> None:
         case "seed":
             config.seed = whole_number(given.name, text)
         case "quantum":
-            config.quantum = whole_number(given.name, text, 1, MOST_QUANTUM)
+            config.quantum = whole_number(given.name, text, 1, MAX_QUANTUM)
         case "schedule-seed":
-            config.schedule_seed = whole_number(given.name, text, 0, MOST_SEED)
+            config.schedule_seed = whole_number(given.name, text, 0, MAX_SEED)
         case "crash-report":
             config.crash_report = text
         case "memory-limit":

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from pfmon.cli.options import Option
+    from pfmon.cli.option_parsing import Option
 
 PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
 SUBCOMMANDS = ("       pfmon diff A B", "       pfmon sweep FILE.toml")

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from pfmon.cli.file_names import name_of_task, names_tasks
+from pfmon.atomic_write import write_whole
+from pfmon.cli.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output import check_can_be_written
 from pfmon.errors import LostError, reason
-from pfmon.whole_files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pfmon.cli.config import Config
+    from pfmon.cli.command_config import CommandConfig
     from pfmon.engine.api import Task
-    from pfmon.library.prepared import Prepared
-    from pfmon.library.run import Run
-    from pfmon.program.objects import Objects
-    from pfmon.report.html.sampled import SampleTree
+    from pfmon.library.prepared_run import Prepared
+    from pfmon.library.run_result import Run
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.report.html.sample_tree import SampleTree
+    from pfmon.session.followed_tasks import TaskCounts
     from pfmon.session.sampling import Sample
-    from pfmon.session.tasks import TaskCounts
 
 
 class HtmlReport:
     """Collects a run's samples and writes its page after the run, atomically."""
 
-    def __init__(self, config: Config, prepared: Prepared) -> None:
+    def __init__(self, config: CommandConfig, prepared: Prepared) -> None:
         """PfmonError: the file cannot be written."""
         self._path = config.html_report
         self._option = f"--report=html:{self._path}"
@@ -38,7 +38,7 @@ class HtmlReport:
         """The function that consumes a buffer of samples; None: there are none."""
         return self._samples.take if self._samples else None
 
-    def begin(self, task: Task, objects: Objects) -> SampleTree:
+    def begin(self, task: Task, objects: LoadedObjects) -> SampleTree:
         """What takes the samples of a task."""
         tree = _tree(self._config, self._prepared, lambda: objects)
         assert tree
@@ -70,12 +70,12 @@ class HtmlReport:
             raise LostError(f"{self._option}: {reason(error)}") from None
 
 
-def _tree(config: Config, prepared: Prepared, objects: Callable[[], Objects]) -> SampleTree | None:
+def _tree(config: CommandConfig, prepared: Prepared, objects: Callable[[], LoadedObjects]) -> SampleTree | None:
     """What becomes of the samples; None: there are none."""
     session = prepared.session
     if session.plan.sampling is None:
         return None
-    from pfmon.report.html.sampled import SampleTree
+    from pfmon.report.html.sample_tree import SampleTree
     from pfmon.session.profile import FunctionNames
 
     names = FunctionNames(objects(), config.demangle, session.engine.instruction_set)

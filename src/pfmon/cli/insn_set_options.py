@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "instruction-sets"
 TITLE = "Instruction sets"
@@ -21,7 +21,7 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name == "insn-sets":
         config.take_of_set(given, "insn_sets", "one value an event: --insn-sets=ia32,ia64")

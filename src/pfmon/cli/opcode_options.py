@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
-from pfmon.library.matchers import MATCHERS
+from pfmon.library.matcher_options import MATCHERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "opcodes"
 TITLE = "Opcode matchers"
@@ -27,7 +27,7 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name in config.sets[-1].opcode_matches:
         raise PfmonError(f"--{given.name} is given twice{config.for_one_set}; a matcher has one pattern")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from pfmon.atomic_write import append_whole, check_whole, write_whole
 from pfmon.cli.said import say, say_text
 from pfmon.errors import LostError, PfmonError, reason
-from pfmon.whole_files import append_whole, check_whole, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ STANDARD = "-"
 """The file name that stands for standard output."""
 
 
-class Results:
+class ResultOutput:
     """The destination of results: standard output, or a file that is replaced atomically."""
 
     def __init__(self, outfile: str, append: bool, structured: bool = False) -> None:

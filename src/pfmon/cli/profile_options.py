@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.library.values import directory
+from pfmon.library.option_values import directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "profiles"
 TITLE = "Everything at once, and where it happens"
@@ -30,7 +30,7 @@ FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": 
 VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name in ("demangle-cpp", "no-demangle"):
         demangle = given.name == "demangle-cpp"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TITLE = "While it runs"
 TOPIC = "progress"
@@ -19,7 +19,7 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name == "live":
         config.live = config.watched = True
@@ -31,7 +31,7 @@ def apply(config: Config, given: Given) -> None:
         config.watched = config.watched or wanted
 
 
-def check(config: Config) -> None:
+def check(config: CommandConfig) -> None:
     """PfmonError for options that do not go together."""
     if config.live and config.progress is False:
         raise PfmonError("--live shows how the run goes, and does not go with --no-progress")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import BadValueError
-from pfmon.library.checks import MODIFIERS
+from pfmon.library.option_checks import MODIFIERS
 from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "ranges"
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
@@ -34,7 +34,7 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name in MODIFIERS:
         setattr(config.sets[-1], MODIFIERS[given.name], True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
-from pfmon.library.checks import report_is_known
+from pfmon.library.option_checks import report_is_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "reports"
 TITLE = "Reports"
@@ -23,13 +23,13 @@ OPTIONS = [
 ]
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     name, _, path = (given.value or "").partition(":")
     if report_is_known(name) == "html":
         if not path:
             raise PfmonError("--report=html wants a file: --report=html:FILE")
-        config.html_report, config.survey = path, True
+        config.html_report, config.collect_report = path, True
     elif path:
         raise PfmonError(f"--report={name} is printed with the counts and takes no file: --outfile={path}")
     else:

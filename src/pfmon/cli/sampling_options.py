@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID
-from pfmon.library.values import whole_number
+from pfmon.library.option_values import whole_number
+from pfmon.library.run_options import MAX_SAMPLE_ENTRIES, MAX_SEED, MAX_SKID
 from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "samples"
 TITLE = "Samples (periods: one an event, in their order; an event whose period is left out only counts)"
@@ -99,15 +99,15 @@ OF_TEXT = {
 """Options for printed samples, and their fields."""
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     value = given.value or ""
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
     elif given.name == "smpl-entries":
-        config.smpl_entries = whole_number(given.name, value, 1, MOST_ENTRIES)
+        config.smpl_entries = whole_number(given.name, value, 1, MAX_SAMPLE_ENTRIES)
     elif given.name == "smpl-show-top":
-        config.smpl_show_top = whole_number(given.name, value, 1, MOST_ENTRIES)
+        config.smpl_show_top = whole_number(given.name, value, 1, MAX_SAMPLE_ENTRIES)
     elif given.name == "smpl-cum-threshold":
         config.smpl_cum_threshold = whole_number(given.name, value, 1, 100)
     elif given.name in SORTS:
@@ -115,9 +115,9 @@ def apply(config: Config, given: Given) -> None:
             raise PfmonError("--smpl-sort-byvalue and --smpl-sort-bylevel exclude each other")
         config.smpl_sort = SORTS[given.name]
     elif given.name == "smpl-skid":
-        config.smpl_skid = whole_number(given.name, value, 0, MOST_SKID)
+        config.smpl_skid = whole_number(given.name, value, 0, MAX_SKID)
     elif given.name == "ear-seed":
-        config.ear_seed = whole_number(given.name, value, 1, MOST_SEED)
+        config.ear_seed = whole_number(given.name, value, 1, MAX_SEED)
     elif given.name == "overflow-block":
         config.idle_options.append(given.name)
     elif given.name == "reset-non-smpl-periods":
@@ -137,7 +137,7 @@ def apply(config: Config, given: Given) -> None:
         config.take_of_set(given, OF_SETS[given.name], "one list")
 
 
-def check(config: Config) -> None:
+def check(config: CommandConfig) -> None:
     """Raise PfmonError for options about samples when none are taken or printed."""
     given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
@@ -149,7 +149,7 @@ def check(config: Config) -> None:
         raise PfmonError(f"{given[0]} applies to printed samples: --json has them unformatted")
 
 
-def _view(config: Config, view: str) -> str:
+def _view(config: CommandConfig, view: str) -> str:
     if config.smpl_view not in ("", view):
         raise PfmonError(f"--smpl-{config.smpl_view}-view and --smpl-{view}-view exclude each other")
     return view

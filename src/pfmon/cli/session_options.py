@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
-from pfmon.library.values import milliseconds
+from pfmon.cli.option_parsing import Option
+from pfmon.library.option_values import milliseconds
 from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "sessions"
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"
@@ -35,7 +35,7 @@ TIMES = {"switch-timeout": "switch_timeout", "print-interval": "print_interval"}
 FLAGS = {"true-values": "true_values", "insecure": "insecure", "dont-start": "dont_start"}
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.name in TIMES:
         setattr(config, TIMES[given.name], milliseconds(given.name, given.value or ""))

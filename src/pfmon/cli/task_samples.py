@@ -11,29 +11,29 @@ from functools import partial
 from tempfile import TemporaryFile
 from threading import Lock
 
-from pfmon.cli.file_names import name_of_task, names_tasks
+from pfmon.atomic_write import WholeFile
+from pfmon.cli.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output import Outputs
-from pfmon.cli.samples import Owner, Samples, check_module
+from pfmon.cli.sample_output import Owner, SampleOutput, check_module
 from pfmon.errors import LostError, PfmonError, reason
-from pfmon.report.tasks import task_line
-from pfmon.session.tasks import Taker
-from pfmon.whole_files import WholeFile
+from pfmon.report.task_report import task_line
+from pfmon.session.followed_tasks import Taker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pfmon.cli.config import Config
+    from pfmon.cli.command_config import CommandConfig
     from pfmon.engine.api import Task
-    from pfmon.library.prepared import Prepared
-    from pfmon.library.run import Run
-    from pfmon.program.objects import Objects
-    from pfmon.session.tasks import TaskCounts
+    from pfmon.library.prepared_run import Prepared
+    from pfmon.library.run_result import Run
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.session.followed_tasks import TaskCounts
 
 
-def files_are_of_tasks(config: Config) -> None:
+def files_are_of_tasks(config: CommandConfig) -> None:
     """PfmonError for a file that only one task can have."""
-    from pfmon.cli.exports import joins
+    from pfmon.cli.export_files import joins
 
     paths = {f"--export={name}:{path}": path for name, path in config.exports if not joins(name, path)}
     if config.smpl_eager_save or config.smpl_save_raw or config.smpl_module == "raw":
@@ -75,25 +75,25 @@ class _Kept:
 class TaskSamples:
     """Makes what takes the samples of each task."""
 
-    def __init__(self, config: Config, prepared: Prepared, print_early: Callable[[str], object]) -> None:
+    def __init__(self, config: CommandConfig, prepared: Prepared, print_early: Callable[[str], object]) -> None:
         """PfmonError for what cannot be made, before the program starts."""
         self._config, self._prepared, self._print_early = config, prepared, print_early
         files_are_of_tasks(config)
         check_module(config, prepared)
         self._kept = _Kept()
-        self._open: dict[str, Samples] = {}
+        self._open: dict[str, SampleOutput] = {}
         self._own = copy.copy(config)
         if not names_tasks(config.smpl_outfile):
             self._own.smpl_outfile = ""
 
-    def begin(self, task: Task, objects: Objects) -> Taker:
+    def begin(self, task: Task, objects: LoadedObjects) -> Taker:
         """A task begins: what takes its samples."""
         add = partial(self._kept.add, task.name)
         owner = Owner(
             *(task.command, task.pid, lambda: objects),
             *(lambda path: name_of_task(path, task.pid, task.image), add),
         )
-        samples = Samples(self._own, self._prepared, lambda text: add("", _bytes(text)), owner)
+        samples = SampleOutput(self._own, self._prepared, lambda text: add("", _bytes(text)), owner)
         self._open[task.name] = samples
 
         def ended(exact: Mapping[int, int] | None) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.cli.options import Option
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.library.values import names
+from pfmon.library.option_values import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.cli.config import Config
-    from pfmon.cli.options import Given
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "triggers"
 TITLE = "Triggers (addresses in hexadecimal or decimal, or symbols of the program)"
@@ -36,7 +36,7 @@ EVENTS = {"trigger-event": "trigger_event", "stop-event": "stop_event"}
 """Options that name an event, and their fields."""
 
 
-def apply(config: Config, given: Given) -> None:
+def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
     if given.value is None:
         config.trigger_flags.add(given.name)

@@ -2,15 +2,15 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.cycles cimport CycleCounts
+from pfmon.counting.count_accumulator cimport CountAccumulator
 from pfmon.counting.increments cimport Increments
-from pfmon.counting.sink cimport Sink
-from pfmon.machine.items cimport BlockItems, Items
-from pfmon.machine.ranges cimport Ranges
-from pfmon.stream.table cimport BlockTable
+from pfmon.counting.record_counts cimport RecordCounts
+from pfmon.machine.data_ranges cimport DataRanges
+from pfmon.machine.record_observer cimport ObservedBlock, RecordObserver
+from pfmon.stream.block_table cimport BlockTable
 
 cdef enum:
-    MOST_MONITORS = 32
+    MAX_MONITORS = 32
     WORDS = 4096                 # a power of two
     NODES = 1 << 14              # a power of two
     HEAD = 2                     # words before the sums of an entry of the tables below
@@ -21,21 +21,21 @@ cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
     return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 
-cdef class BlockIncrements(Items):
+cdef class BlockIncrements(RecordObserver):
     cdef BlockTable table
     cdef Increments increments
-    cdef CycleCounts cycles      # None: no machine
-    cdef Sink scratch            # increments of one record
+    cdef RecordCounts cycles     # None: no machine
+    cdef CountAccumulator scratch  # increments of one record
     cdef readonly uint32_t monitors
     cdef bint traced, ranged     # some monitor depends on data addresses
-    cdef Ranges ranges
+    cdef DataRanges ranges
     cdef uint64_t mark_kinds     # that some monitor counts
     cdef uint64_t* words         # by hash: word, its instructions, and the increments of a run with it, by monitor
     cdef uint64_t* nodes         # by hash: node, generation, and the increments of a run of it
 
-    cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1
+    cdef int describe(self, Increments increments, ranges, RecordCounts cycles) except -1
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil
-    cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil
+    cdef const int64_t* of_node(self, const ObservedBlock* block) noexcept nogil
     cdef void add_instruction(self, uint64_t word, uint32_t i, uint64_t address, int64_t* sums) noexcept nogil
     cdef void add_ranged(self, uint64_t word, const uint64_t* addresses, int64_t* sums) noexcept nogil
     cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,

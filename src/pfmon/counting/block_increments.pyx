@@ -1,18 +1,18 @@
 """Increments that a run of a block, or of a node of the machine's memo, adds to monitors; cached by word and by node.
 
-The increments are those of totals (increments.pyx, cycles.pyx).
+The increments are those of totals (increments.pyx, record_counts.pyx).
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.counting.increments cimport Counted, MarkTerm, Weight, mark_increment
-from pfmon.counting.sink cimport NO_BLOCK
-from pfmon.machine.ranges cimport in_ranges, set_ranges
+from pfmon.counting.count_accumulator cimport NO_BLOCK
+from pfmon.counting.increments cimport CompiledCounts, MarkTerm, Weight, mark_increment
+from pfmon.machine.data_ranges cimport in_ranges, set_ranges
 from pfmon.machine.records cimport BUBBLE_FLAG
-from pfmon.stream.table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, is_second, most_accesses
-from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, unpacked_address
+from pfmon.stream.block_table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, is_second, max_accesses
+from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, unpacked_address
 
 cdef enum:
     COLLECTION = 0x1F8           # address bits 8:3 of a word of the backing store that holds NaT bits
@@ -23,22 +23,22 @@ cdef inline uint64_t hashed(uint64_t a, uint64_t b) noexcept nogil:
     return a >> 40
 
 
-cdef class BlockIncrements(Items):
+cdef class BlockIncrements(RecordObserver):
     """``traced``: the stream has addresses. `describe` has to be called first."""
 
     def __dealloc__(self):
         free(self.words)
         free(self.nodes)
 
-    cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1:
+    cdef int describe(self, Increments increments, ranges, RecordCounts cycles) except -1:
         """Sets the monitors. ValueError: too many, or data ranges without addresses in the stream."""
         cdef uint32_t m, t
-        cdef const Counted* counted
-        if increments.monitors > MOST_MONITORS:
-            raise ValueError(f"{increments.monitors} monitors count at once: there is room for {MOST_MONITORS}")
+        cdef const CompiledCounts* counted
+        if increments.monitors > MAX_MONITORS:
+            raise ValueError(f"{increments.monitors} monitors count at once: there is room for {MAX_MONITORS}")
         self.increments, self.cycles = increments, cycles
         self.monitors = increments.monitors
-        self.scratch = Sink(self.monitors)
+        self.scratch = CountAccumulator(self.monitors)
         free(self.words)
         free(self.nodes)
         self.words = <uint64_t*>calloc(WORDS * (HEAD + self.monitors), sizeof(uint64_t))
@@ -75,7 +75,7 @@ cdef class BlockIncrements(Items):
                 self.add_instruction(word, i, 0, sums)
         return sums
 
-    cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil:
+    cdef const int64_t* of_node(self, const ObservedBlock* block) noexcept nogil:
         """Returns the increments of the records of a run of a node of the machine's memo."""
         cdef uint64_t* entry = self.nodes + (hashed(block.node, 1) & (NODES - 1)) * (HEAD + self.monitors)
         cdef int64_t* sums = <int64_t*>(entry + HEAD)
@@ -100,7 +100,7 @@ cdef class BlockIncrements(Items):
         for m in range(self.monitors):
             if not (passing >> self.increments.counted[m].filter) & 1:
                 continue
-            weight = self.increments.weigh(m, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
+            weight = self.increments.increment_of(m, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
             if not self.increments.counted[m].ranged:
                 sums[m] += weight.retired + (weight.executed if held else 0)
             elif address and held and instruction.access and in_ranges(&self.ranges, address):
@@ -113,7 +113,7 @@ cdef class BlockIncrements(Items):
         cdef const BlockInstruction* instruction
         cdef uint64_t place, k = 0, passing
         cdef uint32_t m
-        for place in range(most_accesses(head)):
+        for place in range(max_accesses(head)):
             if not executed(word, access[place].condition):
                 continue
             if in_ranges(&self.ranges, addresses[k]) and not is_second(access, place):
@@ -122,7 +122,7 @@ cdef class BlockIncrements(Items):
                     head.first + access[place].instruction) * self.table.c.header.payload_bytes)
                 for m in range(self.monitors):
                     if self.increments.counted[m].ranged and (passing >> self.increments.counted[m].filter) & 1:
-                        sums[m] += self.increments.weigh(m, instruction, False).executed
+                        sums[m] += self.increments.increment_of(m, instruction, False).executed
             k += 1
 
     cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,
@@ -133,7 +133,7 @@ cdef class BlockIncrements(Items):
         cdef const BlockInstruction* instruction = NULL
         cdef const uint8_t* payload = NULL
         cdef const BlockHead* head
-        cdef const Counted* counted
+        cdef const CompiledCounts* counted
         cdef uint32_t m, t
         cdef bint found = False
         if not (self.mark_kinds >> kind) & 1:
@@ -172,7 +172,7 @@ cdef class BlockIncrements(Items):
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef uint64_t place, k = 0
-        for place in range(most_accesses(head)):
+        for place in range(max_accesses(head)):
             if executed(word, access[place].condition):
                 if access[place].instruction == instruction:
                     return in_ranges(&self.ranges, addresses[k])

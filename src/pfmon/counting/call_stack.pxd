@@ -2,27 +2,27 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.stream.table cimport BlockTable
+from pfmon.stream.block_table cimport BlockTable
 
 
-cdef struct Call:
+cdef struct CallFrame:
     uint64_t site                # the call instruction
     uint64_t return_ip           # its return address
 
 
-cdef struct Calls:               # of one thread
-    Call* calls
+cdef struct CallFrames:          # of one thread
+    CallFrame* calls
     uint64_t depth, capacity
     uint64_t beyond              # calls beyond the capacity: only counted
     int leaving                  # BranchKind: a call or return that ended the last block
-    Call entered                 # the call that ended it
+    CallFrame entered            # the call that ended it
 
 
 cdef class CallStack:
     cdef BlockTable table
     cdef bint traced
-    cdef Calls now               # of the running thread
-    cdef Calls* threads          # of the others, by place
+    cdef CallFrames now          # of the running thread
+    cdef CallFrames* threads     # of the others, by place
     cdef uint64_t thread_count
     cdef uint64_t thread
 

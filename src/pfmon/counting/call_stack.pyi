@@ -1,4 +1,4 @@
-from pfmon.stream.table import BlockTable
+from pfmon.stream.block_table import BlockTable
 
 class CallStack:
     """The call stack of a program."""

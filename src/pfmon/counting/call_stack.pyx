@@ -9,9 +9,9 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from pfmon.stream.table cimport (
+from pfmon.stream.block_table cimport (
     ALWAYS, BlockHead, BlockInstruction, BranchKind, InstructionSet, accesses_of, executed)
-from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_kind, mark_value
+from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_kind, mark_value
 
 cdef enum:
     DEEPEST = 1 << 20            # calls: more are a runaway recursion
@@ -35,18 +35,18 @@ cdef class CallStack:
     cdef void switch_to(self, uint64_t thread) noexcept nogil:
         """Switches to another thread; without memory for it, its calls are not known."""
         cdef uint64_t count = max(thread, self.thread) + 1
-        cdef Calls* threads
+        cdef CallFrames* threads
         if thread == self.thread:
             return
         if count > self.thread_count:
-            threads = <Calls*>realloc(self.threads, count * sizeof(Calls))
+            threads = <CallFrames*>realloc(self.threads, count * sizeof(CallFrames))
             if threads == NULL:
                 return
-            memset(threads + self.thread_count, 0, (count - self.thread_count) * sizeof(Calls))
+            memset(threads + self.thread_count, 0, (count - self.thread_count) * sizeof(CallFrames))
             self.threads, self.thread_count = threads, count
         self.threads[self.thread] = self.now
         self.now = self.threads[thread]
-        memset(&self.threads[thread], 0, sizeof(Calls))
+        memset(&self.threads[thread], 0, sizeof(CallFrames))
         self.thread = thread
 
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -92,10 +92,11 @@ cdef class CallStack:
 
     cdef void push(self) noexcept nogil:
         cdef uint64_t capacity
-        cdef Call* calls
+        cdef CallFrame* calls
         if self.now.depth == self.now.capacity:
             capacity = min(2 * self.now.capacity + 64, <uint64_t>DEEPEST)
-            calls = <Call*>realloc(self.now.calls, capacity * sizeof(Call)) if capacity > self.now.capacity else NULL
+            calls = <CallFrame*>realloc(self.now.calls,
+                                        capacity * sizeof(CallFrame)) if capacity > self.now.capacity else NULL
             if calls == NULL:
                 self.now.beyond += 1
                 return

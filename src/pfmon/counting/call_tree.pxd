@@ -6,21 +6,21 @@ from pfmon.counting.block_increments cimport BlockIncrements
 from pfmon.counting.call_stack cimport CallStack
 
 cdef enum:
-    MOST_COUNTS = 8
-    MOST_NODES = 1 << 18         # call paths of the program
-    DEEPEST_NODE = 400           # depth of calls: deeper ones count there
+    MAX_NODE_COUNTS = 8
+    MAX_CALL_NODES = 1 << 18     # call paths of the program
+    MAX_CALL_DEPTH = 400         # depth of calls: deeper ones count there
 
 
-cdef struct Node:                # a function called by its parent
+cdef struct CallNode:            # a function called by its parent
     uint64_t entry               # the address called
     uint32_t file                # BlockHead.file of the code there
     uint32_t parent, first_child, next_sibling
     uint32_t depth
     uint64_t calls
-    int64_t counts[MOST_COUNTS]
+    int64_t counts[MAX_NODE_COUNTS]
 
 
-cdef struct Way:                 # position in the tree, of one thread
+cdef struct CallChain:           # position in the tree, of one thread
     uint32_t at                  # the node of the running function
     uint32_t* node_at            # by depth of calls: the caller's node
     uint64_t capacity
@@ -30,11 +30,11 @@ cdef struct Way:                 # position in the tree, of one thread
 
 
 cdef class CallPath(CallStack):
-    cdef Node* nodes
+    cdef CallNode* nodes
     cdef uint32_t node_count, node_capacity
-    cdef Way way                 # of the running thread
-    cdef Way* ways               # of the others, by place
-    cdef uint64_t way_count
+    cdef CallChain chain         # of the running thread
+    cdef CallChain* chains       # of the others, by place
+    cdef uint64_t chain_count
     cdef readonly bint lost      # sticky: there was no memory for a node
 
     cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil

@@ -7,11 +7,11 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
-from pfmon.machine.items cimport BlockItems
-from pfmon.stream.table cimport BlockHead, BlockInstruction, BlockTable, BranchKind, executed
-from pfmon.stream.words cimport BLOCK_MASK
+from pfmon.counting.record_counts cimport RecordCounts
+from pfmon.machine.record_observer cimport ObservedBlock
+from pfmon.stream.block_table cimport BlockHead, BlockInstruction, BlockTable, BranchKind, executed
+from pfmon.stream.stream_words cimport BLOCK_MASK
 
 
 cdef class CallPath(CallStack):
@@ -19,7 +19,7 @@ cdef class CallPath(CallStack):
 
     def __cinit__(self, BlockTable table, bint traced=False):
         self.node_capacity = 1024
-        self.nodes = <Node*>calloc(self.node_capacity, sizeof(Node))
+        self.nodes = <CallNode*>calloc(self.node_capacity, sizeof(CallNode))
         if self.nodes == NULL:
             raise MemoryError
         self.node_count = 1
@@ -27,30 +27,30 @@ cdef class CallPath(CallStack):
     def __dealloc__(self):
         cdef uint64_t thread
         free(self.nodes)
-        free(self.way.node_at)
-        for thread in range(self.way_count):
-            free(self.ways[thread].node_at)
-        free(self.ways)
+        free(self.chain.node_at)
+        for thread in range(self.chain_count):
+            free(self.chains[thread].node_at)
+        free(self.chains)
 
     cdef void switch_to(self, uint64_t thread) noexcept nogil:
         cdef uint64_t count = max(thread, self.thread) + 1, before = self.thread
-        cdef Way* ways
+        cdef CallChain* chains
         if thread == before:
             return
-        if count > self.way_count:
-            ways = <Way*>realloc(self.ways, count * sizeof(Way))
-            if ways == NULL:
+        if count > self.chain_count:
+            chains = <CallChain*>realloc(self.chains, count * sizeof(CallChain))
+            if chains == NULL:
                 self.lost = True
                 return
-            memset(ways + self.way_count, 0, (count - self.way_count) * sizeof(Way))
-            self.ways, self.way_count = ways, count
+            memset(chains + self.chain_count, 0, (count - self.chain_count) * sizeof(CallChain))
+            self.chains, self.chain_count = chains, count
         CallStack.switch_to(self, thread)
         if self.thread == before:
             self.lost = True
             return
-        self.ways[before] = self.way
-        self.way = self.ways[thread]
-        memset(&self.ways[thread], 0, sizeof(Way))
+        self.chains[before] = self.chain
+        self.chain = self.chains[thread]
+        memset(&self.chains[thread], 0, sizeof(CallChain))
 
     cdef void push(self) noexcept nogil:
         cdef uint64_t capacity, depth = self.now.depth
@@ -58,62 +58,62 @@ cdef class CallPath(CallStack):
         CallStack.push(self)
         if self.now.depth == depth:                      # there was no room for the call
             return
-        if depth >= self.way.capacity:
-            capacity = 2 * self.way.capacity + 64
-            fresh = <uint32_t*>realloc(self.way.node_at, capacity * sizeof(uint32_t))
+        if depth >= self.chain.capacity:
+            capacity = 2 * self.chain.capacity + 64
+            fresh = <uint32_t*>realloc(self.chain.node_at, capacity * sizeof(uint32_t))
             if fresh == NULL:
                 self.lost = True
                 self.now.depth = depth
                 self.now.beyond += 1
                 return
-            self.way.node_at, self.way.capacity = fresh, capacity
-        self.way.node_at[depth] = self.way.at
+            self.chain.node_at, self.chain.capacity = fresh, capacity
+        self.chain.node_at[depth] = self.chain.at
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
         cdef int leaving = self.now.leaving
         cdef uint64_t depth = self.now.depth
-        cdef bint stub = self.way.stub
+        cdef bint stub = self.chain.stub
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
-        self.way.fresh = self.way.stub = False
+        self.chain.fresh = self.chain.stub = False
         if self.nodes[0].entry == 0:
             self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
-        if not self.way.begun:
-            self.way.begun = True
+        if not self.chain.begun:
+            self.chain.begun = True
             if self.thread:                              # its first function, as if the root had called it
                 self.go_down(head.ip, head.file)
         if leaving == BranchKind.NO_BRANCH:
             if stub:
-                self.nodes[self.way.at].calls -= 1
-                self.way.at = self.nodes[self.way.at].parent
-                self.way.fresh = self.go_down(head.ip, head.file)
+                self.nodes[self.chain.at].calls -= 1
+                self.chain.at = self.nodes[self.chain.at].parent
+                self.chain.fresh = self.go_down(head.ip, head.file)
             return
         CallStack.arrive(self, word)
         if self.now.depth > depth:
-            self.way.fresh = self.go_down(head.ip, head.file)
+            self.chain.fresh = self.go_down(head.ip, head.file)
         elif self.now.depth < depth:
-            self.way.at = self.way.node_at[self.now.depth]
+            self.chain.at = self.chain.node_at[self.now.depth]
 
     cdef void leave(self, uint64_t word) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
         CallStack.leave(self, word)
-        self.way.stub = self.way.fresh and last.branch == BranchKind.INDIRECT and executed(word, last.condition)
+        self.chain.stub = self.chain.fresh and last.branch == BranchKind.INDIRECT and executed(word, last.condition)
 
     cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
         """Descends to the function called from the current node; False: it counts as part of that."""
         cdef uint32_t found = 0
-        if self.nodes[self.way.at].depth < DEEPEST_NODE:
-            found = self.child(self.way.at, ip, file)
+        if self.nodes[self.chain.at].depth < MAX_CALL_DEPTH:
+            found = self.child(self.chain.at, ip, file)
         if found == 0:
             return False
-        self.way.at = found
+        self.chain.at = found
         self.nodes[found].calls += 1
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
         """Returns the node of a call from the parent to an address; 0: there is no room. Most recent first."""
         cdef uint32_t found = self.nodes[parent].first_child, before = 0
-        cdef Node* fresh
+        cdef CallNode* fresh
         while found and not (self.nodes[found].entry == ip and self.nodes[found].file == file):
             before, found = found, self.nodes[found].next_sibling
         if found:
@@ -122,10 +122,10 @@ cdef class CallPath(CallStack):
                 self.nodes[found].next_sibling = self.nodes[parent].first_child
                 self.nodes[parent].first_child = found
             return found
-        if self.node_count == MOST_NODES:
+        if self.node_count == MAX_CALL_NODES:
             return 0
         if self.node_count == self.node_capacity:
-            fresh = <Node*>realloc(self.nodes, 2 * self.node_capacity * sizeof(Node))
+            fresh = <CallNode*>realloc(self.nodes, 2 * self.node_capacity * sizeof(CallNode))
             if fresh == NULL:
                 self.lost = True
                 return 0
@@ -133,7 +133,7 @@ cdef class CallPath(CallStack):
             self.node_capacity *= 2
         found = self.node_count
         self.node_count += 1
-        memset(&self.nodes[found], 0, sizeof(Node))
+        memset(&self.nodes[found], 0, sizeof(CallNode))
         self.nodes[found].entry, self.nodes[found].file, self.nodes[found].parent = ip, file, parent
         self.nodes[found].depth = self.nodes[parent].depth + 1
         self.nodes[found].next_sibling = self.nodes[parent].first_child
@@ -145,20 +145,20 @@ cdef class CallTree(BlockIncrements):
     """Counts a machine's blocks and their records by the monitors, and retired instructions. ``increments``,
     ``cycles``: of the monitors, as in `Live`."""
 
-    def __cinit__(self, BlockTable table, Increments increments, CycleCounts cycles):
-        if increments.monitors >= MOST_COUNTS:
-            raise ValueError(f"{increments.monitors} monitors: there is room for {MOST_COUNTS - 1}")
+    def __cinit__(self, BlockTable table, Increments increments, RecordCounts cycles):
+        if increments.monitors >= MAX_NODE_COUNTS:
+            raise ValueError(f"{increments.monitors} monitors: there is room for {MAX_NODE_COUNTS - 1}")
         self.table = table
         self.path = CallPath(table)
         self.describe(increments, None, cycles)
 
-    cdef void take(self, const BlockItems* block) noexcept nogil:
+    cdef void take(self, const ObservedBlock* block) noexcept nogil:
         cdef const int64_t* known
         cdef int64_t* counts
         cdef uint32_t k, m
         if block.words != NULL:
             self.path.arrive(block.words[0])
-        counts = self.path.nodes[self.path.way.at].counts
+        counts = self.path.nodes[self.path.chain.at].counts
         if block.node_item_count:
             known = self.of_node(block)
             for m in range(self.monitors):
@@ -179,7 +179,7 @@ cdef class CallTree(BlockIncrements):
         """(parent, entry, file, calls, counts) of each node; the last count is that of instructions; a parent precedes
         its children, 0 is the root."""
         cdef uint32_t i, m
-        cdef Node* node
+        cdef CallNode* node
         found = []
         for i in range(self.path.node_count):
             node = &self.path.nodes[i]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError
-from pfmon.signals import machine, terms
+from pfmon.signals import machine_signals, signal_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
 
@@ -38,17 +38,17 @@ NO_CYCLE = ("front", "ideal", "lost", "entrance")
 """Kinds of signals without recorded per-cycle increments."""
 
 
-def needs_machine(signal: str, threshold: int) -> bool:
+def requires_timing_model(signal: str, threshold: int) -> bool:
     """Whether a signal is not decided by architecture alone."""
     if threshold:
         return True
-    meaning = machine.meanings().get(signal)
+    meaning = machine_signals.meanings().get(signal)
     return meaning is not None and meaning.kind != "never"
 
 
 def has_kernel_time(monitor: Monitor) -> bool:
     """Whether a counter counts at level 0, where only the operating system's time is known."""
-    return machine.counts_all_cycles(monitor.signal)
+    return machine_signals.counts_all_cycles(monitor.signal)
 
 
 def limit(event: Event) -> int:
@@ -59,10 +59,10 @@ def limit(event: Event) -> int:
 
 def event_needs_machine(event: Event, threshold: int) -> bool:
     """Whether an event is not decided by architecture alone."""
-    return needs_machine(event.signal, threshold) or bool(limit(event))
+    return requires_timing_model(event.signal, threshold) or bool(limit(event))
 
 
-def counts_machine(monitor: Monitor) -> bool:
+def counts_timing_model(monitor: Monitor) -> bool:
     """Whether a counter's event is not decided by architecture alone."""
     return event_needs_machine(monitor.event, monitor.threshold or monitor.edge)
 
@@ -71,7 +71,7 @@ def check_monitor(model: PmuModel, monitor: Monitor) -> None:
     """PfmonError for a setting of a counter that is not supported here."""
     check_countable(model, monitor.event)
     if monitor.cmask:
-        from pfmon.counting.conditions import condition_of
+        from pfmon.counting.counter_conditions import condition_of
 
         condition_of(monitor)
         return
@@ -82,7 +82,7 @@ def check_countable(model: PmuModel, event: Event) -> None:
     """PfmonError for an event whose signal nothing produces."""
     if event.fidelity == "unmodelled":
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
-    if event.signal not in terms.available() and event.signal not in machine.meanings():
+    if event.signal not in signal_terms.available() and event.signal not in machine_signals.meanings():
         raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
 
 
@@ -91,18 +91,18 @@ def check_threshold(event: Event, threshold: int) -> None:
     if not threshold:
         return
     signal = event.signal
-    meaning = machine.meanings().get(signal)
+    meaning = machine_signals.meanings().get(signal)
     if meaning and meaning.kind in NO_CYCLE:
         reason = "the machine records sums of lost bundles, not those of single cycles"
-    elif not meaning and signal not in MOVED and not _weighs_alone(signal):
+    elif not meaning and signal not in MOVED and not _is_weighed_alone(signal):
         reason = "in which cycle it happens is not recorded"
     else:
         return
     raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
 
 
-def _weighs_alone(signal: str) -> bool:
+def _is_weighed_alone(signal: str) -> bool:
     """Whether instructions produce a signal, and not marks, whose cycle is unknown."""
-    own = terms.terms().get(signal, ())
+    own = signal_terms.terms().get(signal, ())
     sources = {term.source for term in own}
-    return terms.INSTRUCTION in sources and (terms.MARK not in sources or signal in FAILED_CHECKS)
+    return signal_terms.INSTRUCTION in sources and (signal_terms.MARK not in sources or signal in FAILED_CHECKS)

@@ -1,14 +1,14 @@
 from collections.abc import Sequence
 
-from pfmon.counting.conditions import Condition
+from pfmon.counting.counter_conditions import Condition
 from pfmon.counting.increments import Increments
-from pfmon.machine.interval.cycle_watch import CycleWatch
-from pfmon.stream.table import BlockTable
+from pfmon.machine.interval.cycle_listener import CycleListener
+from pfmon.stream.block_table import BlockTable
 
 FIRST_OCCURRENCE: int
-MOST_CONDITIONS: int
+MAX_CYCLE_CONDITIONS: int
 
-class CycleConditions(CycleWatch):
+class CycleConditions(CycleListener):
     """Counters of cycles in which a condition holds."""
 
     def __init__(

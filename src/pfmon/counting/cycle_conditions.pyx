@@ -9,12 +9,12 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.counting.increments cimport Increments, Weight
-from pfmon.machine.interval.cycle_watch cimport CycleWatch
+from pfmon.machine.interval.cycle_listener cimport CycleListener
 from pfmon.machine.occurrences cimport CYCLE_COUNTED
-from pfmon.stream.table cimport BlockHead, BlockInstruction, BlockTable, executed
+from pfmon.stream.block_table cimport BlockHead, BlockInstruction, BlockTable, executed
 
 cpdef enum:
-    MOST_CONDITIONS = 8          # of a PMU
+    MAX_CYCLE_CONDITIONS = 8     # of a PMU
 
 cdef enum:
     SET_WORDS = 16
@@ -31,21 +31,21 @@ cdef struct Condition:
     bint held                    # in the cycle before
 
 
-cdef class CycleConditions(CycleWatch):
+cdef class CycleConditions(CycleListener):
     """``conditions``: for each monitor (least, invert, edge, occurrences, every cycle) or None; ``increments``: the same
     monitors' weights and filters; ``owner``: number of the PMU. ValueError: more monitors than there is room for."""
 
-    cdef Condition conditions[MOST_CONDITIONS]
+    cdef Condition conditions[MAX_CYCLE_CONDITIONS]
     cdef Increments increments
     cdef BlockTable table
     cdef uint32_t count, first
 
     def __cinit__(self, conditions, Increments increments, BlockTable table, uint32_t owner):
         cdef uint32_t number
-        if len(conditions) > MOST_CONDITIONS:
-            raise ValueError(f"{len(conditions)} counters: {MOST_CONDITIONS} can have conditions")
+        if len(conditions) > MAX_CYCLE_CONDITIONS:
+            raise ValueError(f"{len(conditions)} counters: {MAX_CYCLE_CONDITIONS} can have conditions")
         self.increments, self.table, self.count = increments, table, len(conditions)
-        self.first = CYCLE_COUNTED + owner * MOST_CONDITIONS
+        self.first = CYCLE_COUNTED + owner * MAX_CYCLE_CONDITIONS
         memset(self.conditions, 0, sizeof(self.conditions))
         for number, given in enumerate(conditions):
             if given is None:
@@ -71,7 +71,7 @@ cdef class CycleConditions(CycleWatch):
         cdef uint32_t m
         for m in range(self.count):
             if self.conditions[m].watched and (passing >> self.increments.counted[m].filter) & 1:
-                weight = self.increments.weigh(m, one, False)
+                weight = self.increments.increment_of(m, one, False)
                 self.conditions[m].sum += <uint64_t>(
                     weight.retired + (weight.executed if executed(word, one.condition) else 0))
 
@@ -88,7 +88,7 @@ cdef class CycleConditions(CycleWatch):
         cdef uint32_t m
         for m in range(self.count):
             if self.conditions[m].watched:
-                counting |= <uint64_t>judge(&self.conditions[m], self.conditions[m].sum) << m
+                counting |= <uint64_t>evaluate(&self.conditions[m], self.conditions[m].sum) << m
                 self.conditions[m].sum = 0
         return counting
 
@@ -97,11 +97,11 @@ cdef class CycleConditions(CycleWatch):
         cdef uint32_t m
         for m in range(self.count):
             if self.conditions[m].watched:
-                counting |= <uint64_t>judge(&self.conditions[m], 0) << m
+                counting |= <uint64_t>evaluate(&self.conditions[m], 0) << m
         return counting
 
 
-cdef bint judge(Condition* one, uint64_t sum) noexcept nogil:
+cdef bint evaluate(Condition* one, uint64_t sum) noexcept nogil:
     """Whether the counter counts a cycle that adds so much."""
     cdef bint holds = (sum + one.every_cycle >= one.least) != one.invert, before = one.held
     one.held = holds

@@ -1,6 +1,6 @@
-from pfmon.machine.watch import Watch
+from pfmon.machine.capture_listener import CaptureListener
 
-class DataMisses(Watch):
+class DataMisses(CaptureListener):
     """Addresses and latencies of loads that missed."""
 
     def __init__(self, l3: int, memory: int) -> None: ...

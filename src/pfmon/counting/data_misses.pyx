@@ -6,27 +6,27 @@ Pieces begin at 32 bytes. When the table is full, each two neighbours are merged
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.watch cimport TLB_WALKER, Watch
+from pfmon.machine.capture_listener cimport TLB_WALKER, CaptureListener
 
 cdef enum:
     LATENCIES = 1024             # cycles; the last one is for all longer ones
     LEAST_TABLE = 1 << 12
-    MOST_TABLE = 1 << 19
+    MAX_MISS_TABLE_SIZE = 1 << 19
     LEAST_SHIFT = 5
     LEVELS = 3                   # that serve misses: L2, L3, memory
 
 
-cdef struct Piece:
+cdef struct MissBucket:
     uint64_t key                 # address >> shift, + 1; 0: free
     int64_t misses[LEVELS]
     int64_t cycles               # sum of their latencies
     int64_t translations         # misses of all TLBs
 
 
-cdef class DataMisses(Watch):
+cdef class DataMisses(CaptureListener):
     """``l3``, ``memory``: minimum latencies of L3 and of memory, in cycles."""
 
-    cdef Piece* pieces
+    cdef MissBucket* pieces
     cdef uint64_t size, used     # of the table
     cdef uint32_t shift
     cdef int64_t l3, memory
@@ -36,7 +36,7 @@ cdef class DataMisses(Watch):
     def __cinit__(self, int64_t l3, int64_t memory):
         self.l3, self.memory, self.shift, self.size = l3, memory, LEAST_SHIFT, LEAST_TABLE
         self.loads = self.translations = True
-        self.pieces = <Piece*>calloc(self.size, sizeof(Piece))
+        self.pieces = <MissBucket*>calloc(self.size, sizeof(MissBucket))
         if self.pieces == NULL:
             raise MemoryError
 
@@ -45,7 +45,7 @@ cdef class DataMisses(Watch):
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack) noexcept nogil:
-        cdef Piece* piece = self.piece_of(address)
+        cdef MissBucket* piece = self.piece_of(address)
         piece.misses[0 if latency < self.l3 else 1 if latency < self.memory else 2] += 1
         piece.cycles += latency
         self.latencies[min(max(latency, 0), <int64_t>LATENCIES - 1)] += 1
@@ -55,8 +55,8 @@ cdef class DataMisses(Watch):
         if level >= TLB_WALKER:
             self.piece_of(address).translations += 1
 
-    cdef Piece* piece_of(self, uint64_t address) noexcept nogil:
-        cdef Piece* found = self.place(address >> self.shift)
+    cdef MissBucket* piece_of(self, uint64_t address) noexcept nogil:
+        cdef MissBucket* found = self.place(address >> self.shift)
         if found.key == 0:
             if 4 * (self.used + 1) > 3 * self.size:
                 self.make_room()
@@ -66,7 +66,7 @@ cdef class DataMisses(Watch):
                 self.used += 1
         return found
 
-    cdef Piece* place(self, uint64_t number) noexcept nogil:
+    cdef MissBucket* place(self, uint64_t number) noexcept nogil:
         cdef uint64_t i = number * <uint64_t>0x9E3779B97F4A7C15 >> 32
         while True:
             i &= self.size - 1
@@ -76,10 +76,10 @@ cdef class DataMisses(Watch):
 
     cdef void make_room(self) noexcept nogil:
         """Makes a larger table, or larger pieces."""
-        cdef Piece* old = self.pieces
-        cdef Piece* piece
-        cdef uint64_t i, k, size = self.size, wider = self.size == MOST_TABLE
-        cdef Piece* fresh = <Piece*>calloc(size if wider else 2 * size, sizeof(Piece))
+        cdef MissBucket* old = self.pieces
+        cdef MissBucket* piece
+        cdef uint64_t i, k, size = self.size, wider = self.size == MAX_MISS_TABLE_SIZE
+        cdef MissBucket* fresh = <MissBucket*>calloc(size if wider else 2 * size, sizeof(MissBucket))
         if fresh == NULL:
             self.out_of_memory = True        # pieces without a place would overwrite others: start over
             for i in range(size):

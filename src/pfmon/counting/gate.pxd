@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.switches cimport Switches
+from pfmon.counting.trigger_state cimport TriggerState
 from pfmon.stream.consumer cimport Consumer, EventSetConsumer
 from pfmon.stream.splitter cimport Splitter
 
@@ -13,7 +13,7 @@ cdef class Gate(Splitter):
     cdef Consumer reader
     cdef Consumer witness
     cdef EventSetConsumer machine
-    cdef Switches switches
+    cdef TriggerState switches
     cdef uint32_t turn           # event set in force while counting is on
     cdef uint32_t off            # event set of uncounted instructions
     cdef bint by_thread

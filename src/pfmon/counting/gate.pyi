@@ -1,8 +1,8 @@
 from collections.abc import Callable, Sequence
 
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.consumer import Consumer, EventSetConsumer
 from pfmon.stream.splitter import Splitter
-from pfmon.stream.table import BlockTable
 
 class Gate(Splitter):
     """Passes the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""

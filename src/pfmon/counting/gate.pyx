@@ -7,9 +7,9 @@ records belong to the event set in force.
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.switches cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
+from pfmon.counting.trigger_state cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
 from pfmon.stream.splitter cimport NOWHERE
-from pfmon.stream.words cimport Mark, mark_kind, mark_value
+from pfmon.stream.stream_words cimport Mark, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):
@@ -37,7 +37,7 @@ cdef class Gate(Splitter):
         self.on_due = on_due
         self.due = ~<uint64_t>0 if due is None else due
         self.switches.on = on
-        self.switches.heeds_up = up is not None
+        self.switches.heeds_psr_up = up is not None
         self.switches.up = bool(up)
         for number, (starts, group, repeats) in enumerate(actions):
             self.switches.action[number] = STARTS if starts else STOPS
@@ -72,7 +72,7 @@ cdef class Gate(Splitter):
     def steer(self, bint on, up):
         """Starts or stops counting; ``up``: PSR.up at this point, None: it is ignored."""
         self.switches.on = on
-        self.switches.heeds_up = up is not None
+        self.switches.heeds_psr_up = up is not None
         self.switches.up = bool(up)
         self.switched()
 
@@ -150,9 +150,9 @@ cdef class Gate(Splitter):
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
         if self.by_thread and mark_kind(mark) == Mark.THREAD:
             return True
-        return self.switches.heeds_up and mark_kind(mark) == Mark.MODE
+        return self.switches.heeds_psr_up and mark_kind(mark) == Mark.MODE
 
-    cdef void heed(self, uint64_t mark) noexcept nogil:
+    cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         if mark_kind(mark) == Mark.THREAD:
             self.turn_to(<uint32_t>mark_value(mark))
             return

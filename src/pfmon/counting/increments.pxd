@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.counting.filters cimport Filter
-from pfmon.stream.table cimport BlockHead, BlockInstruction, Table
+from pfmon.counting.instruction_filters cimport InstructionFilter
+from pfmon.stream.block_table cimport BlockHead, BlockInstruction, Table
 
 cdef enum:
-    MOST_TERMS = 8
+    MAX_TERMS = 8
     ANY_VALUE = 0xFF
 
 cdef struct InstructionTerm:
@@ -19,12 +19,12 @@ cdef struct MarkTerm:
     uint32_t values              # a bit for each value 0 to 3, or ANY_VALUE
     int32_t count, low
 
-cdef struct Counted:             # architectural increments of one monitor
+cdef struct CompiledCounts:      # architectural increments of one monitor
     uint32_t filter              # number of its filter
     bint ranged                  # only accesses in the data ranges
     uint32_t terms, mark_terms
-    InstructionTerm term[MOST_TERMS]
-    MarkTerm mark_term[MOST_TERMS]
+    InstructionTerm term[MAX_TERMS]
+    MarkTerm mark_term[MAX_TERMS]
 
 cdef struct Weight:              # of an instruction
     int64_t retired, executed
@@ -32,12 +32,13 @@ cdef struct Weight:              # of an instruction
 
 cdef class Increments:
     cdef readonly uint32_t monitors
-    cdef Counted* counted
-    cdef Filter* filters
+    cdef CompiledCounts* counted
+    cdef InstructionFilter* filters
     cdef readonly uint32_t filter_count
     cdef readonly bint all_open  # all filters are open
 
-    cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil
+    cdef Weight increment_of(self, uint32_t monitor, const BlockInstruction* instruction,
+                             bint failed_check) noexcept nogil
     cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
 
 

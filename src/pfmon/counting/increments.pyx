@@ -1,4 +1,4 @@
-"""Compiles the description of increments (signals/terms.py) for the loops of counting.
+"""Compiles the description of increments (signals/signal_terms.py) for the loops of counting.
 
 Totals and live counting share it: the increments of an instruction when it retires and when it executes, those of a
 mark, and the filters on them.
@@ -7,22 +7,23 @@ mark, and the filters on them.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.counting.filters cimport MOST_FILTERS, MOST_PAIRS, passes
+from pfmon.counting.instruction_filters cimport MAX_BREAKPOINT_PAIRS, MAX_FILTERS, passes
 
-from pfmon.signals.terms import FAILED_CHECK, MARK, terms
+from pfmon.signals.signal_terms import FAILED_CHECK, MARK, terms
 
 UNITS = "mifb"
 
 
 cdef class Increments:
-    """``monitors``: (signal, filter, ranged) each; a filter is a filters.Filter of pmu (a code and an opcode filter);
-    ``ranged``: only accesses in the data ranges count. ValueError for more different filters than fit."""
+    """``monitors``: (signal, filter, ranged) each; a filter is a instruction_filters.InstructionFilter of pmu (a code
+    and an opcode filter); ``ranged``: only accesses in the data ranges count. ValueError for more different filters
+    than fit."""
 
     def __cinit__(self, monitors):
         cdef uint32_t number
         self.monitors = len(monitors)
-        self.counted = <Counted*>calloc(self.monitors + 1, sizeof(Counted))
-        self.filters = <Filter*>calloc(self.monitors + 1, sizeof(Filter))
+        self.counted = <CompiledCounts*>calloc(self.monitors + 1, sizeof(CompiledCounts))
+        self.filters = <InstructionFilter*>calloc(self.monitors + 1, sizeof(InstructionFilter))
         if self.counted == NULL or self.filters == NULL:
             raise MemoryError
         self.filter([monitor.filter for monitor in monitors])
@@ -39,20 +40,21 @@ cdef class Increments:
         """Sets the monitors' filters, one for each. Blocks counted so far are not counted again."""
         cdef uint32_t number
         distinct = list(dict.fromkeys(filters))
-        if len(distinct) > MOST_FILTERS:
-            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MOST_FILTERS}")
+        if len(distinct) > MAX_FILTERS:
+            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MAX_FILTERS}")
         self.filter_count = len(distinct)
-        memset(self.filters, 0, len(distinct) * sizeof(Filter))
+        memset(self.filters, 0, len(distinct) * sizeof(InstructionFilter))
         for number, one in enumerate(distinct):
             set_filter(&self.filters[number], one)
         self.all_open = all(one.code.everything and one.opcode.everything for one in distinct)
         for number, one in enumerate(filters):
             self.counted[number].filter = distinct.index(one)
 
-    cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil:
+    cdef Weight increment_of(self, uint32_t monitor, const BlockInstruction* instruction,
+                             bint failed_check) noexcept nogil:
         """Returns an instruction's increments, without the filter; ``failed_check``: it is a check that left its
         block."""
-        cdef const Counted* counted = &self.counted[monitor]
+        cdef const CompiledCounts* counted = &self.counted[monitor]
         cdef const InstructionTerm* term
         cdef Weight weight
         cdef uint32_t i
@@ -76,12 +78,12 @@ cdef class Increments:
         return found
 
 
-cdef void set_filter(Filter* filter, one):
+cdef void set_filter(InstructionFilter* filter, one):
     cdef uint32_t i
     code, opcode = one
     filter.everywhere, filter.inverse = code.everything, code.inverse
-    if len(code.blocks) > MOST_PAIRS or len(code.intervals) > MOST_PAIRS:
-        raise ValueError(f"there are {MOST_PAIRS} pairs of breakpoint registers")
+    if len(code.blocks) > MAX_BREAKPOINT_PAIRS or len(code.intervals) > MAX_BREAKPOINT_PAIRS:
+        raise ValueError(f"there are {MAX_BREAKPOINT_PAIRS} pairs of breakpoint registers")
     filter.pairs, filter.intervals = len(code.blocks), len(code.intervals)
     for i, (address, mask) in enumerate(code.blocks):
         filter.address[i], filter.mask[i] = address, mask
@@ -96,11 +98,11 @@ cdef void set_filter(Filter* filter, one):
         filter.slots |= 1 << 4           # long instructions are I-type (Montecito manual table 3-11)
 
 
-cdef void add_term(Counted* counted, term):
+cdef void add_term(CompiledCounts* counted, term):
     cdef InstructionTerm* instruction
     cdef MarkTerm* mark
-    if counted.terms == MOST_TERMS or counted.mark_terms == MOST_TERMS:
-        raise ValueError(f"a signal has {MOST_TERMS} terms at the most")
+    if counted.terms == MAX_TERMS or counted.mark_terms == MAX_TERMS:
+        raise ValueError(f"a signal has {MAX_TERMS} terms at the most")
     if term.source == MARK:
         mark = &counted.mark_term[counted.mark_terms]
         counted.mark_terms += 1

@@ -3,16 +3,16 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.live cimport Live
-from pfmon.machine.items cimport BlockItems, Items
-from pfmon.stream.table cimport BlockTable
+from pfmon.counting.live_counting cimport LiveCounting
+from pfmon.machine.record_observer cimport ObservedBlock, RecordObserver
+from pfmon.stream.block_table cimport BlockTable
 
 
-cdef class LiveSets(Items):
+cdef class LiveSets(RecordObserver):
     cdef BlockTable table
     cdef bint traced
     cdef list sets
-    cdef Live current            # the one in force; None: nothing is counted
+    cdef LiveCounting current    # the one in force; None: nothing is counted
     cdef CallStack calls         # of all; or None
     cdef uint32_t event_set
     cdef uint64_t retired, last  # as of the last block

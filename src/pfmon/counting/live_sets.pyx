@@ -3,20 +3,20 @@ records of them. All see the same instructions retire, and the same calls."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.table cimport accesses_of
-from pfmon.stream.words cimport BLOCK_MASK
+from pfmon.stream.block_table cimport accesses_of
+from pfmon.stream.stream_words cimport BLOCK_MASK
 
 cdef enum:
-    MOST_SETS = 64
+    MAX_LIVE_SETS = 64
 
 
-cdef class LiveSets(Items):
-    """``sets``: the countdown of each (live.Live), by event set; any other number is not counted. ``calls`` is shared
-    with them. ValueError: more than there is room for."""
+cdef class LiveSets(RecordObserver):
+    """``sets``: the countdown of each (live_counting.LiveCounting), by event set; any other number is not counted.
+    ``calls`` is shared with them. ValueError: more than there is room for."""
 
     def __cinit__(self, BlockTable table, bint traced, sets, CallStack calls=None):
-        if len(sets) > MOST_SETS:
-            raise ValueError(f"{len(sets)} event sets: there is room for {MOST_SETS}")
+        if len(sets) > MAX_LIVE_SETS:
+            raise ValueError(f"{len(sets)} event sets: there is room for {MAX_LIVE_SETS}")
         self.table, self.traced, self.calls = table, traced, calls
         self.sets = list(sets)
         self.current = self.sets[0]
@@ -49,7 +49,7 @@ cdef class LiveSets(Items):
         self.active[self.event_set] += self.current.retired - self.retired
         self.retired, self.last = self.current.retired, self.current.last
 
-    cdef void take(self, const BlockItems* block) noexcept nogil:
+    cdef void take(self, const ObservedBlock* block) noexcept nogil:
         if self.current is not None:
             self.current.take(block)
             self.active[self.event_set] += self.current.retired - self.retired

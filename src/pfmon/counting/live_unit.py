@@ -6,10 +6,10 @@ are written back to it at every overflow and on request.
 
 from __future__ import annotations
 
-from pfmon.counting.cycles import CycleCounts
-from pfmon.counting.live import Live
+from pfmon.counting.counting_unit import CountingUnit, stack_rate
+from pfmon.counting.live_counting import LiveCounting
+from pfmon.counting.record_counts import RecordCounts
 from pfmon.counting.sampler import Sampler
-from pfmon.counting.unit import CountingUnit, stack_rate
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.capture_values import CaptureRegisters
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.counting.call_stack import CallStack
-    from pfmon.counting.captures import Captures
+    from pfmon.counting.capture_units import CaptureUnits
+    from pfmon.counting.counting_unit import MachineRecords
     from pfmon.counting.increments import Increments
-    from pfmon.counting.unit import MachineRecords
-    from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
-    from pfmon.stream.table import BlockTable
+    from pfmon.pmu.register_file import RegisterFile
+    from pfmon.stream.block_table import BlockTable
 
 
 class Overflow(NamedTuple):
@@ -109,22 +109,22 @@ class LiveUnit:
                 records.machine.show(self.consumer)
             self._tell(records)
 
-    def _countdown(self, records: MachineRecords | None) -> type[Live]:
+    def _countdown(self, records: MachineRecords | None) -> type[LiveCounting]:
         """Class of the countdown: an out-of-order machine records events of each instruction."""
         if records is None or self._skid:
-            return Live
-        from pfmon.counting.live_in_order import LiveInOrder
-        from pfmon.machine.names import OUT_OF_ORDER
+            return LiveCounting
+        from pfmon.counting.live_per_instruction import LivePerInstruction
+        from pfmon.machine.catalog import OUT_OF_ORDER
 
         if records.figures.core != OUT_OF_ORDER:
-            return Live
-        return LiveInOrder
+            return LiveCounting
+        return LivePerInstruction
 
     def _tell(self, records: MachineRecords) -> None:
         """Registers the machine's listeners: of captures, and of cycles for counters with conditions on them."""
-        records.machine.tell(self._captures, self._event_set)
+        records.machine.listen(self._captures, self._event_set)
         conditions = self._unit.conditions(self._table)
-        if tell := getattr(records.machine, "tell_cycles", None):
+        if tell := getattr(records.machine, "listen_to_cycles", None):
             tell(conditions, self._event_set)
 
     def sync(self) -> None:
@@ -138,7 +138,7 @@ class LiveUnit:
         if self._captures:
             self._sync_captures(self._captures)
 
-    def _sync_captures(self, captures: Captures) -> None:
+    def _sync_captures(self, captures: CaptureUnits) -> None:
         """Updates the event address registers and the trace buffer with the captures so far."""
         setting, made = self._unit.capturing, self._values
         assert made
@@ -251,11 +251,11 @@ class LiveUnit:
     def _exact(self) -> Increments:
         return self._unit.increments()
 
-    def _cycles(self) -> CycleCounts | None:
+    def _cycles(self) -> RecordCounts | None:
         """The monitors' record queries. PfmonError: there is no machine and one is needed."""
         if self._records is None:
             if self._unit.wants_machine or self._skid:
                 raise PfmonError("a machine has to run for these events")
             return None
         machine, rate = self._records.machine, stack_rate(self._records.figures)
-        return CycleCounts(self._unit.looks(), self._unit.look_increments(), self._table, machine.records, rate)
+        return RecordCounts(self._unit.queries(), self._unit.query_increments(), self._table, machine.records, rate)

@@ -1,11 +1,11 @@
 from collections.abc import Mapping, Sequence
 
+from pfmon.counting.count_accumulator import CountAccumulator
 from pfmon.counting.increments import Increments
-from pfmon.counting.looks import Look
-from pfmon.counting.sink import Sink
+from pfmon.counting.record_query import RecordQuery
 from pfmon.machine.interval.interval_machine import IntervalMachine
 from pfmon.machine.machine import Machine
-from pfmon.stream.table import BlockTable
+from pfmon.stream.block_table import BlockTable
 
 class MachineTotals:
     """Counts of monitors over all records of a machine."""
@@ -13,11 +13,11 @@ class MachineTotals:
     def __init__(
         self,
         machine: Machine | IntervalMachine,
-        looks: Sequence[Look],
+        queries: Sequence[RecordQuery],
         increments: Increments,
         table: BlockTable,
         stack_rate: int,
     ) -> None: ...
-    def add(self, sink: Sink, event_sets: Sequence[int] | None = None) -> None: ...
+    def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
 
 def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...

@@ -1,14 +1,14 @@
-"""Totals of a machine's records: each record's count times its increments (cycles.pyx)."""
+"""Totals of a machine's records: each record's count times its increments (record_counts.pyx)."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.cycles cimport CycleCounts
+from pfmon.counting.count_accumulator cimport CountAccumulator
 from pfmon.counting.increments cimport Increments
-from pfmon.counting.sink cimport Sink
+from pfmon.counting.record_counts cimport RecordCounts
 from pfmon.machine.records cimport Records, Totals
-from pfmon.stream.table cimport BlockTable
+from pfmon.stream.block_table cimport BlockTable
 
-from pfmon.signals.machine import level_function
+from pfmon.signals.machine_signals import level_function
 
 
 def level_total(levels, term, threshold=0):
@@ -24,14 +24,14 @@ def level_total(levels, term, threshold=0):
 cdef class MachineTotals:
     """As of the machine's `settle` or `finish`; ``event_sets``: the event sets included, None: all."""
 
-    cdef CycleCounts counts
+    cdef RecordCounts counts
 
-    def __cinit__(self, machine, looks, Increments increments, BlockTable table, int stack_rate):
-        self.counts = CycleCounts(looks, increments, table, machine.records, stack_rate)
+    def __cinit__(self, machine, queries, Increments increments, BlockTable table, int stack_rate):
+        self.counts = RecordCounts(queries, increments, table, machine.records, stack_rate)
 
-    def add(self, Sink sink, event_sets=None):
+    def add(self, CountAccumulator sink, event_sets=None):
         """Adds the monitors' counts to a sink."""
-        cdef CycleCounts counts = self.counts
+        cdef RecordCounts counts = self.counts
         cdef Records records = counts.records
         cdef Totals parts = records.part_totals(event_sets), bubbles = records.bubble_totals(event_sets)
         cdef uint32_t i

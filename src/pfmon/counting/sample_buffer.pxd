@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.counting.sample_listener cimport Sampled, SampleListener
 
-cdef struct Entry:
+cdef struct SampleEntry:
     uint64_t iip, stamp, retired, overflowed
     int64_t last
     uint32_t event_set, values
@@ -16,7 +16,7 @@ cdef class SampleBuffer(SampleListener):
     cdef uint64_t entries, count, capacity, samples
     cdef bint saturate
     cdef readonly uint64_t lost  # samples dropped for lack of room
-    cdef Entry* held
+    cdef SampleEntry* held
     cdef uint32_t* pmds
     cdef int64_t* values
     cdef uint64_t value_count, value_capacity

@@ -34,7 +34,7 @@ cdef class SampleBuffer(SampleListener):
         self.has_more = True
 
     cdef bint take(self, const Sampled* sample) noexcept nogil:
-        cdef Entry* entry
+        cdef SampleEntry* entry
         cdef uint32_t i
         if not self.room(sample.values):
             self.out_of_memory = True
@@ -64,10 +64,10 @@ cdef class SampleBuffer(SampleListener):
         cdef void* fresh
         if self.count == self.capacity:
             capacity = 2 * self.capacity if self.capacity else FIRST_CAPACITY
-            fresh = realloc(self.held, capacity * sizeof(Entry))
+            fresh = realloc(self.held, capacity * sizeof(SampleEntry))
             if fresh == NULL:
                 return False
-            self.held, self.capacity = <Entry*>fresh, capacity
+            self.held, self.capacity = <SampleEntry*>fresh, capacity
         if self.value_count + values > self.value_capacity:
             capacity = 2 * self.value_capacity + values + FIRST_CAPACITY
             fresh = realloc(self.pmds, capacity * sizeof(uint32_t))
@@ -84,7 +84,7 @@ cdef class SampleBuffer(SampleListener):
         """Passes the buffered samples on."""
         cdef uint64_t k, told = 0, count = self.count
         cdef uint32_t i
-        cdef Entry* entry
+        cdef SampleEntry* entry
         cdef dict numbers = {}
         cdef list made = [], more = self.more
         self.more = []

@@ -5,9 +5,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.counting.sample_listener cimport SampleListener
 
 cdef enum:
-    MOST_COUNTERS = 32
+    MAX_SAMPLED_COUNTERS = 32
 
-cdef struct Counter:
+cdef struct SampledCounter:
     uint32_t pmd
     bint sampled                 # it has a period
     bint reset                   # it has no period, and restarts at 0 with every sample
@@ -20,9 +20,9 @@ cdef struct Counter:
 cdef class Sampler:
     cdef SampleListener listener
     cdef uint32_t count, event_set, values
-    cdef Counter counters[MOST_COUNTERS]
-    cdef uint32_t value_pmds[MOST_COUNTERS]
-    cdef uint32_t value_counters[MOST_COUNTERS]
+    cdef SampledCounter counters[MAX_SAMPLED_COUNTERS]
+    cdef uint32_t value_pmds[MAX_SAMPLED_COUNTERS]
+    cdef uint32_t value_counters[MAX_SAMPLED_COUNTERS]
     cdef int64_t limit           # a counter overflows at it
     cdef public object extra     # None, or a function that returns (registers, calls) for `SampleListener.beside`
 

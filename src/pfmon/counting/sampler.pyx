@@ -1,12 +1,12 @@
 """Overflow handling of a driver (perfmon): takes a sample and loads the counters with their next periods.
 
-It happens for every sample while the program runs, so it works on the countdowns (live.pyx) and not on registers: a
-counter that overflows has counted its period; excess increments belong to no other.
+It happens for every sample while the program runs, so it works on the countdowns (live_counting.pyx) and not on
+registers: a counter that overflows has counted its period; excess increments belong to no other.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.minimal_standard cimport next_random
+from pfmon.counting.park_miller cimport next_random
 from pfmon.counting.sample_listener cimport Sampled
 
 
@@ -16,12 +16,12 @@ cdef class Sampler:
     before."""
 
     def __cinit__(self, SampleListener listener, counters, uint32_t width, reset=(), uint32_t event_set=0):
-        cdef Counter* counter
+        cdef SampledCounter* counter
         self.listener, self.event_set = listener, event_set
         self.limit = <int64_t>1 << width
         for pmd, period in counters:
-            if self.count == MOST_COUNTERS:
-                raise ValueError(f"there is room for {MOST_COUNTERS} counters")
+            if self.count == MAX_SAMPLED_COUNTERS:
+                raise ValueError(f"there is room for {MAX_SAMPLED_COUNTERS} counters")
             counter = &self.counters[self.count]
             counter.pmd, counter.sampled, counter.reset = pmd, period is not None, pmd in reset
             if period is None:
@@ -34,7 +34,7 @@ cdef class Sampler:
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil:
         """Returns what is left of a counter's next period."""
-        cdef Counter* one = &self.counters[counter]
+        cdef SampledCounter* one = &self.counters[counter]
         if not one.sampled:
             return self.limit
         one.loaded = (one.long_period if after_full else one.short_period) + <int64_t>(one.random & one.mask)
@@ -45,7 +45,7 @@ cdef class Sampler:
                        const int64_t* counted, int64_t* left) noexcept nogil:
         """Handles the overflow of these monitors' counters; False: ended by the listener's exception."""
         cdef Sampled sample
-        cdef int64_t counts[MOST_COUNTERS]
+        cdef int64_t counts[MAX_SAMPLED_COUNTERS]
         cdef uint32_t m, i
         cdef bint full = False
         sample.overflowed, sample.last = 0, 0
@@ -78,8 +78,8 @@ cdef class Sampler:
     def sample(self, monitors, uint64_t address, uint64_t stamp, uint64_t retired, counted):
         """Handles the overflow of these monitors' counters, given all counts; returns by monitor the events until the
         next overflow. Raises the listener's exception."""
-        cdef int64_t counts[MOST_COUNTERS]
-        cdef int64_t left[MOST_COUNTERS]
+        cdef int64_t counts[MAX_SAMPLED_COUNTERS]
+        cdef int64_t left[MAX_SAMPLED_COUNTERS]
         cdef uint64_t wrapped = 0
         cdef uint32_t m
         for m in range(self.count):

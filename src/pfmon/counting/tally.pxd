@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.stream.block_table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
 from pfmon.stream.consumer cimport RunCounter
-from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
-from pfmon.stream.words cimport BLOCK_MASK, MARK_SHIFT
+from pfmon.stream.stream_words cimport BLOCK_MASK, MARK_SHIFT
 
 cdef enum:
     WORDS = 4096                 # a power of two
@@ -21,7 +21,7 @@ cdef struct BlockTally:
     uint64_t runs
     uint32_t planes[PLANES]
 
-cdef struct Executed:            # multiples of 2**PLANES carried out of the planes
+cdef struct ExecutedTally:       # multiples of 2**PLANES carried out of the planes
     uint64_t condition[CONDITIONS]
 
 cdef struct MarkTally:
@@ -30,10 +30,10 @@ cdef struct MarkTally:
     uint64_t high                # sum of value bits 16-31
     uint64_t by_value[SMALL_VALUES]      # number with value 0, 1, 2, 3
 
-cdef struct Site:                # marks of one kind caused by one instruction of one block
+cdef struct TallySite:           # marks of one kind caused by one instruction of one block
     uint64_t key                 # site_key; 0: free
     MarkTally all
-    MarkTally inside             # those whose address is in the data ranges (DataTally)
+    MarkTally inside             # those whose address is in the data ranges (DataRangeTally)
 
 
 cdef class Tally(RunCounter):
@@ -43,9 +43,9 @@ cdef class Tally(RunCounter):
     cdef WordTally* words        # direct-mapped by block and conditions
     cdef bint unsettled          # some of them have runs
     cdef BlockTally* blocks[BANKS]
-    cdef Executed* executed_[BANKS]
+    cdef ExecutedTally* executed_[BANKS]
     cdef uint64_t capacity[BANKS]
-    cdef Site* sites             # open-addressed hash
+    cdef TallySite* sites        # open-addressed hash
     cdef uint64_t site_capacity  # a power of two
     cdef uint64_t site_count
     cdef uint64_t last           # number of the block that retired last
@@ -54,7 +54,7 @@ cdef class Tally(RunCounter):
     cdef bint grow(self, uint32_t bank) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef bint grow_sites(self) noexcept nogil
-    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
+    cdef TallySite* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
     cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil
     cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil
     cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil

@@ -1,6 +1,6 @@
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.consumer import RunCounter
 from pfmon.stream.marks import MarkSite, MarkTotals
-from pfmon.stream.table import BlockTable
 
 class Tally(RunCounter):
     """Totals of a stream: runs of each block, and executions of each conditional instruction."""

@@ -9,9 +9,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from pfmon.stream.block_table cimport accesses_of
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport accesses_of
-from pfmon.stream.words cimport MARK_KINDS, Mark, mark_kind, mark_value
+from pfmon.stream.stream_words cimport MARK_KINDS, Mark, mark_kind, mark_value
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -47,16 +47,16 @@ cdef class Tally(RunCounter):
     cdef bint grow(self, uint32_t bank) noexcept nogil:
         cdef uint64_t capacity = self.table.c.header.bank[bank].blocks * 2, had = self.capacity[bank]
         cdef BlockTally* blocks = <BlockTally*>realloc(self.blocks[bank], capacity * sizeof(BlockTally))
-        cdef Executed* executed
+        cdef ExecutedTally* executed
         if blocks == NULL:
             return False
         self.blocks[bank] = blocks
-        executed = <Executed*>realloc(self.executed_[bank], capacity * sizeof(Executed))
+        executed = <ExecutedTally*>realloc(self.executed_[bank], capacity * sizeof(ExecutedTally))
         if executed == NULL:
             return False
         self.executed_[bank] = executed
         memset(blocks + had, 0, (capacity - had) * sizeof(BlockTally))
-        memset(executed + had, 0, (capacity - had) * sizeof(Executed))
+        memset(executed + had, 0, (capacity - had) * sizeof(ExecutedTally))
         self.capacity[bank] = capacity
         return True
 
@@ -148,7 +148,7 @@ cdef class Tally(RunCounter):
     cdef bint grow_sites(self) noexcept nogil:
         """Doubles the table of sites."""
         cdef uint64_t capacity = self.site_capacity * 2 if self.site_capacity else 1024
-        cdef Site* fresh = <Site*>calloc(capacity, sizeof(Site))
+        cdef TallySite* fresh = <TallySite*>calloc(capacity, sizeof(TallySite))
         cdef uint64_t i
         if fresh == NULL:
             self.fail(Failure.OUT_OF_MEMORY)
@@ -161,9 +161,9 @@ cdef class Tally(RunCounter):
         self.site_capacity = capacity
         return True
 
-    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
+    cdef TallySite* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
         """Counts a mark; returns its site, or NULL."""
-        cdef Site* site
+        cdef TallySite* site
         if (word >> MARK_SHIFT) & 0x7F >= MARK_KINDS:
             self.fail(Failure.BAD_STREAM)
             return NULL
@@ -178,7 +178,7 @@ cdef class Tally(RunCounter):
 
     cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil:
         """Carries out of the planes: ``times`` whole rounds of them for each condition in ``held``."""
-        cdef Executed* executed = &self.executed_[block >> BANK_SHIFT][block & BANK_MASK]
+        cdef ExecutedTally* executed = &self.executed_[block >> BANK_SHIFT][block & BANK_MASK]
         cdef int condition
         for condition in range(CONDITIONS):
             if (held >> condition) & 1:
@@ -230,7 +230,7 @@ cdef object mark_totals(const MarkTally* tally):
     return MarkTotals(tally.marks, tally.low, tally.high, tuple([tally.by_value[i] for i in range(SMALL_VALUES)]))
 
 
-cdef Site* find_site(Site* sites, uint64_t capacity, uint64_t key) noexcept nogil:
+cdef TallySite* find_site(TallySite* sites, uint64_t capacity, uint64_t key) noexcept nogil:
     """Finds a key in a table with a free place: returns its place, or the free one where it goes."""
     cdef uint64_t at = (key * <uint64_t>0x9E3779B97F4A7C15) >> 32 & (capacity - 1)
     while sites[at].key != key and sites[at].key != 0:

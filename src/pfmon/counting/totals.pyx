@@ -7,23 +7,14 @@ execution increments; then the marks, each at the instruction that caused it: it
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+from pfmon.counting.count_accumulator cimport NO_BLOCK, NOBODY, CountAccumulator, add
 from pfmon.counting.increments cimport ANY_VALUE, Increments, MarkTerm, Weight
-from pfmon.counting.sink cimport NO_BLOCK, NOBODY, Sink, add
-from pfmon.counting.tally cimport MarkTally, SMALL_VALUES, Site, Tally, tally_of
-from pfmon.stream.table cimport (
-    ALWAYS,
-    BANKS,
-    BANK_MASK,
-    BANK_SHIFT,
-    BlockHead,
-    BlockInstruction,
-    Cut,
-    Table,
-    made_by,
-)
+from pfmon.counting.tally cimport MarkTally, SMALL_VALUES, TallySite, Tally, tally_of
+from pfmon.stream.block_table cimport (
+    ALWAYS, BANKS, BANK_MASK, BANK_SHIFT, BlockHead, BlockInstruction, Cut, Table, made_by)
 
 
-def add_totals(Tally tally, Increments increments, Sink sink):
+def add_totals(Tally tally, Increments increments, CountAccumulator sink):
     """Adds the monitors' counts. MemoryError: there is no room for their places."""
     cdef uint32_t bank
     cdef uint64_t i
@@ -43,7 +34,7 @@ def add_totals(Tally tally, Increments increments, Sink sink):
                 add_site(tally, &tally.sites[i], increments, sink)
 
 
-cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink sink) noexcept nogil:
+cdef void add_block(Tally tally, uint64_t number, Increments increments, CountAccumulator sink) noexcept nogil:
     """Adds the increments of a block's instructions in all its runs."""
     cdef const Table* table = &tally.table.c
     cdef const BlockHead* head = &table.heads[number]
@@ -65,14 +56,14 @@ cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink si
             for m in range(increments.monitors):
                 if not (passing >> increments.counted[m].filter) & 1:
                     continue
-                weight = increments.weigh(m, instruction, failed)
+                weight = increments.increment_of(m, instruction, failed)
                 if increments.counted[m].ranged:
                     add(sink, m, <uint32_t>number, i, weight.executed * <int64_t>inside)
                 else:
                     add(sink, m, <uint32_t>number, i, weight.retired * <int64_t>runs + weight.executed * <int64_t>held)
 
 
-cdef void add_site(Tally tally, const Site* site, Increments increments, Sink sink) noexcept nogil:
+cdef void add_site(Tally tally, const TallySite* site, Increments increments, CountAccumulator sink) noexcept nogil:
     """Adds the increments of the marks of one kind that an instruction caused."""
     cdef const Table* table = &tally.table.c
     cdef uint64_t block = site.key & 0xFFFFFFFFULL, passing

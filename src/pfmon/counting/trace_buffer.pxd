@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
-    MOST_ENTRIES = 16
+    MAX_TRACE_ENTRIES = 16
     SOURCE = 1                   # s: bit 0 of an entry
     MISPREDICTED = 2             # mp: bit 1; of a target: valid
     SLOT_SHIFT = 2
@@ -15,8 +15,8 @@ cdef struct TraceBuffer:
     uint32_t size                # entries
     uint32_t next                # index of the next write
     bint full                    # the buffer has wrapped
-    uint64_t entries[MOST_ENTRIES]
-    uint32_t extensions[MOST_ENTRIES]
+    uint64_t entries[MAX_TRACE_ENTRIES]
+    uint32_t extensions[MAX_TRACE_ENTRIES]
 
 
 cdef inline void write_entry(TraceBuffer* buffer, uint64_t entry, uint32_t extension) noexcept nogil:

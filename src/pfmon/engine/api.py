@@ -9,19 +9,19 @@ import os
 
 from pfmon.light_importlib import import_module
 from pfmon.light_typing import NamedTuple, Protocol
-from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
-from pfmon.stream.table import InstructionSet
+from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
+from pfmon.stream.block_table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from pfmon.engine.settings import Settings
+    from pfmon.engine.guest_settings import GuestSettings
     from pfmon.program.image import Program
-    from pfmon.program.mapped import Mapped
+    from pfmon.program.mapped_files import MappedFile
+    from pfmon.stream.block_table import BlockTable
     from pfmon.stream.consumer import Consumer
-    from pfmon.stream.table import BlockTable
 
 
 EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
@@ -46,7 +46,7 @@ class Task(NamedTuple):
         return ".".join(map(str, self.process)) + (f":{self.image}" if self.image else "")
 
 
-class Watch(Protocol):
+class TaskReader(Protocol):
     """The reader of one task's stream, within ``running``."""
 
     @property
@@ -57,25 +57,25 @@ class Watch(Protocol):
     def running(self) -> AbstractContextManager[object]:
         """The context in which the task's stream arrives."""
 
-    def ended(self, ending: Ending | None, retired: int) -> None:
+    def ended(self, ending: ExitReport | None, retired: int) -> None:
         """The stream is read to its end. None: the task executed another program, or was stopped."""
 
 
-class Follow(NamedTuple):
+class FollowRules(NamedTuple):
     """Child processes and executed programs to count, ``most`` processes at a time. ``watch`` returns a reader for each
     task but the first; such a task runs as an engine in a thread of its own, and an exception of task or reader ends
-    the run. ``first_ended`` is called when the first task ends (None: as in `Watch.ended`), ``first_begins`` with the
-    first task as soon as it is known."""
+    the run. ``first_ended`` is called when the first task ends (None: as in `TaskReader.ended`), ``first_begins`` with
+    the first task as soon as it is known."""
 
     forks: bool
     execs: bool
     most: int
-    watch: Callable[[Task, Engine], Watch]
-    first_ended: Callable[[Task, Ending | None], None]
+    watch: Callable[[Task, Engine], TaskReader]
+    first_ended: Callable[[Task, ExitReport | None], None]
     first_begins: Callable[[Task], None] = lambda _: None
 
 
-class Start(NamedTuple):
+class StartRequest(NamedTuple):
     """Parameters of a run. ``memory_limit``: bytes; ``processor``: the one that the program sees; ``slow``: every
     instruction is a block of its own; ``addresses``: the stream has those of memory accesses; ``totals``: the reader
     only adds up how often blocks ran and needs neither order nor conditions; ``on_notice`` is called with messages for
@@ -85,14 +85,14 @@ class Start(NamedTuple):
     program: Program
     arguments: Sequence[bytes]
     environment: Sequence[bytes]
-    settings: Settings
+    settings: GuestSettings
     memory_limit: int
     processor: str
     slow: bool = False
     addresses: bool = False
     totals: bool = False
     on_notice: Callable[[str], None] = lambda _: None
-    follow: Follow | None = None
+    follow: FollowRules | None = None
     on_mapped: Callable[[], None] | None = None
 
 
@@ -107,7 +107,7 @@ class Capabilities(NamedTuple):
     follows: bool = False
 
 
-class Ending(NamedTuple):
+class ExitReport(NamedTuple):
     """The end of a program: exit status for the shell; ``signal`` that killed it (0: none), the reason and the place;
     ``report``: registers, code, stack and memory at that point, as far as the engine knows them."""
 
@@ -152,7 +152,7 @@ class ProgramPmu(Protocol):
     def width(self) -> int:
         """Bits of a counter."""
 
-    def tell(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
+    def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
         """Set the overflow callback (None: none). At the overflowing instruction it gets the PMDs that wrapped
         together, the instruction's address and slot, and the number of instructions retired, itself included."""
 
@@ -181,7 +181,7 @@ class ProgramPmu(Protocol):
     def watch(self, pmds: Collection[int]) -> None:
         """Set the counters whose overflow stops the program, at the end of a block."""
 
-    def alarm(self, retired: int | None) -> None:
+    def set_timer(self, retired: int | None) -> None:
         """Stop the program at the end of the block in which this many instructions have retired; None: cancel."""
 
     def named(self, event: PmuEvent) -> PmuEvent:
@@ -191,7 +191,7 @@ class ProgramPmu(Protocol):
         """Register values that make events count, and their counters, in order. PfmonError: they cannot be counted
         together."""
 
-    def next_look(self) -> int | None:
+    def next_poll(self) -> int | None:
         """The count of retired instructions at which the program next stops for an overflow."""
 
     def read_pmd(self, number: int) -> int:
@@ -233,7 +233,7 @@ class Engine(Protocol):
         """Whether its stream has the addresses of memory accesses."""
 
     @property
-    def mapped(self) -> Sequence[Mapped]:
+    def mapped(self) -> Sequence[MappedFile]:
         """The files that the program has mapped executable so far; blocks name one by its place, from 1 on."""
 
     @property
@@ -252,7 +252,7 @@ class Engine(Protocol):
         """Set PSR.up and PSR.sp for the program's start: whether user monitors are on, and whether the program may
         neither switch them nor read their counts."""
 
-    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Write the stream to a consumer. Returns how the program ended, or None when it was stopped."""
 
     def stop(self) -> None:
@@ -265,7 +265,7 @@ class Engine(Protocol):
         """Release host resources."""
 
 
-class Pattern(NamedTuple):
+class MnemonicPattern(NamedTuple):
     """The opcode bits of a mnemonic: slot types, value and mask (bits that are 1 are compared), and the mnemonics of
     other instructions with these bits."""
 
@@ -278,7 +278,7 @@ class Pattern(NamedTuple):
 class Instructions(Protocol):
     """Properties of an instruction set, known without a run."""
 
-    def pattern(self, name: str, slots: str, available: int) -> Pattern:
+    def pattern(self, name: str, slots: str, available: int) -> MnemonicPattern:
         """The bits of a mnemonic with all its completers, limited to ``available``; ``slots``: only in slots of these
         types (none: all). Raises UnknownNameError, and BadValueError when no such slot takes it."""
 
@@ -299,10 +299,10 @@ MACHINES = {
 }
 """Instruction sets of ELF files, by e_machine and big-endianness."""
 
-QEMU = ("pfmon.engine.qemu.guest", "Guest")
+QEMU = ("pfmon.engine.qemu.qemu_guest", "QemuGuest")
 
 ENGINES = {
-    InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest"),
+    InstructionSet.IA64: ("pfmon.engine.ia64.ia64_guest", "Ia64Guest"),
     InstructionSet.X86_64: QEMU,
     InstructionSet.I386: QEMU,
     InstructionSet.PPC: QEMU,
@@ -311,7 +311,7 @@ ENGINES = {
 }
 """Module and class of the engine that runs its programs, by instruction set."""
 
-INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
+INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.opcode_masks"}
 """The module with its instructions' properties, by instruction set."""
 
 
@@ -341,8 +341,8 @@ def instruction_set_in(program: Program) -> InstructionSet:
 
 def emulators() -> dict[str, str]:
     """By instruction set name: the emulator of its programs with its version, or how to get it."""
-    from pfmon.engine.qemu.emulator import PACKAGE, version  # only who asks needs them
-    from pfmon.engine.qemu.targets import TARGETS
+    from pfmon.engine.qemu.qemu_binary import PACKAGE, version  # only who asks needs them
+    from pfmon.engine.qemu.qemu_targets import TARGETS
 
     return {
         target.name: version(one) or f"no qemu-{target.name}: install the package {PACKAGE}"
@@ -350,7 +350,7 @@ def emulators() -> dict[str, str]:
     }
 
 
-def start(wanted: Start) -> Engine:
+def start(wanted: StartRequest) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
     module, name = ENGINES[instruction_set_in(wanted.program)]
     engine: Engine = getattr(import_module(module), name).start(wanted)
@@ -363,7 +363,7 @@ class Recording(Engine, Protocol):
     command: list[str]
     damage: str
 
-    def everything_mapped(self) -> Sequence[Mapped]:
+    def everything_mapped(self) -> Sequence[MappedFile]:
         """The files that the program maps executable during the whole recording."""
 
     def program(self, sysroot: str | None = None) -> Program:
@@ -373,8 +373,8 @@ class Recording(Engine, Protocol):
 def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Recording:
     """The engine that replays a recording. ``partial``: up to the first damage; ``addresses``: with those of memory
     accesses. Raises PfmonError."""
-    module = import_module("pfmon.engine.replay.engine")
-    recording: Recording = module.Replay(path, partial=partial, addresses=addresses)
+    module = import_module("pfmon.engine.replay.replay_engine")
+    recording: Recording = module.ReplayEngine(path, partial=partial, addresses=addresses)
     return recording
 
 
@@ -386,8 +386,8 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
 
 def check_emulator(instruction_set: InstructionSet) -> None:
     """PfmonError when programs of this instruction set need an emulator that is not installed."""
-    from pfmon.engine.qemu.emulator import emulator  # as above
-    from pfmon.engine.qemu.targets import TARGETS
+    from pfmon.engine.qemu.qemu_binary import emulator  # as above
+    from pfmon.engine.qemu.qemu_targets import TARGETS
 
     if instruction_set in TARGETS:
         emulator(instruction_set)

@@ -8,7 +8,7 @@ from pathlib import Path
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
 from pfmon.library.json_values import a_count, a_list, a_text, an_object
-from pfmon.library.options import Options
+from pfmon.library.run_options import Options
 from pfmon.light_typing import NamedTuple
 from pfmon.version import VERSION
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from pfmon.session.counting import Value
+    from pfmon.session.programmed_pmu import Value
 
 OF_SET = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),

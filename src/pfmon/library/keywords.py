@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from pfmon.errors import BadValueError, UnknownNameError
-from pfmon.library.checks import check, guest_pmu, report_is_known
-from pfmon.library.machines import take_pmu
-from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_QUANTUM, MOST_SEED, MOST_SKID, Options
-from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
+from pfmon.library.machine_selection import take_pmu
+from pfmon.library.option_checks import check, guest_pmu, report_is_known
+from pfmon.library.option_values import directory, milliseconds, names, seconds, size, variable, whole_number
+from pfmon.library.run_options import (
+    MAX_IP_EAR_DELAY,
+    MAX_PROCESSES,
+    MAX_QUANTUM,
+    MAX_SAMPLE_ENTRIES,
+    MAX_SEED,
+    MAX_SKID,
+    Options,
+)
 
 if TYPE_CHECKING:
     from pfmon.library.set_options import SetOptions
@@ -202,7 +210,7 @@ def _flag(option: str, value: object) -> bool:
 
 
 def _cores(options: Options, option: str, value: object) -> None:
-    from pfmon.library.core_checks import number_of_cores  # few runs are of two programs
+    from pfmon.library.coupled_checks import number_of_cores  # few runs are of two programs
 
     options.cores = number_of_cores(option, str(value))
 
@@ -373,14 +381,14 @@ def _environment(options: Options, option: str, value: object) -> None:
 def _take_report(options: Options, option: str, value: object) -> None:
     name = report_is_known(_text(option, value))
     if name == "html":
-        options.survey = True
+        options.collect_report = True
     else:
         options.report = name
 
 
 def _follow_exec(options: Options, option: str, value: object) -> None:
     """Store True, or a regular expression that a program's path must match."""
-    from pfmon.library.following import pattern  # as the command does
+    from pfmon.library.follow_request import pattern  # as the command does
 
     options.follow_exec = True
     if value is not True:
@@ -388,7 +396,7 @@ def _follow_exec(options: Options, option: str, value: object) -> None:
 
 
 def _follow_exec_exclude(option: str, value: object) -> str:
-    from pfmon.library.following import pattern
+    from pfmon.library.follow_request import pattern
 
     return pattern(option, _text(option, value))
 
@@ -462,20 +470,24 @@ TAKERS: dict[str, Taker] = {
     "follow_exec": _follow_exec,
     "follow_all": _follow_all,
     "follow_exec_exclude": _field("follow_exec_exclude", _follow_exec_exclude),
-    "follow_limit": _field("follow_limit", _number(lambda option, text: whole_number(option, text, 1, MOST_PROCESSES))),
+    "follow_limit": _field("follow_limit", _number(lambda option, text: whole_number(option, text, 1, MAX_PROCESSES))),
     "sysroot": _field("sysroot", lambda option, value: directory(option, _text(option, value))),
     "timeout": _field("session_timeout", _number(seconds)),
     "environment": _environment,
     "seed": _field("seed", _number(whole_number)),
-    "quantum": _field("quantum", _number(lambda option, text: whole_number(option, text, 1, MOST_QUANTUM))),
-    "schedule_seed": _field("schedule_seed", _number(lambda option, text: whole_number(option, text, 0, MOST_SEED))),
+    "quantum": _field("quantum", _number(lambda option, text: whole_number(option, text, 1, MAX_QUANTUM))),
+    "schedule_seed": _field("schedule_seed", _number(lambda option, text: whole_number(option, text, 0, MAX_SEED))),
     "guest_pmu": _field("guest_pmu", lambda _, value: guest_pmu(None if value is True else str(value))),
     "memory_limit": _field("memory_limit", _number(size)),
-    "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
+    "smpl_entries": _field(
+        "smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MAX_SAMPLE_ENTRIES))
+    ),
     "btb": _branch_filters,
     "etb": _branch_filters,
-    "ip_ear": _of_set("ip_ear", _number(lambda option, text: whole_number(option, text, 0, MOST_DELAY)), _is_list),
-    "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MOST_SKID))),
-    "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MOST_SEED))),
+    "ip_ear": _of_set(
+        "ip_ear", _number(lambda option, text: whole_number(option, text, 0, MAX_IP_EAR_DELAY)), _is_list
+    ),
+    "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MAX_SKID))),
+    "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MAX_SEED))),
 }
 """Keyword -> the function that stores its value."""

@@ -8,7 +8,7 @@ from itertools import repeat
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import overload
-from pfmon.session.frames import frame
+from pfmon.session.dataframes import frame
 from pfmon.session.sampling import Sample
 
 TYPE_CHECKING = False

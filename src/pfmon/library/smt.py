@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 
 from pfmon.errors import BadValueError
-from pfmon.library.api import words_of
-from pfmon.library.core import PreparedCore
-from pfmon.library.files import DEVNULL, Files
+from pfmon.library.coupled_programs import PreparedCore
 from pfmon.library.keywords import options_of
-from pfmon.session.core import THREADS
+from pfmon.library.run_api import words_of
+from pfmon.library.standard_streams import DEVNULL, Files
+from pfmon.session.coupled_run import THREADS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from pfmon.library.api import Command
-    from pfmon.library.core import CoreRun, OnSamples
-    from pfmon.library.files import File
+    from pfmon.library.coupled_programs import CoreRun, OnSamples
     from pfmon.library.keywords import Keywords
+    from pfmon.library.run_api import Command
+    from pfmon.library.standard_streams import File
 
     Recording = str | os.PathLike[str] | None
 

@@ -6,13 +6,13 @@ import os
 from contextlib import suppress
 
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.library.program import debug_directories
-from pfmon.library.request import NOWHERE
-from pfmon.library.symbols import symbols_of
+from pfmon.library.command_program import debug_directories
+from pfmon.library.request_builder import NOWHERE
+from pfmon.library.symbol_lookup import symbols_of
 from pfmon.library.triggers import triggers
-from pfmon.pmu.ranges import BUNDLE
+from pfmon.pmu.breakpoint_ranges import BUNDLE
 from pfmon.program import image
-from pfmon.program.objects import Objects
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.task_run import TaskStart
 
 TYPE_CHECKING = False
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.engine.api import Task
-    from pfmon.library.options import Options
+    from pfmon.library.run_options import Options
     from pfmon.pmu.options import Resolve
     from pfmon.program.image import Program
-    from pfmon.program.mapped import Mapped
+    from pfmon.program.mapped_files import MappedFile
     from pfmon.session.controls import Trigger
 
 
@@ -34,12 +34,12 @@ class TaskStarts:
         self._options, self._program, self._planned = options, program, planned
         self._programs: dict[str, Program | None] = {}
 
-    def __call__(self, task: Task | None, mapped: Callable[[], Sequence[Mapped]]) -> TaskStart:
+    def __call__(self, task: Task | None, mapped: Callable[[], Sequence[MappedFile]]) -> TaskStart:
         debug = debug_directories(self._options)
         if task is None or task.named:
-            return TaskStart(Objects(self._program, mapped, debug), self._planned)
+            return TaskStart(LoadedObjects(self._program, mapped, debug), self._planned)
         program = self._loaded(task)
-        return TaskStart(Objects(program, mapped, debug), self._triggers(program))
+        return TaskStart(LoadedObjects(program, mapped, debug), self._triggers(program))
 
     def _loaded(self, task: Task) -> Program | None:
         """The program that a task executed; None: it cannot be read, and has no names."""

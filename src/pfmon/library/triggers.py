@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
-from pfmon.library.request import is_nowhere
-from pfmon.library.values import whole_number
+from pfmon.library.option_values import whole_number
+from pfmon.library.request_builder import is_nowhere
 from pfmon.pmu import IA64
-from pfmon.pmu.ranges import BUNDLE
+from pfmon.pmu.breakpoint_ranges import BUNDLE
 from pfmon.session.controls import EventTrigger, Trigger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pfmon.library.options import Options
+    from pfmon.library.run_options import Options
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.options import Resolve
 

@@ -11,7 +11,7 @@ cdef extern from *:
     """
     # Set in addresses of hardware thread 1, as in its TLB entries.
     const uint64_t THREAD_ID "PFMON_THREAD_ID"
-    # Set in the number of an entry of the first data TLB whose page was evicted from the second (translation.pyx).
+    # Set in the number of an entry of the first data TLB whose page was evicted from the second (data_translation.pyx).
     const uint64_t ALONE "PFMON_ALONE"
 
 cdef enum:

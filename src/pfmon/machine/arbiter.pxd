@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int64_t
 
-from pfmon.machine.queues cimport Queue
-from pfmon.machine.two_flows cimport FLOWS, TwoFlows
+from pfmon.machine.bounded_queue cimport Queue
+from pfmon.machine.coupled_machines cimport FLOWS, CoupledMachines
 
 
 cdef class FrontSideBus:
@@ -15,7 +15,7 @@ cdef class FrontSideBus:
     cdef Queue in_order          # IOQ
 
 
-cdef class Arbiter(TwoFlows):
+cdef class Arbiter(CoupledMachines):
     cdef int64_t clocks[FLOWS]   # simulated time of each core, as known to the bus
 
     cdef int64_t woken           # cycle in which a sleeping core was woken

@@ -6,8 +6,8 @@ it requests the bus itself, later.
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.queues cimport start_queue
-from pfmon.machine.two_flows cimport SwitchedThread
+from pfmon.machine.bounded_queue cimport start_queue
+from pfmon.machine.coupled_machines cimport SwitchedThread
 
 cdef int64_t NEVER = <int64_t>1 << 62
 
@@ -19,7 +19,7 @@ cdef class FrontSideBus:
         start_queue(&self.in_order, config["bus.queue"])
 
 
-cdef class Arbiter(TwoFlows):
+cdef class Arbiter(CoupledMachines):
     """`run` runs the machines of two cores to the end of their streams."""
 
     cdef void await_turn(self, int64_t now) noexcept nogil:

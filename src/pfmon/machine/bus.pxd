@@ -3,10 +3,10 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
-from pfmon.machine.notes cimport Notes
-from pfmon.machine.queues cimport Queue
-from pfmon.machine.shares cimport Shares
-from pfmon.machine.waiting_lines cimport WaitingLines
+from pfmon.machine.bounded_queue cimport Queue
+from pfmon.machine.event_log cimport EventLog
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
+from pfmon.machine.writeback_buffer cimport WritebackBuffer
 
 cdef enum Transaction:           # the order is that of the occurrences BUS_*
     BUS_LINE_OF_DATA = 0         # BRL
@@ -28,23 +28,23 @@ cdef class Bus:
     cdef Queue system            # requests before the bus
     cdef Queue writes            # modified lines that wait for the bus
     cdef Queue castout           # ... and clean
-    cdef WaitingLines lines_written, lines_cast_out     # the lines themselves
+    cdef WritebackBuffer lines_written, lines_cast_out  # the lines themselves
     cdef Queue snoops            # requests of another core that this one has to answer
     cdef int64_t asked           # cycle of this core's latest bus request
 
     # Shares the bus with another core; ``shares`` accounts its queues.
-    cdef void share(self, Bus other, Arbiter arbiter, Shares shares)
+    cdef void share(self, Bus other, Arbiter arbiter, EventSetAccounting shares)
     # Reads a line from memory; returns the cycle of its arrival.
-    cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
+    cdef int64_t read(self, EventLog* event_log, Transaction transaction, int64_t now) noexcept nogil
     # Writes a modified line back to memory.
-    cdef void write(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
+    cdef void write(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil
     # Casts a clean line out of the processor's caches.
-    cdef void cast_out(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
+    cdef void cast_out(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil
     # Snoops another core's request on the bus.
     cdef void snooped(self, int64_t now) noexcept nogil
     # Upgrades a line from state S for a write; returns the cycle from which it may be written.
-    cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil
+    cdef int64_t invalidate(self, EventLog* event_log, int64_t now) noexcept nogil
     cdef int64_t request(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
-    cdef void watch(self, Shares shares) noexcept nogil
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil

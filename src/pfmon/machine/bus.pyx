@@ -5,11 +5,11 @@ writes are pending than the write queue holds. Two cores may share it (arbiter.p
 """
 
 from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
-from pfmon.machine.notes cimport note
+from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.event_log cimport record
+from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.shares cimport Shares, watch_queue
-from pfmon.machine.waiting_lines cimport wait_here
+from pfmon.machine.writeback_buffer cimport enter_writeback
 
 cdef enum:
     TRANSFERS_A_CLOCK = 2        # the bus moves data on both edges
@@ -36,10 +36,10 @@ cdef class Bus:
         start_queue(&self.castout, config["bus.castout_queue"])
         start_queue(&self.snoops, config["bus.queue"])
 
-    cdef void share(self, Bus other, Arbiter arbiter, Shares shares):
+    cdef void share(self, Bus other, Arbiter arbiter, EventSetAccounting shares):
         cdef FrontSideBus own = self.front
         self.front, self.arbiter = other.front, arbiter
-        shares.watch_instead(&own.in_order, &self.front.in_order)
+        shares.account_instead(&own.in_order, &self.front.in_order)
 
     # Requests the address bus, which takes one request at a time; returns the cycle of the request.
     cdef int64_t request(self, int64_t now) noexcept nogil:
@@ -51,7 +51,7 @@ cdef class Bus:
         enter_queue(&self.front.in_order, start, start + self.in_order_cycles)
         return start
 
-    cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil:
+    cdef int64_t read(self, EventLog* event_log, Transaction transaction, int64_t now) noexcept nogil:
         cdef int64_t entered, start, ready, gap
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
@@ -69,60 +69,60 @@ cdef class Bus:
             ready += self.front.writes_due - self.writes_bound
             self.front.writes_due = self.writes_bound
         if ready == self.front.data_end:
-            note(notes, Occurrence.BUS_BACK_TO_BACK, self.line_clocks)
+            record(event_log, Occurrence.BUS_BACK_TO_BACK, self.line_clocks)
         self.front.data_end = ready + self.line_cycles
-        note(notes, Occurrence.BUS_READ_DATA + <uint32_t>transaction, 1)
-        note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
+        record(event_log, Occurrence.BUS_READ_DATA + <uint32_t>transaction, 1)
+        record(event_log, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         enter_queue(&self.requests, entered, self.front.data_end)
         enter_queue(&self.memory_reads, start, self.front.data_end)
         return ready
 
-    cdef void write(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
+    cdef void write(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil:
         cdef int64_t leaves
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
         self.front.writes_due += self.line_cycles
-        note(notes, Occurrence.BUS_WRITE_BACK, 1)
-        note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
+        record(event_log, Occurrence.BUS_WRITE_BACK, 1)
+        record(event_log, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         now = room_in_queue(&self.writes, now)
         leaves = self.request(now) + self.front.writes_due
         enter_queue(&self.writes, now, leaves)
-        wait_here(&self.lines_written, line, now, leaves)
+        enter_writeback(&self.lines_written, line, now, leaves)
 
-    cdef void cast_out(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
+    cdef void cast_out(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil:
         cdef int64_t leaves
         if not self.castouts:
             return
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
-        note(notes, Occurrence.BUS_CASTOUT, 1)
+        record(event_log, Occurrence.BUS_CASTOUT, 1)
         now = room_in_queue(&self.castout, now)
         leaves = self.request(now)
         enter_queue(&self.castout, now, leaves)
-        wait_here(&self.lines_cast_out, line, now, leaves)
+        enter_writeback(&self.lines_cast_out, line, now, leaves)
 
     cdef void snooped(self, int64_t now) noexcept nogil:
         enter_queue(&self.snoops, now, now + self.in_order_cycles)     # answers are in the order of requests
 
-    cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil:
+    cdef int64_t invalidate(self, EventLog* event_log, int64_t now) noexcept nogil:
         cdef int64_t done
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
         now = room_in_queue(&self.requests, now)
         done = self.request(now) + self.in_order_cycles
-        note(notes, Occurrence.BUS_INVALIDATE, 1)
+        record(event_log, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.requests, now, done)
         return done
 
-    cdef void watch(self, Shares shares) noexcept nogil:
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:
         """Accounts these levels by event set."""
-        watch_queue(shares, &self.requests)
-        watch_queue(shares, &self.memory_reads)
-        watch_queue(shares, &self.system)
-        watch_queue(shares, &self.front.in_order)
-        watch_queue(shares, &self.writes)
-        watch_queue(shares, &self.castout)
-        watch_queue(shares, &self.snoops)
+        account_queue(shares, &self.requests)
+        account_queue(shares, &self.memory_reads)
+        account_queue(shares, &self.system)
+        account_queue(shares, &self.front.in_order)
+        account_queue(shares, &self.writes)
+        account_queue(shares, &self.castout)
+        account_queue(shares, &self.snoops)
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries."""

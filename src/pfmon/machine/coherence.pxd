@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.event_log cimport EventLog
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.l2 cimport L2
-from pfmon.machine.notes cimport Notes
 from pfmon.machine.snooper cimport Snooper
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tag_store cimport TagStore
 
 
 cdef enum:                       # snoop responses; the order is that of the occurrences SNOOPED_*
@@ -27,9 +27,9 @@ cdef class SnoopedCaches(Snooper):
     cdef bint answered           # whether there are any
 
     # Records the responses.
-    cdef void note_answers(self, Notes* notes) noexcept nogil
+    cdef void record_responses(self, EventLog* event_log) noexcept nogil
     # Drops them: the core sleeps.
-    cdef void forget_answers(self) noexcept nogil
+    cdef void forget_responses(self) noexcept nogil
     cdef int take(self, uint64_t line, bint invalidate) noexcept nogil
     cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil
     cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil

@@ -8,11 +8,11 @@ manual 2.3.3.2, 2.7.4). The cores are connected by the bus alone (2.5).
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.machine.notes cimport note
+from pfmon.machine.event_log cimport record
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.tags cimport ABSENT, INVALID, MODIFIED, SHARED, quick_find
-from pfmon.machine.waiting_lines cimport waits_here
+from pfmon.machine.tag_store cimport ABSENT, INVALID, MODIFIED, SHARED, quick_find
+from pfmon.machine.writeback_buffer cimport has_writeback
 
 
 cdef class SnoopedCaches(Snooper):
@@ -53,17 +53,17 @@ cdef class SnoopedCaches(Snooper):
 
     cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil:
         """Handles a request for a line in the write-back buffer."""
-        self.answers[ANSWER_WRITE] += waits_here(&self.l2.l3.bus.lines_written, line, now)
-        self.answers[ANSWER_CASTOUT] += waits_here(&self.l2.l3.bus.lines_cast_out, line, now)
+        self.answers[ANSWER_WRITE] += has_writeback(&self.l2.l3.bus.lines_written, line, now)
+        self.answers[ANSWER_CASTOUT] += has_writeback(&self.l2.l3.bus.lines_cast_out, line, now)
 
-    cdef void note_answers(self, Notes* notes) noexcept nogil:
+    cdef void record_responses(self, EventLog* event_log) noexcept nogil:
         cdef uint32_t answer
         for answer in range(ANSWERS):
             if self.answers[answer]:
-                note(notes, Occurrence.SNOOPED_MISS + answer, self.answers[answer])
-        self.forget_answers()
+                record(event_log, Occurrence.SNOOPED_MISS + answer, self.answers[answer])
+        self.forget_responses()
 
-    cdef void forget_answers(self) noexcept nogil:
+    cdef void forget_responses(self) noexcept nogil:
         memset(self.answers, 0, sizeof(self.answers))
         self.answered = False
 

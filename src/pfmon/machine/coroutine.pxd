@@ -40,10 +40,11 @@ cdef extern from *:
             setcontext(&other);
     }
     """
-    ctypedef struct Flow "struct pfmon_flow":
+    ctypedef struct Coroutine "struct pfmon_flow":
         pass
-    void switch_flow "pfmon_switch_flow"(Flow* own, Flow* other) noexcept nogil
-    void begin_flow "pfmon_begin_flow"(Flow* own, void* stack, size_t size, void (*entry)(uint32_t, uint32_t) noexcept nogil,
+    void switch_flow "pfmon_switch_flow"(Coroutine* own, Coroutine* other) noexcept nogil
+    void begin_flow "pfmon_begin_flow"(Coroutine* own, void* stack, size_t size,
+                                       void (*entry)(uint32_t, uint32_t) noexcept nogil,
                                        void* what) noexcept nogil
 
 cdef enum:

@@ -2,10 +2,10 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.machine.code cimport Plan, Step
-from pfmon.machine.state cimport Use
+from pfmon.machine.block_plan cimport BlockPlan, PipelineOp
+from pfmon.machine.pipeline_state cimport PortUse
 
-cdef enum Why:                   # reason for the end of an issue group
+cdef enum DispersalEnd:          # reason for the end of an issue group
     WHY_END = 0                  # of the block: others may join
     WHY_EXPLICIT = 1             # a stop
     WHY_IMPLICIT = 2             # no port, or a rule of the ports
@@ -14,7 +14,8 @@ cdef enum Why:                   # reason for the end of an issue group
     WHY_TAKEN = 5                # a taken branch
 
 
-cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil
-cdef void take(Use* use, const Step* step) noexcept nogil
-cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil
+cdef void take(PortUse* use, const PipelineOp* step) noexcept nogil
+cdef uint32_t dispersal_of(const PortUse* use, uint32_t why, uint32_t left_over, const BlockPlan* plan,
+                           uint32_t next_step,
                      uint32_t m_ports) noexcept nogil

@@ -3,13 +3,14 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from pfmon.machine.causes cimport (
-    DISPERSAL_DISPERSED, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, DISPERSAL_LONG, DISPERSAL_OVER_EXPLICIT, DISPERSAL_OVER_IMPLICIT)
-from pfmon.machine.traits cimport (
+from pfmon.machine.issue_ports cimport (
     PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0, PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23)
+from pfmon.machine.stall_causes cimport (
+    DISPERSAL_DISPERSED, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, DISPERSAL_LONG,
+    DISPERSAL_OVER_EXPLICIT, DISPERSAL_OVER_IMPLICIT)
 
 
-cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil:
+cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil:
     """Whether the ports take one more, by its position among those before it (Montecito manual 2.3.1).
 
     The first in an I slot goes to I0, the second to I1. M ports are given first to instructions with the fewest
@@ -35,7 +36,7 @@ cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogi
     return True
 
 
-cdef void take(Use* use, const Step* step) noexcept nogil:
+cdef void take(PortUse* use, const PipelineOp* step) noexcept nogil:
     """Occupy a port."""
     cdef uint32_t port = step.port
     use.instructions += 1
@@ -58,7 +59,8 @@ cdef void take(Use* use, const Step* step) noexcept nogil:
             use.m2 += port == PORT_M2
 
 
-cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+cdef uint32_t dispersal_of(const PortUse* use, uint32_t why, uint32_t left_over, const BlockPlan* plan,
+                           uint32_t next_step,
                      uint32_t m_ports) noexcept nogil:
     """Returns the cycle's syllables that were not dispersed, by reason (manual 4.4)."""
     cdef uint32_t rest = 6 - use.slots - use.skipped

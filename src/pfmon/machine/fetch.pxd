@@ -2,14 +2,14 @@
 
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.machine.bounded_queue cimport Queue
+from pfmon.machine.event_log cimport EventLog
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
 from pfmon.machine.l2 cimport L2
-from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.present_lines cimport LINE_GROUPS, LineGroup
-from pfmon.machine.queues cimport Queue
-from pfmon.machine.shares cimport Shares
 from pfmon.machine.streaming_buffer cimport StreamingBuffer
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tag_store cimport TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef extern from *:
@@ -22,19 +22,19 @@ cdef enum:
 
 cdef struct Fetched:
     int64_t ready                # cycle in which the window arrives
-    uint32_t cause               # causes.pxd, FrontCause, if it arrives later than requested
+    uint32_t cause               # stall_causes.pxd, FrontCause, if it arrives later than requested
     uint32_t second_cause        # a part of the wait may have another cause (a TLB miss, then a cache miss)
     uint32_t second_cycles
     int64_t asked                # cycle of L2's request for the line; -1: it hit L1I or the streaming buffer
     uint32_t under_way           # it was already requested
-    uint32_t level               # watch.TlbLevel: the level that served a miss of the first-level TLB
+    uint32_t level               # capture_listener.TlbLevel: the level that served a miss of the first-level TLB
     int64_t kernel               # cycles of the wait spent in the operating system
 
-cdef struct Recent:              # the line used last of those of some sets: in L1I, and the most recent
+cdef struct RecentFetch:         # the line used last of those of some sets: in L1I, and the most recent
     uint64_t line                # number; NO_LINE
     int64_t ready
 
-cdef struct Stream:              # lines still to be prefetched
+cdef struct PrefetchStream:      # lines still to be prefetched
     uint64_t next
     uint32_t left                # lines up to its current limit
     bint active                  # it continues when a line that it prefetched is fetched
@@ -57,14 +57,14 @@ cdef class InstructionFetch:
     cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift
     cdef uint32_t page_lines_shift       # a line's number to its page's in the first-level TLB
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
-    cdef Recent recent[RECENT_LINES]              # by low bits of the line's number
+    cdef RecentFetch recent[RECENT_LINES]         # by low bits of the line's number
     cdef uint64_t recent_mask
     cdef uint64_t last_page      # number of the page used last: its entry is present, and the most recent
     cdef uint16_t page_lines[PAGE_CLASSES]        # lines in L1I of the pages of a class
     cdef StreamingBuffer buffer
     cdef Queue requests          # RAB: lines in flight
     cdef Queue hints             # PVAB: addresses of hints that wait for the prefetch pipeline
-    cdef Stream stream
+    cdef PrefetchStream stream
     cdef uint32_t stream_lines
     cdef int64_t prefetch_free   # cycle from which the prefetch pipeline takes a hint
     cdef LineGroup groups[LINE_GROUPS]            # contents of L1I and the streaming buffer
@@ -73,29 +73,30 @@ cdef class InstructionFetch:
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil
     # The same for all windows of a line, by its number.
     cdef bint quick_line(self, uint64_t number, int64_t now) noexcept nogil
-    cdef void note_quick(self, Notes* notes) noexcept nogil
-    cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    cdef void record_quick(self, EventLog* event_log) noexcept nogil
+    cdef void fetch(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     # The snoop of an fc that a recording does not say the line of.
-    cdef void note_flush(self, Notes* notes) noexcept nogil
+    cdef void record_flush(self, EventLog* event_log) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
-    cdef void watch(self, Shares shares) noexcept nogil
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
     # Cycle before which everything is final when the front end is at cycle ``now``.
     cdef int64_t settled(self, int64_t now) noexcept nogil
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil
-    cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil
+    cdef int64_t bring(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+                       Fetched* out) noexcept nogil
+    cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
     cdef void drop_page(self, uint64_t page) noexcept nogil
-    cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
+    cdef int64_t request_line(self, EventLog* event_log, uint64_t line, int kind, int64_t now) noexcept nogil
     # So many lines were requested.
-    cdef void note_lines(self, Notes* notes, uint32_t asked) noexcept nogil
+    cdef void record_lines(self, EventLog* event_log, uint32_t asked) noexcept nogil
     cdef LineGroup* group_of(self, uint64_t number) noexcept nogil
     cdef void find_lines(self, LineGroup* group, uint64_t number) noexcept nogil
     cdef bint present(self, uint64_t line) noexcept nogil

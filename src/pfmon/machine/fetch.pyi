@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from pfmon.machine.l2 import L2
 from pfmon.machine.machine_figures import Value
 from pfmon.machine.predictor import BranchPredictor
-from pfmon.machine.tags import TagStore
+from pfmon.machine.tag_store import TagStore
 
 class InstructionFetch:
     """Instruction side of the memory hierarchy."""

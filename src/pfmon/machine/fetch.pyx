@@ -1,28 +1,29 @@
 """L1I, the instruction TLBs, the page walker for them, demand fetches and the streaming buffer.
 
-A fetch that misses L1I requests the line from L2. Prefetched lines (prefetch.pyx) arrive in the streaming buffer and
-move to L1I when they are fetched; in flight they are in the request address buffer (RAB), where a fetch may hit them.
+A fetch that misses L1I requests the line from L2. Prefetched lines (instruction_prefetch.pyx) arrive in the streaming
+buffer and move to L1I when they are fetched; in flight they are in the request address buffer (RAB), where a fetch may
+hit them.
 """
 
 from _collections_abc import Mapping
 
 from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
-from pfmon.machine.causes cimport FrontCause
-from pfmon.machine.causes import FrontCause as PythonCause
+from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.capture_listener cimport TlbLevel
+from pfmon.machine.event_log cimport record, recorded
+from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
+from pfmon.machine.instruction_prefetch cimport hint, is_due, keep_line, pump, redirect
 from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_WALK
-from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
 from pfmon.machine.present_lines cimport (
     GROUP_LINES, GROUP_SHIFT, line_arrives, line_bit, line_leaves, place_of_group, start_groups)
-from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.shares cimport Shares, watch_queue
+from pfmon.machine.stall_causes cimport FrontCause
+from pfmon.machine.stall_causes import FrontCause as PythonCause
 from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
-from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
-from pfmon.machine.tags import cache_tags
+from pfmon.machine.tag_store cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
+from pfmon.machine.tag_store import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
-from pfmon.machine.watch cimport TlbLevel
 
 
 cdef class InstructionFetch:
@@ -67,7 +68,7 @@ cdef class InstructionFetch:
         return self.quick_line(address >> self.line_shift, now)
 
     cdef inline bint quick_line(self, uint64_t number, int64_t now) noexcept nogil:
-        cdef const Recent* recent = &self.recent[number & self.recent_mask]
+        cdef const RecentFetch* recent = &self.recent[number & self.recent_mask]
         if recent.line == number and number >> self.page_lines_shift == self.last_page:
             return now >= recent.ready
         return self.quick_otherwise(number << self.line_shift, now)
@@ -90,16 +91,16 @@ cdef class InstructionFetch:
         self.recent[number & self.recent_mask].line = number
         self.recent[number & self.recent_mask].ready = ready
 
-    cdef void note_quick(self, Notes* notes) noexcept nogil:
-        note(notes, Occurrence.L1I_READ, 1)
+    cdef void record_quick(self, EventLog* event_log) noexcept nogil:
+        record(event_log, Occurrence.L1I_READ, 1)
 
-    cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
+    cdef void fetch(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef int64_t translated, place
         if is_due(self, now):
-            pump(self, notes, now)
-        note(notes, Occurrence.L1I_READ, 1)
+            pump(self, event_log, now)
+        record(event_log, Occurrence.L1I_READ, 1)
         out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
-        translated = self.translate(notes, address, now, out)
+        translated = self.translate(event_log, address, now, out)
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
         out.second_cause = FrontCause.FRONT_IMISS
@@ -108,7 +109,7 @@ cdef class InstructionFetch:
             self.cache.touch(place)
             out.ready = translated
         else:
-            out.ready = self.bring(notes, address, place, translated, out)
+            out.ready = self.bring(event_log, address, place, translated, out)
             if translated > now:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
@@ -116,35 +117,35 @@ cdef class InstructionFetch:
         self.used(address, out.ready)
 
     # Translates the window's address; returns the cycle of the translation.
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         self.last_page = address >> self.tlb_shift
         if lookup(self.tlb1, address | self.thread):
             return now
-        note(notes, Occurrence.ITLB1_MISS, 1)
+        record(event_log, Occurrence.ITLB1_MISS, 1)
         if self.tlb2 is None:
-            now = self.walk(notes, address, now, out)
+            now = self.walk(event_log, address, now, out)
         elif lookup(self.tlb2, address | self.thread):
             now += self.transfer_cycles
             out.level = TlbLevel.TLB_L2
         else:
-            note(notes, Occurrence.ITLB2_MISS, 1)
-            now = self.walk(notes, address, now, out)
+            record(event_log, Occurrence.ITLB2_MISS, 1)
+            now = self.walk(event_log, address, now, out)
             insert(self.tlb2, address | self.thread)
-        self.insert_first(notes, address)
+        self.insert_first(event_log, address)
         return now
 
     # The page walker reads the VHPT through L2; on a miss there the operating system inserts the entry.
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
-        note(notes, Occurrence.HPW_READ, 1)
-        now = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        record(event_log, Occurrence.HPW_READ, 1)
+        now = self.l2.request(event_log, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         if self.table.knows(page):
-            note(notes, Occurrence.ITLB_WALKED, 1)
+            record(event_log, Occurrence.ITLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
             return now
-        note(notes, Occurrence.ITLB_FILLED, 1)
-        note(notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        record(event_log, Occurrence.ITLB_FILLED, 1)
+        record(event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
         out.kernel = self.software_cycles
@@ -152,7 +153,7 @@ cdef class InstructionFetch:
 
     # Inserts an entry into the first-level TLB; lines of the evicted page are invalidated, unless it is the other
     # thread's entry for the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
-    cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
+    cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil:
         cdef int64_t place = ABSENT
         cdef uint64_t gone
         if self.shared:
@@ -161,35 +162,36 @@ cdef class InstructionFetch:
             place = self.tlb1.tags.victim(address | self.thread)
             gone = self.tlb1.tags.numbers[place]
             if self.prevalidated and gone != NO_NUMBER:
-                note(notes, Occurrence.L1I_PURGED, 1)
+                record(event_log, Occurrence.L1I_PURGED, 1)
                 self.drop_page(gone & ~(self.shared >> self.tlb_shift))
         self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
     # Fetches a line that is not in L1I (`place` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil:
+    cdef int64_t bring(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+                       Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef Buffered* found
         cdef int64_t ready
         if place != ABSENT:
-            note(notes, Occurrence.L1I_RAB_HIT, 1)
+            record(event_log, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
             out.asked, out.under_way = now, 1
             self.cache.touch(place)
             return self.cache.infos[place].ready
         found = find_buffered(&self.buffer, line)
         if found == NULL:
-            note(notes, Occurrence.L1I_DEMAND_MISS, 1)
+            record(event_log, Occurrence.L1I_DEMAND_MISS, 1)
             out.second_cause = FrontCause.FRONT_IMISS
             out.asked = now
-            ready = self.ask(notes, line, REQUEST_FETCH, now)
-            self.note_lines(notes, 1)
+            ready = self.request_line(event_log, line, REQUEST_FETCH, now)
+            self.record_lines(event_log, 1)
         elif found.ready > now:
-            note(notes, Occurrence.L1I_RAB_HIT, 1)
+            record(event_log, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
             out.asked, out.under_way = now, 1
             ready = found.ready
         else:
-            note(notes, Occurrence.L1I_ISB_HIT, 1)
+            record(event_log, Occurrence.L1I_ISB_HIT, 1)
             ready = now
         if found != NULL:
             leave_buffer(&self.buffer, found)
@@ -197,14 +199,14 @@ cdef class InstructionFetch:
                 self.stream.left += 1
                 if self.stream.left == 1 and self.stream.since <= now:
                     self.stream.since = now + 1
-        self.fill(notes, line, ready)
+        self.fill(event_log, line, ready)
         return ready
 
-    # Requests a line from L2 (see note_lines); returns its arrival.
-    cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
+    # Requests a line from L2 (see record_lines); returns its arrival.
+    cdef int64_t request_line(self, EventLog* event_log, uint64_t line, int kind, int64_t now) noexcept nogil:
         cdef int64_t at = room_in_queue(&self.requests, now), ready
         cdef uint64_t part
-        ready = self.l2.request(notes, line, self.line, kind, 0, at)
+        ready = self.l2.request(event_log, line, self.line, kind, 0, at)
         enter_queue(&self.requests, at, ready)
         part = line & ~<uint64_t>(self.brought - 1)
         while part < (line & ~<uint64_t>(self.brought - 1)) + self.brought:
@@ -213,14 +215,14 @@ cdef class InstructionFetch:
             part += self.line
         return ready
 
-    cdef void note_lines(self, Notes* notes, uint32_t asked) noexcept nogil:
-        note(notes, Occurrence.ISB_LINE_IN, asked)
-        note(notes, Occurrence.ISB_PAIR_IN, asked * (self.brought // WINDOW))
+    cdef void record_lines(self, EventLog* event_log, uint32_t asked) noexcept nogil:
+        record(event_log, Occurrence.ISB_LINE_IN, asked)
+        record(event_log, Occurrence.ISB_PAIR_IN, asked * (self.brought // WINDOW))
 
-    cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil:
+    cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil:
         cdef int64_t place = self.cache.victim(address)
         cdef uint64_t gone = self.cache.numbers[place]
-        note(notes, Occurrence.L1I_FILL, 1)
+        record(event_log, Occurrence.L1I_FILL, 1)
         if gone != NO_NUMBER:
             self.lines_of(gone << self.line_shift)[0] -= 1
             if self.predictor is not None:
@@ -282,15 +284,15 @@ cdef class InstructionFetch:
     cdef bint present(self, uint64_t line) noexcept nogil:
         return self.group_of(line >> self.line_shift).lines & line_bit(line >> self.line_shift) != 0
 
-    cdef void note_flush(self, Notes* notes) noexcept nogil:
-        note(notes, Occurrence.L1I_SNOOPED, 1)
+    cdef void record_flush(self, EventLog* event_log) noexcept nogil:
+        record(event_log, Occurrence.L1I_SNOOPED, 1)
 
     cdef int64_t settled(self, int64_t now) noexcept nogil:
         return self.stream.since if self.stream.left and self.stream.since < now else now
 
-    cdef void watch(self, Shares shares) noexcept nogil:
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:
         """Accounts these levels by event set."""
-        watch_queue(shares, &self.requests)
+        account_queue(shares, &self.requests)
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries."""
@@ -304,16 +306,16 @@ cdef class InstructionFetch:
 
     def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]:
         """Fetches one window: cycle of its arrival, cycles by front-end cause, occurrences."""
-        cdef Notes notes
+        cdef EventLog event_log
         cdef Fetched out
-        notes.count, notes.context = 0, 0
-        self.fetch(&notes, address, now, &out)
+        event_log.count, event_log.context = 0, 0
+        self.fetch(&event_log, address, now, &out)
         waits = {}
         if out.ready - out.second_cycles > now:
             waits[PythonCause(out.cause).name] = out.ready - out.second_cycles - now
         if out.second_cycles:
             waits[PythonCause(out.second_cause).name] = out.second_cycles
-        return out.ready, waits, totals(&notes)
+        return out.ready, waits, totals(&event_log)
 
     def quick_at(self, address: int, now: int) -> bool:
         """Calls quick() for a window."""
@@ -321,17 +323,17 @@ cdef class InstructionFetch:
 
     def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]:
         """Takes a branch: occurrences."""
-        cdef Notes notes
-        notes.count, notes.context = 0, 0
-        redirect(self, &notes, target, many, now)
-        return totals(&notes)
+        cdef EventLog event_log
+        event_log.count, event_log.context = 0, 0
+        redirect(self, &event_log, target, many, now)
+        return totals(&event_log)
 
     def hint_at(self, target: int, now: int) -> dict[str, int]:
         """brp: occurrences."""
-        cdef Notes notes
-        notes.count, notes.context = 0, 0
-        hint(self, &notes, target, now)
-        return totals(&notes)
+        cdef EventLog event_log
+        event_log.count, event_log.context = 0, 0
+        hint(self, &event_log, target, now)
+        return totals(&event_log)
 
     def finish_at(self, now: int) -> None:
         """Calls finish()."""
@@ -368,10 +370,10 @@ cdef class InstructionFetch:
         return {"RAB_FULL": [others + almost, full], "RAB_ALMOST_FULL": [others, almost + full]}
 
 
-cdef dict totals(const Notes* notes):
+cdef dict totals(const EventLog* event_log):
     """Converts recorded events to occurrence -> times."""
     found: dict[str, int] = {}
-    for occurrence, times in noted(notes):
+    for occurrence, times in recorded(event_log):
         name = PythonOccurrence(occurrence).name
         found[name] = found.get(name, 0) + times
     return found

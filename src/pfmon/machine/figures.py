@@ -13,7 +13,7 @@ from os.path import dirname, join
 
 from pfmon.errors import BadValueError
 from pfmon.light_typing import NamedTuple
-from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
+from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ IDEAL_BE_LOST_BW_DUE_TO_FE).
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from pfmon.machine.access_log cimport MemoryEvent, fetch_event, request_fetch_window
 from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.causes cimport (
+from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT
+from pfmon.machine.fetch cimport Fetched
+from pfmon.machine.pipeline_state cimport MAX_STATE_WAITS
+from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
+from pfmon.machine.stall_causes cimport (
     FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE,
     FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS, FRONT_UNREACHED)
-from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.notes cimport NOTE_INSTRUCTION
-from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
-from pfmon.machine.script cimport Event, ask_fetch, fetch_event
-from pfmon.machine.state cimport MOST_WAITS
 
 cdef enum:
     FURTHEST = 1 << 20           # maximum distance of a state's cycles
@@ -43,14 +43,15 @@ cdef class FrontEnd:
         self.fetch, self.records = fetch, records
         self.buffer_windows = config["frontend.buffer"] // 2
 
-    cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
+    cdef void deliver(self, EventLog* event_log, const BlockExecution* run, const PipelineOp* step, uint32_t number,
+                      int64_t earliest,
                       int64_t free) noexcept nogil:
         """Fetches the window of ``step``: arrival, and causes of the wait."""
         cdef int64_t at = self.ready + 1 + self.bubbles
         cdef int64_t full = earliest - self.buffer_windows - at
         cdef int64_t second
         cdef Fetched fetched
-        cdef Event event
+        cdef MemoryEvent event
         if self.bubbles:
             self.wait_for(run, number, at, self.bubble_cause, self.bubbles)
             self.bubbles = 0
@@ -58,16 +59,16 @@ cdef class FrontEnd:
         if full > 0:
             self.stand(run.number, number, FRONT_IBFULL, full)
             at += full
-        notes.context = <uint64_t>number << NOTE_INSTRUCTION
+        event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT
         if step.window < run.slow_window or self.is_of_line_before(step, run):
-            self.fetch.note_quick(notes)
+            self.fetch.record_quick(event_log)
         else:
             event = fetch_event(number, step.window - run.first_window)
-            ask_fetch(self.script, self.fetch, notes, &event, step.window, at, &fetched)
+            request_fetch_window(self.access_log, self.fetch, event_log, &event, step.window, at, &fetched)
             if fetched.kernel:
                 fetched.ready -= fetched.kernel
                 self.kernel = fetched.kernel
-            if self.watch is not None:
+            if self.listener is not None:
                 self.show(run, step, number, &fetched)
             if fetched.ready > at:
                 second = fetched.second_cycles
@@ -80,18 +81,20 @@ cdef class FrontEnd:
         self.ready = at
         self.window = step.window
 
-    cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil:
+    cdef bint is_of_line_before(self, const PipelineOp* step, const BlockExecution* run) noexcept nogil:
         """Whether the block's window before this one is of the same line, which has arrived: this one has, too."""
         return (step.window > run.slow_window and step.window > run.first_window
                 and step.window & (self.fetch.line - 1) != 0)
 
-    cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil:
+    cdef void show(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
+                   const Fetched* fetched) noexcept nogil:
         """Notifies the capture listener of misses."""
         cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
-        if fetched.level and self.watch.fetch_translations:
-            self.watch.fetch_translation(run.number, number, line, fetched.level)
-        if fetched.asked >= 0 and self.watch.fetches:
-            self.watch.fetch(run.number, number, line, fetched.ready + fetched.kernel - fetched.asked, fetched.under_way)
+        if fetched.level and self.listener.fetch_translations:
+            self.listener.fetch_translation(run.number, number, line, fetched.level)
+        if fetched.asked >= 0 and self.listener.fetches:
+            self.listener.fetch(run.number, number, line, fetched.ready + fetched.kernel - fetched.asked,
+                                fetched.under_way)
 
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil:
         """Redirects fetch after a taken branch or a late not-taken prediction."""
@@ -135,7 +138,7 @@ cdef class FrontEnd:
         self.records.add_bubbles(number, instruction, BUBBLE_FRONT, cause, cycles)
         self.records.add_bubbles(number, instruction, BUBBLE_ENTRANCE, cause, 2 * cycles)
 
-    cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
+    cdef void wait_for(self, const BlockExecution* run, uint32_t number, int64_t until, uint32_t front,
                        int64_t cycles) noexcept nogil:
         """Accounts a stall of delivery until a cycle, which may reach the back end."""
         if cycles <= 0:
@@ -149,7 +152,7 @@ cdef class FrontEnd:
             self.waits[self.wait_count].front = front
             self.wait_count += 1
 
-    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
+    cdef void account_ideal(self, const BlockExecution* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
         """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end is stalled."""
         cdef int64_t end
         cdef uint32_t i
@@ -161,7 +164,8 @@ cdef class FrontEnd:
         if until > at:
             self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
 
-    cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil:
+    cdef void account_waits(self, const BlockExecution* run, uint32_t instruction, int64_t at,
+                            int64_t start) noexcept nogil:
         """Attributes the cycles from ``at`` to ``start``, without delivery, to the front end's waits."""
         cdef int64_t until
         cdef uint32_t i
@@ -182,14 +186,14 @@ cdef class FrontEnd:
 
     # --- for the memo
 
-    cdef bint save(self, State* state, int64_t now) noexcept nogil:
+    cdef bint save(self, PipelineState* state, int64_t now) noexcept nogil:
         """Saves its part of a state; False when it does not fit in one."""
         cdef uint32_t i, waits = 0
         if self.ready - now < -FURTHEST:
             return False
         for i in range(self.wait_count):
             waits += self.waits[i].until > now
-        if waits > MOST_WAITS:
+        if waits > MAX_STATE_WAITS:
             return False
         state.window = self.window
         state.front = <int32_t>(self.ready - now)
@@ -202,7 +206,7 @@ cdef class FrontEnd:
                 state.wait_count += 1
         return True
 
-    cdef void restore(self, const State* state, int64_t now) noexcept nogil:
+    cdef void restore(self, const PipelineState* state, int64_t now) noexcept nogil:
         """Restores a state."""
         cdef uint32_t i
         self.window = state.window

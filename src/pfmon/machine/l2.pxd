@@ -2,13 +2,13 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.banks cimport Banks
-from pfmon.machine.notes cimport Notes
-from pfmon.machine.l3 cimport Line, L3
-from pfmon.machine.queues cimport Queue
-from pfmon.machine.shares cimport Shares
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.bounded_queue cimport Queue
+from pfmon.machine.event_log cimport EventLog
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
+from pfmon.machine.l2_banks cimport Banks
+from pfmon.machine.l3 cimport L3, L3Line
 from pfmon.machine.mshr cimport MshrFile
+from pfmon.machine.tag_store cimport TagStore
 
 cpdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -40,7 +40,7 @@ cdef class L2:
     cdef uint64_t other_thread   # bits of L1D's addresses of the program's other thread; 0: there is none
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
-    cdef int64_t look_cycles     # between lookups of a line in flight; 0: only on its arrival
+    cdef int64_t lookup_cycles   # between lookups of a line in flight; 0: only on its arrival
     cdef int64_t write_cycles    # of a victim's way to L3
     cdef int64_t float_extra, l3_float_extra
     cdef int64_t issue_again     # cycles until what was cancelled is issued again, at least
@@ -60,7 +60,7 @@ cdef class L2:
     cdef MshrFile leaving_victims        # modified lines in the victim buffers
 
     # Returns the arrival of a request of cycle `now`; for a write: the cycle in which the queue accepts it.
-    cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
+    cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
     # Whether a read or write would be a hit in L2 (writes: in state M or E; no releases) with nothing in the way but reads
     # of its own cycle (banks.turn); without effect but for recency and, after a yes for a write, the state M.
@@ -72,46 +72,49 @@ cdef class L2:
     # The place of a line that a read in cycle `now` would find, if it took L2's latency and no more, or ABSENT; without
     # any effect.
     cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil
-    # `request` of a read of that place, without its notes (`note_quick`) and its turn (`took_turn`).
+    # `request` of a read of that place, without its notes (`record_quick`) and its turn (`took_turn`).
     cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil
-    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil
     # A fence in cycle `now`, which the queue takes in cycle `taken`: the cycle in which everything before it is done, and
     # before which nothing behind it is.
     cdef int64_t fence(self, int64_t now) noexcept nogil
     # fc: the line leaves L2, L3 and the other core that shares memory, and is written back if one of them changed it.
-    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
-    cdef void watch(self, Shares shares) noexcept nogil
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
 
-    cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
+    cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
     # The cycle from `now` on in which the queue takes an access; it is `taken`.
     cdef int64_t enter(self, int kind, int64_t now) noexcept nogil
     # The cycle in which order lets an access go on that would in cycle `start`.
-    cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil
+    cdef int64_t in_order(self, EventLog* event_log, int kind, uint32_t flags, int64_t start) noexcept nogil
     # The cycle from `start` on in which an access finds a tag port and its bank: it is issued again until it does.
-    cdef int64_t issue(self, Notes* notes, uint64_t address, int kind, bint reaches_data, int64_t start) noexcept nogil
+    cdef int64_t issue(self, EventLog* event_log, uint64_t address, int kind, bint reaches_data,
+                       int64_t start) noexcept nogil
     # What is in its way in a cycle, as an occurrence; NOTHING_HAPPENED: nothing.
     cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
     cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
     # Why an access recirculates: its line is on its way; a write that hits; a miss.
-    cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
+    cdef void record_recirculation(self, EventLog* event_log, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
     # Returns the number of lookups in so many cycles.
-    cdef uint32_t looks(self, int64_t cycles) noexcept nogil
-    cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil
-    cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil
-    cdef void note_fetch_again(self, Notes* notes, uint32_t occurrence, int64_t cycles) noexcept nogil
-    cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
-    cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil
+    cdef uint32_t lookup_count(self, int64_t cycles) noexcept nogil
+    cdef void record_sibling(self, EventLog* event_log, uint64_t address, int64_t start) noexcept nogil
+    cdef void record_miss(self, EventLog* event_log, uint64_t address, int64_t start, bint crowded) noexcept nogil
+    cdef void record_refetch(self, EventLog* event_log, uint32_t occurrence, int64_t cycles) noexcept nogil
+    cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
+    cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil
     # `start`: the cycle in which it is issued; `asked`: in which it was to be.
-    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags, int64_t asked,
+    cdef int64_t hit(self, EventLog* event_log, int64_t place, uint64_t address, int kind, uint32_t flags,
+                     int64_t asked,
                      int64_t start) noexcept nogil
-    cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil
+    cdef int64_t miss(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
+                      int64_t start) noexcept nogil
     # The cycle from `now` on in which a victim buffer is free for what is in a place, if it needs one.
     cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil
-    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, bint for_code, int64_t now,
+    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil
     cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil

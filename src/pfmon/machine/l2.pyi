@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 
 from pfmon.machine.machine_figures import Value
-from pfmon.machine.tags import TagStore
+from pfmon.machine.tag_store import TagStore
 
 class RequestKind(IntEnum):
     REQUEST_READ = 0

@@ -5,30 +5,21 @@ asked; misses hold a fill buffer until their line is there. Release operations w
 operations keep those behind them waiting; both stay in the queue until they are done. Fetches have a queue of their own.
 
 An access takes a tag port when it is issued, and a read its bank of the data array; what finds none is cancelled and issued
-again (banks.pxd). A line is written in the cycle before it is there, and read in which it leaves. Stores wait in the data
-buffer until no read wants their bank, so only these are in their way.
+again (l2_banks.pxd). A line is written in the cycle before it is there, and read in which it leaves. Stores wait in the
+data buffer until no read wants their bank, so only these are in their way.
 """
 
-from pfmon.machine.banks cimport (
-    NO_BANK, bank_is_taken, bank_of, is_in_line, ports_are_taken, start_banks, take_turn)
-from pfmon.machine.notes cimport note, noted
-from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.event_log cimport record, recorded
+from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
+from pfmon.machine.l2_banks cimport NO_BANK, bank_is_taken, bank_of, is_in_line, ports_are_taken, start_banks, take_turn
 from pfmon.machine.l3 cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
-from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.shares cimport Shares, watch_queue
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
-from pfmon.machine.tags import cache_tags
 from pfmon.machine.mshr cimport (
-    ASKED_BY_DATA,
-    ASKED_BY_FETCH,
-    MOST_MSHRS,
-    Mshr,
-    find_mshr,
-    missed_same_index,
-    allocate_mshr,
-    recirculation_of,
-    room_for_mshr,
-)
+    ASKED_BY_DATA, ASKED_BY_FETCH, MAX_MSHRS, Mshr, allocate_mshr, find_mshr, missed_same_index, recirculation_of,
+    room_for_mshr)
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.tag_store cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
+from pfmon.machine.tag_store import cache_tags
 
 cdef uint32_t OPERATION[REQUEST_KINDS]
 OPERATION[<int>REQUEST_READ] = Occurrence.L2_OP_LOAD
@@ -46,15 +37,15 @@ cdef inline bint writes(int kind) noexcept nogil:
     return kind == REQUEST_WRITE or kind == REQUEST_SEMAPHORE
 
 
-cdef inline void note_reference(Notes* notes, int kind, bint found) noexcept nogil:
+cdef inline void record_reference(EventLog* event_log, int kind, bint found) noexcept nogil:
     """Records the events of every data access: its kind, and whether its first lookup hit."""
     cdef uint32_t times = 2 if kind == REQUEST_SEMAPHORE else 1
     if kind != REQUEST_WRITE:
-        note(notes, Occurrence.L2_DATA_READ, 1)
+        record(event_log, Occurrence.L2_DATA_READ, 1)
     if writes(kind):
-        note(notes, Occurrence.L2_DATA_WRITE, 1)
-    note(notes, Occurrence.L2_DATA_HIT if found else Occurrence.L2_DATA_MISS, times)
-    note(notes, OPERATION[kind], 1)
+        record(event_log, Occurrence.L2_DATA_WRITE, 1)
+    record(event_log, Occurrence.L2_DATA_HIT if found else Occurrence.L2_DATA_MISS, times)
+    record(event_log, OPERATION[kind], 1)
 
 
 cdef class L2:
@@ -69,7 +60,7 @@ cdef class L2:
         self.data = cache_tags(config, name)
         self.code = cache_tags(config, "l2i") if self.split else self.data
         self.latency = config[f"{name}.latency"]
-        self.look_cycles = config[f"{name}.look"]
+        self.lookup_cycles = config[f"{name}.look"]
         self.queued_latency = config[f"{name}.queued_latency"]
         self.semaphore_latency = config[f"{name}.semaphore_latency"]
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
@@ -87,29 +78,29 @@ cdef class L2:
         start_queue(&self.fetches, config["l2i.queue"] if self.split else FETCH_QUEUE)
         start_queue(&self.write_buffers, config["l3.write_buffers"])
 
-    cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
+    cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil:
         if kind == REQUEST_FETCH or kind == REQUEST_FETCH_PREFETCH:
-            return self.request_fetch(notes, address, kind, now)
-        return self.request_data(notes, address, kind, flags, now)
+            return self.request_fetch(event_log, address, kind, now)
+        return self.request_data(event_log, address, kind, flags, now)
 
-    cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
+    cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil:
         cdef int64_t asked, start, done, place
         cdef bint reaches_data
-        asked = self.in_order(notes, kind, flags, self.enter(kind, now))
+        asked = self.in_order(event_log, kind, flags, self.enter(kind, now))
         place = quick_find(self.data, address)
         reaches_data = place != ABSENT and self.data.infos[place].ready <= asked
         start = asked
         if asked <= self.banks.latest or asked < self.busy_until:
-            start = self.issue(notes, address, kind, reaches_data, asked)
+            start = self.issue(event_log, address, kind, reaches_data, asked)
         elif self.banks.limited:                 # nothing can be in the way
             take_turn(&self.banks, bank_of(&self.banks, address) if reaches_data and kind != REQUEST_WRITE else NO_BANK,
                       asked, self.taken)
         if place != ABSENT:
-            done = self.hit(notes, place, address, kind, flags, asked, start)
+            done = self.hit(event_log, place, address, kind, flags, asked, start)
         else:
-            done = self.miss(notes, address, kind, flags, start)
+            done = self.miss(event_log, address, kind, flags, start)
         if flags & REQUEST_ACQUIRE:
             self.ordered, self.ordering, self.ordered_by_fence = done, self.taken, 0
             enter_queue(&self.acquires, self.taken, done)
@@ -125,12 +116,13 @@ cdef class L2:
         self.last_taken = self.taken = start
         return start
 
-    cdef int64_t issue(self, Notes* notes, uint64_t address, int kind, bint reaches_data, int64_t start) noexcept nogil:
+    cdef int64_t issue(self, EventLog* event_log, uint64_t address, int kind, bint reaches_data,
+                       int64_t start) noexcept nogil:
         cdef uint32_t bank = bank_of(&self.banks, address) if reaches_data else NO_BANK
         cdef uint32_t reason = self.in_the_way(bank, kind, start)
         if reason:
             if start == self.taken:              # otherwise order has cancelled it before
-                note(notes, reason, 1)
+                record(event_log, reason, 1)
             start += self.issue_again
             while self.in_the_way(bank, kind, start):
                 start += 1
@@ -154,7 +146,7 @@ cdef class L2:
         cdef const Mshr* line
         i = self.mshrs.first
         while i != self.mshrs.next:
-            line = &self.mshrs.mshrs[i & (MOST_MSHRS - 1)]
+            line = &self.mshrs.mshrs[i & (MAX_MSHRS - 1)]
             i += 1
             if line.ready == cycle + 1 and line.asked_by == ASKED_BY_DATA:
                 if is_in_line(&self.banks, bank, line.number << self.data.shift):
@@ -163,7 +155,7 @@ cdef class L2:
                     return Occurrence.OZQ_CANCEL_OZDATA
         i = self.leaving_victims.first
         while i != self.leaving_victims.next:
-            line = &self.leaving_victims.mshrs[i & (MOST_MSHRS - 1)]
+            line = &self.leaving_victims.mshrs[i & (MAX_MSHRS - 1)]
             i += 1
             if line.asked == cycle and line.asked_by == ASKED_BY_DATA \
                     and is_in_line(&self.banks, bank, line.number << self.data.shift):
@@ -194,7 +186,7 @@ cdef class L2:
             if done > self.quick_from:
                 self.quick_from = done
 
-    cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil:
+    cdef int64_t in_order(self, EventLog* event_log, int kind, uint32_t flags, int64_t start) noexcept nogil:
         cdef uint32_t reason = Occurrence.NOTHING_HAPPENED
         if flags & REQUEST_RELEASE and start < max(self.latest, self.reads_done):
             reason = Occurrence.OZQ_CANCEL_RELEASE
@@ -212,7 +204,7 @@ cdef class L2:
             if kind == REQUEST_SEMAPHORE:
                 reason = Occurrence.OZQ_CANCEL_SEMAPHORE
         if reason:
-            note(notes, reason, 1)
+            record(event_log, reason, 1)
         return start
 
     cdef int64_t fence(self, int64_t now) noexcept nogil:
@@ -226,12 +218,12 @@ cdef class L2:
         enter_queue(&self.acquires, self.taken, done)
         return done
 
-    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+    cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil:
         cdef uint64_t line = address >> self.data.shift << self.data.shift
-        cdef int64_t start = self.issue(notes, address, REQUEST_FLUSH, 0, self.enter(REQUEST_FLUSH, now)), place
+        cdef int64_t start = self.issue(event_log, address, REQUEST_FLUSH, 0, self.enter(REQUEST_FLUSH, now)), place
         cdef int64_t done = start + self.latency
         cdef int state = INVALID
-        note(notes, Occurrence.L2_OP_OTHER, 1)
+        record(event_log, Occurrence.L2_OP_OTHER, 1)
         place = quick_find(self.data, address)
         if place != ABSENT:
             state = self.data.infos[place].state
@@ -241,23 +233,24 @@ cdef class L2:
             self.drop_inner(line, <uint64_t>1 << self.data.shift)
         place = quick_find(self.code, address) if self.split else ABSENT
         if place != ABSENT:
-            note(notes, Occurrence.SNOOPED_L2I_HIT, 1)
+            record(event_log, Occurrence.SNOOPED_L2I_HIT, 1)
             self.code.clear(place)
-        self.l3.flush(notes, address, state == MODIFIED, start)
+        self.l3.flush(event_log, address, state == MODIFIED, start)
         enter_queue(&self.ozq, self.taken, done)
         self.not_before(done)
 
-    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags, int64_t asked,
+    cdef int64_t hit(self, EventLog* event_log, int64_t place, uint64_t address, int kind, uint32_t flags,
+                     int64_t asked,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
         cdef bint on_its_way = ready > start
         cdef bint alone = 0      # nothing was in its way but order, banks and ports
         cdef bint passes = 0     # the queue: it leaves no trace there
-        note_reference(notes, kind, not on_its_way)
+        record_reference(event_log, kind, not on_its_way)
         if on_its_way:
-            self.note_recirculation(notes, address, kind, start, ready)
+            self.record_recirculation(event_log, address, kind, start, ready)
         elif writes(kind):
-            self.note_sibling(notes, address, start)
+            self.record_sibling(event_log, address, start)
         if not flags & REQUEST_NO_RECENCY:
             use(self.data, place)
         if kind == REQUEST_SEMAPHORE:
@@ -267,16 +260,16 @@ cdef class L2:
             alone = not on_its_way
             passes = alone and start == self.taken
             if passes:
-                note(notes, Occurrence.L2_BYPASS_SHORT, 1)
+                record(event_log, Occurrence.L2_BYPASS_SHORT, 1)
         else:
             done = start + self.queued_latency
             if not on_its_way and start == self.taken:
-                note(notes, Occurrence.L2_BYPASS_LONG, 1)
+                record(event_log, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
-                note(notes, Occurrence.L2_STORE_HIT_S, 1)
+                record(event_log, Occurrence.L2_STORE_HIT_S, 1)
                 alone = passes = 0
-                ready = self.l3.invalidate(notes, address, start)
+                ready = self.l3.invalidate(event_log, address, start)
                 self.data.infos[place].ready = ready
             self.data.infos[place].state = MODIFIED
         if ready > done:
@@ -296,35 +289,36 @@ cdef class L2:
             enter_queue(&self.data_buffer, self.taken, done)
         return done
 
-    cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil:
-        cdef Line line
+    cdef int64_t miss(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
+                      int64_t start) noexcept nogil:
+        cdef L3Line line
         cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
         cdef int64_t place, asked, buffered
         cdef Mshr* coming
         place = self.data.victim(address)
-        note_reference(notes, kind, 0)
-        note(notes, Occurrence.L2_MISS_SENT, 1)
+        record_reference(event_log, kind, 0)
+        record(event_log, Occurrence.L2_MISS_SENT, 1)
         asked = room_in_queue(&self.fills, start)
         if asked > start:
-            note(notes, Occurrence.L2_FILLS_FULL, 1)
+            record(event_log, Occurrence.L2_FILLS_FULL, 1)
         buffered = self.room_for_victim(self.data, place, room_for_mshr(&self.mshrs, asked))
-        self.l3.read(notes, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
+        self.l3.read(event_log, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
         if line.sent > buffered:
-            note(notes, Occurrence.L3_REJECT_DATA, 1)
+            record(event_log, Occurrence.L3_REJECT_DATA, 1)
         if line.sent == self.taken and start >= self.busy_until:
-            note(notes, Occurrence.L2_BYPASS_MISS, 1)
+            record(event_log, Occurrence.L2_BYPASS_MISS, 1)
         if wanted == WANTED_OWNED and not writes(kind):
             line.state = EXCLUSIVE
         enter_queue(&self.fills, asked, line.ready)
         enter_queue(&self.ozq, self.taken, line.ready if flags & REQUEST_ACQUIRE else line.sent + self.latency)
         if writes(kind):
             enter_queue(&self.data_buffer, self.taken, line.ready)
-        self.note_miss(notes, address, start, buffered > asked)
+        self.record_miss(event_log, address, start, buffered > asked)
         coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
         coming.sent, coming.written = line.sent, writes(kind)
-        self.make_room(notes, self.data, place, 0, line.sent, line.ready)
+        self.make_room(event_log, self.data, place, 0, line.sent, line.ready)
         self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
-        note(notes, Occurrence.L2_FILL_S + line.state - SHARED, 1)
+        record(event_log, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         self.busy(line.ready)
         self.not_before(line.ready)
         return line.ready + (self.l3_float_extra if kind == REQUEST_FLOAT_READ else 0)
@@ -333,29 +327,29 @@ cdef class L2:
         if done > self.latest:
             self.latest, self.latest_taken = done, self.taken
 
-    cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
+    cdef void record_recirculation(self, EventLog* event_log, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil:
         cdef Mshr* line = find_mshr(&self.mshrs, address >> self.data.shift, start)
         cdef uint32_t reason = recirculation_of(line, start)
-        note(notes, reason, 1)
-        note(notes, Occurrence.L2_LOOK_AGAIN, self.looks(ready - start))
+        record(event_log, reason, 1)
+        record(event_log, Occurrence.L2_LOOK_AGAIN, self.lookup_count(ready - start))
         if (reason == Occurrence.L2_RECIRC_FILL_HIT or reason == Occurrence.L2_RECIRC_OZQ_MISS
                 or reason == Occurrence.L2_RECIRC_L1W):
-            note(notes, Occurrence.L2_SECONDARY_WRITE if writes(kind) else Occurrence.L2_SECONDARY_READ, 1)
+            record(event_log, Occurrence.L2_SECONDARY_WRITE if writes(kind) else Occurrence.L2_SECONDARY_READ, 1)
         if line != NULL:
             if line.awaited:
-                note(notes, Occurrence.L2_BEHIND_RECIRC, 1)
+                record(event_log, Occurrence.L2_BEHIND_RECIRC, 1)
             line.awaited = 1
 
-    cdef uint32_t looks(self, int64_t cycles) noexcept nogil:
-        return <uint32_t>((cycles - 1) // self.look_cycles + 1) if self.look_cycles else 1
+    cdef uint32_t lookup_count(self, int64_t cycles) noexcept nogil:
+        return <uint32_t>((cycles - 1) // self.lookup_cycles + 1) if self.lookup_cycles else 1
 
-    cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil:
+    cdef void record_sibling(self, EventLog* event_log, uint64_t address, int64_t start) noexcept nogil:
         if start < self.busy_until and missed_same_index(&self.mshrs, self.data, address, start, 1):
-            note(notes, Occurrence.L2_RECIRC_TAG_NOTOK, 1)
-            note(notes, Occurrence.L2_LOOK_AGAIN, 1)
+            record(event_log, Occurrence.L2_RECIRC_TAG_NOTOK, 1)
+            record(event_log, Occurrence.L2_LOOK_AGAIN, 1)
 
-    cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil:
+    cdef void record_miss(self, EventLog* event_log, uint64_t address, int64_t start, bint crowded) noexcept nogil:
         cdef uint32_t reason
         if missed_same_index(&self.mshrs, self.data, address, start, self.split):
             reason = Occurrence.L2_RECIRC_SAME_INDEX
@@ -365,8 +359,8 @@ cdef class L2:
             reason = Occurrence.L2_RECIRC_VIC_BUF_FULL
         else:
             return
-        note(notes, reason, 1)
-        note(notes, Occurrence.L2_LOOK_AGAIN, 1)
+        record(event_log, reason, 1)
+        record(event_log, Occurrence.L2_LOOK_AGAIN, 1)
 
     cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil:
         if tags.infos[place].state != MODIFIED:
@@ -374,7 +368,7 @@ cdef class L2:
         return room_in_queue(&self.victims, room_for_mshr(&self.leaving_victims, now))
 
     # Place `place` is for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
-    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, bint for_code, int64_t now,
+    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil:
         cdef int64_t written
         cdef Mshr* leaving
@@ -383,16 +377,16 @@ cdef class L2:
         if state == INVALID:
             return
         if state == MODIFIED:
-            note(notes, Occurrence.L2_WRITE_BACK, 1)
+            record(event_log, Occurrence.L2_WRITE_BACK, 1)
             now = room_in_queue(&self.victims, now)
             written = room_in_queue(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
             leaving = allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
             leaving.asked_by = ASKED_BY_FETCH if for_code else ASKED_BY_DATA
-            self.l3.write_back(notes, gone, now, written)
+            self.l3.write_back(event_log, gone, now, written)
         if self.split and for_code:
-            note(notes, Occurrence.L2I_REPLACED, 1)
+            record(event_log, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:
             self.drop_inner(gone, <uint64_t>1 << tags.shift)
 
@@ -410,49 +404,49 @@ cdef class L2:
                 self.first_level.clear(inner)
             part += <uint64_t>1 << self.first_level.shift
 
-    cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
+    cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
         cdef bint on_its_way = place != ABSENT and self.code.infos[place].ready > start
         if on_its_way:
-            self.note_fetch_again(notes, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
+            self.record_refetch(event_log, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
                                   self.code.infos[place].ready - start)
         elif start > now and place != ABSENT:
-            self.note_fetch_again(notes, Occurrence.L2_FETCH_QUEUED_HIT_DEMAND + ahead, start - now)
+            self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_HIT_DEMAND + ahead, start - now)
         elif start > now:
-            self.note_fetch_again(notes, Occurrence.L2_FETCH_QUEUED_MISS_DEMAND + ahead, start - now)
+            self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_MISS_DEMAND + ahead, start - now)
         if place != ABSENT:
-            note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
+            record(event_log, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
-                note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
+                record(event_log, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
             use(self.code, place)
             done = start + self.fetch_latency
             if self.code.infos[place].ready > done:
                 done = self.code.infos[place].ready
         else:
-            done = self.miss_fetch(notes, address, ahead, start)
+            done = self.miss_fetch(event_log, address, ahead, start)
         enter_queue(&self.fetches, start, done)
         return done
 
-    cdef void note_fetch_again(self, Notes* notes, uint32_t occurrence, int64_t cycles) noexcept nogil:
-        note(notes, occurrence, 1)
-        note(notes, Occurrence.L2_FETCH_LOOK_AGAIN, self.looks(cycles))
+    cdef void record_refetch(self, EventLog* event_log, uint32_t occurrence, int64_t cycles) noexcept nogil:
+        record(event_log, occurrence, 1)
+        record(event_log, Occurrence.L2_FETCH_LOOK_AGAIN, self.lookup_count(cycles))
 
-    cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
-        cdef Line line
+    cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
+        cdef L3Line line
         cdef Mshr* coming
         cdef int64_t place = self.code.victim(address), asked
-        note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
+        record(event_log, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
         if not ahead:
-            note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
+            record(event_log, Occurrence.L2_FETCH_BYPASS_MISS, 1)
         asked = self.room_for_victim(self.code, place, start if self.split else room_for_mshr(&self.mshrs, start))
-        self.l3.read(notes, address, WANTED_FETCH + ahead, 1, asked, &line)
+        self.l3.read(event_log, address, WANTED_FETCH + ahead, 1, asked, &line)
         if line.sent > asked:
-            note(notes, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
+            record(event_log, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
         if not self.split:
             coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
             coming.asked_by = ASKED_BY_FETCH + ahead
-        self.make_room(notes, self.code, place, 1, line.sent, line.ready)
+        self.make_room(event_log, self.code, place, 1, line.sent, line.ready)
         self.code.put(place, address, line.state, line.ready, 1)
         return line.ready
 
@@ -482,19 +476,19 @@ cdef class L2:
         use(self.data, place)
         return now + self.latency
 
-    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil:
-        note_reference(notes, kind, 1)
-        note(notes, Occurrence.OZQ_CANCEL_BANK if turn else Occurrence.L2_BYPASS_SHORT, 1)
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil:
+        record_reference(event_log, kind, 1)
+        record(event_log, Occurrence.OZQ_CANCEL_BANK if turn else Occurrence.L2_BYPASS_SHORT, 1)
 
-    cdef void watch(self, Shares shares) noexcept nogil:
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:
         """Accounts these levels by event set."""
-        watch_queue(shares, &self.ozq)
-        watch_queue(shares, &self.fills)
-        watch_queue(shares, &self.victims)
-        watch_queue(shares, &self.data_buffer)
-        watch_queue(shares, &self.acquires)
-        watch_queue(shares, &self.releases)
-        self.l3.bus.watch(shares)
+        account_queue(shares, &self.ozq)
+        account_queue(shares, &self.fills)
+        account_queue(shares, &self.victims)
+        account_queue(shares, &self.data_buffer)
+        account_queue(shares, &self.acquires)
+        account_queue(shares, &self.releases)
+        self.l3.bus.account_levels(shares)
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries, here or below."""
@@ -517,10 +511,10 @@ cdef class L2:
         self, address: int, kind: int, now: int, flags: int = 0
     ) -> tuple[int, int, list[tuple[int, int]]]:
         """Performs one request (kinds and flags of l2.pxd): cycles of arrival and of acceptance, occurrences."""
-        cdef Notes notes
-        notes.count, notes.context = 0, 0
-        ready = self.request(&notes, address, 8, kind, flags, now)
-        return ready, self.taken, noted(&notes)
+        cdef EventLog event_log
+        event_log.count, event_log.context = 0, 0
+        ready = self.request(&event_log, address, 8, kind, flags, now)
+        return ready, self.taken, recorded(&event_log)
 
     def quick_at(self, address: int, kind: int, now: int) -> bool:
         """Calls quick() for a request."""

@@ -2,25 +2,25 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.bounded_queue cimport Queue
 from pfmon.machine.bus cimport Bus
-from pfmon.machine.notes cimport Notes
-from pfmon.machine.port cimport Port
-from pfmon.machine.queues cimport Queue
+from pfmon.machine.busy_port cimport BusyPort
+from pfmon.machine.event_log cimport EventLog
 from pfmon.machine.snooper cimport Snooper
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tag_store cimport TagStore
 from pfmon.machine.thread_switch cimport ThreadSwitch
 
-cdef enum Wanted:                # kind of L2's request; the order is that of the occurrences
+cdef enum L3Request:             # kind of L2's request; the order is that of the occurrences
     WANTED_DATA = 0
     WANTED_OWNED = 1             # data, for a write
     WANTED_FETCH = 2             # demand instruction fetch
     WANTED_FETCH_AHEAD = 3
     WANTS = 4
 
-cdef struct Line:                # L3's response to L2
+cdef struct L3Line:              # L3's response to L2
     int64_t sent                 # cycle in which L3 accepted the request: a request buffer was free
     int64_t ready
-    int state                    # tags.pxd, State
+    int state                    # tag_store.pxd, State
 
 
 cdef class L3:
@@ -31,16 +31,17 @@ cdef class L3:
     cdef ThreadSwitch switch     # notified of misses; None: the core runs one thread
     cdef Snooper other           # the core that shares memory with this one; None: there is none
     cdef int64_t miss_cycles     # from a request until a miss is detected
-    cdef Port data               # the path of lines from and to L2
+    cdef BusyPort data           # the path of lines from and to L2
 
     # Reads a line that missed L2; `fill`: allocates it in L3.
-    cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil
+    cdef void read(self, EventLog* event_log, uint64_t address, int wanted, bint fill, int64_t now,
+                   L3Line* out) noexcept nogil
     # Writes back a modified line of L2, sent in cycle `sent`.
-    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil
+    cdef void write_back(self, EventLog* event_log, uint64_t address, int64_t now, int64_t sent) noexcept nogil
     # Upgrades L2's line in state S for a write; returns the cycle of the write.
-    cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    cdef int64_t invalidate(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil
     # fc: the line leaves L3, and the other core; it goes to memory if one has it modified, or L2 (`modified`).
-    cdef void flush(self, Notes* notes, uint64_t address, bint modified, int64_t now) noexcept nogil
+    cdef void flush(self, EventLog* event_log, uint64_t address, bint modified, int64_t now) noexcept nogil
     # The other core is asked for a line: the state in which it had it.
-    cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil
-    cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil
+    cdef int snoop_other(self, EventLog* event_log, uint64_t address, int wanted, uint32_t modified) noexcept nogil
+    cdef void insert(self, EventLog* event_log, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil

@@ -7,13 +7,13 @@ state E, of instructions in S, reads for ownership in M (in L2). Lines move from
 
 from libc.stdint cimport uint32_t
 
+from pfmon.machine.bounded_queue cimport enter_queue, room_in_queue, start_queue
 from pfmon.machine.bus cimport BUS_LINE_OF_CODE, BUS_LINE_OF_DATA, BUS_LINE_TO_OWN, Transaction
-from pfmon.machine.notes cimport note
+from pfmon.machine.busy_port cimport occupy, start_port
+from pfmon.machine.event_log cimport record
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.port cimport occupy, start_port
-from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
-from pfmon.machine.tags import cache_tags
+from pfmon.machine.tag_store cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
+from pfmon.machine.tag_store import cache_tags
 
 cdef uint32_t FIRST[WANTS]       # occurrence of a miss by Wanted; hits follow in the order of State
 FIRST[<int>WANTED_DATA] = Occurrence.L3_DATA_READ_MISS_I
@@ -46,85 +46,86 @@ cdef class L3:
         start_port(&self.data, config["l3.transfer"])
         self.miss_cycles = config["l3.latency"]
 
-    cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
+    cdef void read(self, EventLog* event_log, uint64_t address, int wanted, bint fill, int64_t now,
+                   L3Line* out) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
         now = room_in_queue(&self.tracked, now)
         out.sent = now
-        note(notes, FIRST[wanted] + state, 1)
+        record(event_log, FIRST[wanted] + state, 1)
         if place != ABSENT:
             use(self.tags, place)
             out.ready = occupy(&self.data, now) + self.latency[wanted]
             if self.tags.infos[place].ready > out.ready:
                 out.ready = self.tags.infos[place].ready
             if wanted == WANTED_OWNED and state == SHARED:
-                out.ready = self.invalidate(notes, address, now)
+                out.ready = self.invalidate(event_log, address, now)
                 state = self.tags.infos[place].state
             out.state = state
         else:
-            out.ready = self.bus.read(notes, TRANSACTION[wanted], now)
+            out.ready = self.bus.read(event_log, TRANSACTION[wanted], now)
             if self.switch is not None:
                 self.switch.l3_miss(now + self.miss_cycles, out.ready)
             out.state = SHARED if wanted >= WANTED_FETCH else EXCLUSIVE
             if self.other is not None:
-                if self.ask_other(notes, address, wanted, MODIFIED_THERE[wanted]) != INVALID:
+                if self.snoop_other(event_log, address, wanted, MODIFIED_THERE[wanted]) != INVALID:
                     out.state = SHARED
             if fill:
-                self.insert(notes, address, out.state, out.ready, now)
+                self.insert(event_log, address, out.state, out.ready, now)
         if wanted == WANTED_OWNED:
             out.state = MODIFIED
         elif out.state == MODIFIED:
             out.state = EXCLUSIVE    # the modified data are in L3; L2's copy is clean
         enter_queue(&self.tracked, now, out.ready)
 
-    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil:
+    cdef void write_back(self, EventLog* event_log, uint64_t address, int64_t now, int64_t sent) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         occupy(&self.data, sent)
         if place == ABSENT:
-            note(notes, Occurrence.L3_WRITE_BACK_MISS_I, 1)
-            self.insert(notes, address, MODIFIED, now, now)
+            record(event_log, Occurrence.L3_WRITE_BACK_MISS_I, 1)
+            self.insert(event_log, address, MODIFIED, now, now)
             return
-        note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
+        record(event_log, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
         self.tags.infos[place].state = MODIFIED
         use(self.tags, place)
 
-    cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t invalidate(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         if place != ABSENT and self.tags.infos[place].state == SHARED:
             self.tags.infos[place].state = EXCLUSIVE
-        now = self.bus.invalidate(notes, now)
+        now = self.bus.invalidate(event_log, now)
         if self.other is not None:
-            self.ask_other(notes, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
+            self.snoop_other(event_log, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
         return now
 
-    cdef void flush(self, Notes* notes, uint64_t address, bint modified, int64_t now) noexcept nogil:
+    cdef void flush(self, EventLog* event_log, uint64_t address, bint modified, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         if place != ABSENT:
             modified |= self.tags.infos[place].state == MODIFIED
             self.tags.clear(place)
         if modified:
-            self.bus.write(notes, address >> self.tags.shift << self.tags.shift, now)
+            self.bus.write(event_log, address >> self.tags.shift << self.tags.shift, now)
         if self.other is not None:
-            self.bus.invalidate(notes, now)
-            self.ask_other(notes, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
+            self.bus.invalidate(event_log, now)
+            self.snoop_other(event_log, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
 
-    cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil:
+    cdef int snoop_other(self, EventLog* event_log, uint64_t address, int wanted, uint32_t modified) noexcept nogil:
         cdef int found = self.other.snoop(address, wanted == WANTED_OWNED, wanted >= WANTED_FETCH, self.bus.asked)
         if found == MODIFIED:
-            note(notes, modified, 1)
+            record(event_log, modified, 1)
         elif found != INVALID and wanted != WANTED_OWNED:
-            note(notes, Occurrence.BUS_READ_HIT, 1)
+            record(event_log, Occurrence.BUS_READ_HIT, 1)
         return found
 
-    cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
+    cdef void insert(self, EventLog* event_log, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.victim(address)
         cdef int gone = self.tags.infos[place].state
         cdef uint64_t line = self.tags.numbers[place] << self.tags.shift
         if gone != INVALID:
-            note(notes, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
+            record(event_log, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
             if gone == MODIFIED:
-                self.bus.write(notes, line, now)
+                self.bus.write(event_log, line, now)
             else:
-                self.bus.cast_out(notes, line, now)
-        note(notes, Occurrence.L3_INSERT_S + state - SHARED, 1)
+                self.bus.cast_out(event_log, line, now)
+        record(event_log, Occurrence.L3_INSERT_S + state - SHARED, 1)
         self.tags.put(place, address, state, ready, 1)

@@ -3,36 +3,36 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.arbiter cimport Arbiter
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
 from pfmon.machine.return_stack cimport ReturnStack
-from pfmon.machine.shares cimport Shares
 from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.timing cimport Timing
 
-cdef struct Order:               # of a hardware thread's accesses; independent of the other (Montecito manual 2.3.3.2)
-    int64_t ordered              # memory.pxd
+cdef struct ThreadOrder:         # of a hardware thread's accesses; independent of the other (Montecito manual 2.3.3.2)
+    int64_t ordered              # data_memory.pxd
     int64_t l2_ordered, latest, latest_taken     # l2.pxd
 
 
 cdef class Machine(Timing):
-    cdef Shares shares
+    cdef EventSetAccounting shares
     cdef uint32_t turn           # event set from the next block on
     cdef uint32_t event_set           # the one in force
-    cdef list watches            # by event set: a capture listener, or None
-    cdef bint watched            # there is one
+    cdef list listeners          # by event set: a capture listener, or None
+    cdef bint has_listener       # there is one
     cdef bint waits              # another hardware thread has the core
     cdef Arbiter arbiter         # of cores that share memory; None: it shares none
     cdef int64_t next_turn       # cycle from which the other core has to catch up first
     cdef bint same_program       # as the other one: equal addresses mean the same
     cdef bint together           # coupled with another one: their streams end together
     cdef bint ended              # ... its own has ended
-    cdef Order order             # ... while waiting
+    cdef ThreadOrder order       # ... while waiting
     cdef ReturnStack returns     # ... while waiting
     cdef bint due                # the event set changes after the held block
 
     cdef snoop_each_other(self, Machine other, bint same_memory)
-    cdef watch_evictions(self, ThreadSwitch switch)
+    cdef account_evictions(self, ThreadSwitch switch)
     cdef void go_on_to(self, uint64_t next_ip) noexcept nogil
-    cdef void look_around(self) noexcept nogil
+    cdef void check_other_core(self) noexcept nogil
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil

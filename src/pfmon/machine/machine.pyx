@@ -8,27 +8,27 @@ from libc.string cimport memcpy
 
 from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.arbiter cimport Arbiter
-from pfmon.machine.code cimport Plan, plan_of
+from pfmon.machine.block_plan cimport BlockPlan, plan_of
+from pfmon.machine.capture_listener cimport CaptureListener
 from pfmon.machine.coherence cimport SnoopedCaches
-from pfmon.machine.easy_block cimport easy_block_ran
-from pfmon.machine.frames cimport Frames
-from pfmon.machine.host_lines cimport prefetch
-from pfmon.machine.items cimport Items
-from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
-from pfmon.machine.prefetch cimport drop_prefetches
-from pfmon.machine.shares cimport Shares
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
+from pfmon.machine.fast_block cimport fast_block_ran
+from pfmon.machine.host_aligned cimport prefetch
+from pfmon.machine.instruction_prefetch cimport drop_prefetches
+from pfmon.machine.occupancy cimport MAX_LEVEL, OccupancyLevel, set_level
+from pfmon.machine.record_observer cimport RecordObserver
+from pfmon.machine.register_frames cimport Frames
+from pfmon.machine.smt_switch cimport switch_in
 from pfmon.machine.thread_switch cimport ThreadSwitch
-from pfmon.machine.thread_turns cimport come_back
-from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
-from pfmon.machine.watch cimport Watch
+from pfmon.machine.timing cimport MAX_BLOCK_MARKS, MAX_HELD_WORDS
+from pfmon.stream.block_table cimport popcount
 from pfmon.stream.consumer cimport RunCounter
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport popcount
-from pfmon.stream.words cimport BLOCK_MASK
+from pfmon.stream.stream_words cimport BLOCK_MASK
 
 cdef enum:
     WORDS_AHEAD = 40             # prefetched from the host's memory: those of ten blocks or more
-    MOST_AHEAD = 64              # by which a core, and a block, may run ahead of the core that it shares memory with
+    MAX_CYCLES_AHEAD = 64        # by which a core, and a block, may run ahead of the core that it shares memory with
 
 
 cdef class Machine(Timing):
@@ -36,30 +36,30 @@ cdef class Machine(Timing):
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
                   uint32_t thread=0, bint same_program=False):
-        self.shares = Shares(event_sets, config)
+        self.shares = EventSetAccounting(event_sets, config)
         self.same_program = same_program
         if same_program:
             self.data.share_addresses(THREAD_ID)
             self.l2.other_thread = self.fetch.shared = THREAD_ID
-        self.watches = [None] * event_sets
-        self.shares.watch(&self.pipeline.frames.current_level, NULL, MOST_LEVEL + 1)
-        self.shares.watch(&self.pipeline.frames.dirty_level, NULL, MOST_LEVEL + 1)
-        self.data.watch(self.shares)
-        self.fetch.watch(self.shares)
-        self.l2.watch(self.shares)
+        self.listeners = [None] * event_sets
+        self.shares.account(&self.pipeline.frames.current_level, NULL, MAX_LEVEL + 1)
+        self.shares.account(&self.pipeline.frames.dirty_level, NULL, MAX_LEVEL + 1)
+        self.data.account_levels(self.shares)
+        self.fetch.account_levels(self.shares)
+        self.l2.account_levels(self.shares)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word
-        cdef const Plan* plan
-        cdef bint easy           # a block is held, and may take the fast path
-        self.look_around()
-        easy = self.alone and self.block != NULL
+        cdef const BlockPlan* plan
+        cdef bint fast           # a block is held, and may take the fast path
+        self.check_other_core()
+        fast = self.alone and self.block != NULL
         while i < count:
             word = words[i]
             if word >> 63:
                 if self.memo.counted is not None:
                     self.memo.counted.add_marked(word, self.last if self.block == NULL else self.block[0] & BLOCK_MASK)
-                if self.mark_count == MOST_MARKS:
+                if self.mark_count == MAX_BLOCK_MARKS:
                     self.fail(Failure.TOO_MANY_MARKS)
                 else:
                     self.marks[self.mark_count] = word
@@ -73,11 +73,11 @@ cdef class Machine(Timing):
             prefetch(words + i + WORDS_AHEAD)
             prefetch(&plan.branch)
             prefetch(plan + 1)
-            if easy and self.plan.easy and not self.mark_count:
-                easy_block_ran(self, self.plan, plan.ip)
+            if fast and self.plan.fast and not self.mark_count:
+                fast_block_ran(self, self.plan, plan.ip)
             else:
                 self.go_on_to(plan.ip)
-                easy = self.alone
+                fast = self.alone
             if self.due:
                 self.change_event_set()
             self.block, self.plan = words + i, plan
@@ -85,14 +85,14 @@ cdef class Machine(Timing):
             if word & plan.access_mask:
                 self.block_count += popcount(word & plan.access_mask)
             i += self.block_count
-            if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
+            if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MAX_HELD_WORDS:
                 self.keep()
-        if self.block != NULL and self.block_count > MOST_HELD:
+        if self.block != NULL and self.block_count > MAX_HELD_WORDS:
             self.fail(Failure.BLOCK_TOO_LONG)    # its words are not kept: it is left out
             self.block = NULL
         if self.block != NULL and self.block != self.held:
             self.keep()
-        self.look_for_losses()
+        self.check_for_losses()
 
     cdef void go_on_to(self, uint64_t next_ip) noexcept nogil:
         """Runs the held words, a block with its marks or marks alone; control goes to ``next_ip``."""
@@ -100,13 +100,13 @@ cdef class Machine(Timing):
             self.block_ran(next_ip)
             if self.arbiter is not None and self.now >= self.next_turn:
                 self.arbiter.await_turn(self.now)
-                self.next_turn = self.now + MOST_AHEAD
+                self.next_turn = self.now + MAX_CYCLES_AHEAD
         elif self.mark_count:
             self.late_marks()
 
-    cdef void look_around(self) noexcept nogil:
+    cdef void check_other_core(self) noexcept nogil:
         """Determines whether the machine runs alone: before blocks run."""
-        self.alone = (self.memoize and self.thread_id == 0 and self.items is None and self.watch is None and not self.watched
+        self.alone = (self.memoize and self.thread_id == 0 and self.observer is None and self.listener is None and not self.has_listener
                       and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
                       and self.pipeline.ranges.count == 0)
 
@@ -136,11 +136,11 @@ cdef class Machine(Timing):
             self.event_set = self.turn
             self.records.use(self.event_set)
             self.memo.use(self.event_set)
-            if self.items is not None:
-                self.items.use_event_set(self.event_set)
-            if self.watched:
+            if self.observer is not None:
+                self.observer.use_event_set(self.event_set)
+            if self.has_listener:
                 with gil:
-                    self.set_watch(self.watches[self.event_set])
+                    self.set_listener(self.listeners[self.event_set])
 
     cdef void share(self) noexcept nogil:
         """Attributes levels so far to the event set in force. The front end may be behind the pipeline, and the
@@ -154,7 +154,7 @@ cdef class Machine(Timing):
 
     cdef void advance(self, uint64_t next_ip) noexcept nogil:
         """Releases the held block."""
-        self.look_around()
+        self.check_other_core()
         if self.block != NULL:
             self.block_ran(next_ip)
             self.block = NULL
@@ -173,7 +173,7 @@ cdef class Machine(Timing):
         self.advance(next_ip | self.code_id)
         self.memo.write_out()
         self.share()
-        self.look_for_losses()
+        self.check_for_losses()
 
     def show_records(self):
         """Makes the records so far readable, without those of the latest block."""
@@ -183,33 +183,33 @@ cdef class Machine(Timing):
     cdef void late_marks(self) noexcept nogil:
         """Processes marks of a block that is no longer held."""
         cdef uint32_t marks = self.mark_count
-        if self.items is not None:
+        if self.observer is not None:
             self.records.begin_log()
             self.ran = NULL
-        if self.watch is not None:
-            self.watch.begin()
+        if self.listener is not None:
+            self.listener.begin()
         self.apply_late_marks()
-        if self.watch is not None:
+        if self.listener is not None:
             self.leave_captures()
-        if self.items is not None:
-            self.show_items(marks)
+        if self.observer is not None:
+            self.report_block(marks)
 
     # --- interface for Python
 
-    def show(self, Items items):
+    def show(self, RecordObserver observer):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
-        self.items = items
+        self.observer = observer
 
     def count_runs(self, RunCounter counter):
         """Passes runs of blocks to a counter, when they are written out, and marks. Before the stream begins."""
         self.memo.counted = counter
 
-    def tell(self, Watch watch, uint32_t event_set=0):
+    def listen(self, CaptureListener listener, uint32_t event_set=0):
         """Notifies a capture listener (None: none) of misses and branches while an event set is in force."""
-        self.watches[event_set] = watch
-        self.watched = self.watched or watch is not None
+        self.listeners[event_set] = listener
+        self.has_listener = self.has_listener or listener is not None
         if event_set == self.event_set:
-            self.set_watch(watch)
+            self.set_listener(listener)
 
     # --- two hardware threads on a core, two cores on a bus
 
@@ -225,15 +225,15 @@ cdef class Machine(Timing):
             self.l2.l3.switch = switch
             self.data.tlb2.reserve(switch.data_entries)
             self.fetch.tlb2.reserve(switch.fetch_entries)
-            self.watch_evictions(switch)
+            self.account_evictions(switch)
 
-    cdef watch_evictions(self, ThreadSwitch switch):
+    cdef account_evictions(self, ThreadSwitch switch):
         """Lines of a program's threads have no owner: only their translations, and L1D's lines, are separated."""
         stores = {"itlb1": self.fetch.tlb1.tags, "itlb2": self.fetch.tlb2.tags, **self.data.stores()}
         if not self.same_program:
             stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
         for name, store in stores.items():
-            switch.watch_evictions(name, store)
+            switch.account_evictions(name, store)
 
     cdef void levels_stop(self) noexcept nogil:
         """Attributes levels so far to the event set in force, and later ones to none."""
@@ -254,7 +254,7 @@ cdef class Machine(Timing):
         if now < self.now:
             now = self.now
         if self.snooped is not None:
-            self.snooped.forget_answers()
+            self.snooped.forget_responses()
         self.levels_go_on(now)
         self.pipeline.now = self.now = now
         self.pipeline.earliest = now + 1
@@ -299,22 +299,22 @@ cdef class Machine(Timing):
         self.predictor.exchange_returns(&self.returns)
         if self.same_program:
             self.fetch.thread = self.thread_id
-        come_back(self.pipeline, now)
+        switch_in(self.pipeline, now)
         self.now = self.pipeline.now
 
     cdef int64_t stand(self) noexcept nogil:
-        if self.items is not None:
+        if self.observer is not None:
             self.records.begin_log()
             self.ran = NULL
         self.go_on_here()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
         if self.snooped is not None and self.last != BLOCK_MASK:
-            self.leave_answers(self.last)
+            self.leave_responses(self.last)
         if self.pipeline.earliest - 1 > self.now:    # the register stack engine was active last
             self.now = self.pipeline.now = self.pipeline.earliest - 1
-        if self.items is not None:
-            self.show_items(0)
+        if self.observer is not None:
+            self.report_block(0)
         self.memo.write_out()
         return self.now
 
@@ -338,7 +338,7 @@ cdef class Machine(Timing):
         self.l2.finish(self.now)
         if not self.waits:
             self.shares.share(self.event_set, self.now, self.now)
-        self.look_for_losses()
+        self.check_for_losses()
 
     @property
     def cycles(self) -> int:
@@ -384,6 +384,6 @@ cdef class Machine(Timing):
             self.shares.hide()
 
 
-cdef object histogram(const Level* level):
+cdef object histogram(const OccupancyLevel* level):
     cdef uint32_t i
     return [level.cycles[i] for i in range(128)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from pfmon.machine.names import IN_ORDER
+from pfmon.machine.catalog import IN_ORDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,5 +3,5 @@ class Memo:
 
     flushes: int
     lost: bool
-    most_states: int
+    max_states: int
     def sizes(self) -> tuple[int, int]: ...

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.machine.host_lines cimport prefetch, take_lines
+from pfmon.machine.host_aligned cimport prefetch, take_lines
 from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
 from pfmon.stream.arena cimport free_arena, take, take_back
 
@@ -18,7 +18,7 @@ cdef enum:
     FIRST_TABLE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
     NODE_BITS = 21               # of an entry of the table: a node's number; the others are bits of its hash, so that
-    MOST_NODES = 1 << NODE_BITS  # nodes that only share the place are skipped
+    MAX_MEMO_NODES = 1 << NODE_BITS  # nodes that only share the place are skipped
     TAG_SHIFT = 32 + NODE_BITS
 
 
@@ -27,12 +27,12 @@ cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
     return a ^ a >> 29
 
 
-cdef inline uint64_t state_bytes(const State* state) noexcept nogil:
+cdef inline uint64_t state_bytes(const PipelineState* state) noexcept nogil:
     """Returns the size of a state's used part."""
-    return sizeof(State) - sizeof(state.pending) + state.pending_count * sizeof(Pending)
+    return sizeof(PipelineState) - sizeof(state.pending) + state.pending_count * sizeof(Pending)
 
 
-cdef uint64_t state_hash(const State* state) noexcept nogil:
+cdef uint64_t state_hash(const PipelineState* state) noexcept nogil:
     cdef const uint64_t* words = <const uint64_t*>state
     cdef uint64_t hash = 7, bytes = state_bytes(state), i
     for i in range(bytes // 8):
@@ -47,14 +47,14 @@ cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome,
 
 
 cdef class Memo:
-    """``most_bytes``: at this size it is written out and begins anew."""
+    """``max_bytes``: at this size it is written out and begins anew."""
 
-    def __cinit__(self, Records records, uint64_t most_bytes):
+    def __cinit__(self, Records records, uint64_t max_bytes):
         self.records = records
-        self.outcomes = Outcomes()
+        self.responses = ResponseTree()
         self.event_sets = records.event_sets
-        self.most_bytes = most_bytes
-        self.most_states = ~<uint32_t>0
+        self.max_bytes = max_bytes
+        self.max_states = ~<uint32_t>0
         self.state_count = self.node_count = 1
         self.state_table_size = self.node_table_size = FIRST_TABLE
         self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
@@ -76,13 +76,13 @@ cdef class Memo:
         free(self.node_table)
         free(self.logs)
 
-    cdef inline void count(self, Node* node) noexcept nogil:
+    cdef inline void count(self, MemoNode* node) noexcept nogil:
         prefetch(&self.nodes[node.next])
         if self.times != NULL:
             self.times[node - self.nodes] += 1
             return
         node.times += 1
-        if node.times == MOST_TIMES:
+        if node.times == MAX_NODE_TIMES:
             self.write_out()
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
@@ -98,10 +98,10 @@ cdef class Memo:
 
     # --- states
 
-    cdef uint32_t state_place(self, const State* state) noexcept nogil:
+    cdef uint32_t state_place(self, const PipelineState* state) noexcept nogil:
         cdef uint32_t at = <uint32_t>state_hash(state) & (self.state_table_size - 1)
         cdef uint64_t size = state_bytes(state)
-        cdef const State* other
+        cdef const PipelineState* other
         while self.state_table[at]:
             other = self.states[self.state_table[at]]
             if other.pending_count == state.pending_count and memcmp(other, state, size) == 0:
@@ -109,24 +109,24 @@ cdef class Memo:
             at = (at + 1) & (self.state_table_size - 1)
         return at
 
-    cdef uint32_t state(self, const State* state) noexcept nogil:
+    cdef uint32_t state(self, const PipelineState* state) noexcept nogil:
         """Returns the number of a state; NONE when there is no memory: the caller then continues without the memo."""
         cdef uint32_t at = self.state_place(state), i, capacity
-        cdef State** fresh
+        cdef PipelineState** fresh
         cdef uint32_t* table
-        cdef State* copy
+        cdef PipelineState* copy
         if self.state_table[at]:
             return self.state_table[at]
-        if self.state_count > self.most_states:
+        if self.state_count > self.max_states:
             return NONE
         if self.state_count >= self.state_capacity:
             capacity = self.state_capacity * 2 if self.state_capacity else FIRST_TABLE
-            fresh = <State**>realloc(self.states, capacity * sizeof(State*))
+            fresh = <PipelineState**>realloc(self.states, capacity * sizeof(PipelineState*))
             if fresh == NULL:
                 return NONE
             self.states = fresh
             self.state_capacity = capacity
-        copy = <State*>take(&self.arena, state_bytes(state))
+        copy = <PipelineState*>take(&self.arena, state_bytes(state))
         if copy == NULL:
             return NONE
         memcpy(copy, state, state_bytes(state))
@@ -145,14 +145,14 @@ cdef class Memo:
             self.state_table[self.state_place(self.states[i])] = i
         return self.state_count - 1
 
-    cdef const State* state_at(self, uint32_t number) noexcept nogil:
+    cdef const PipelineState* state_at(self, uint32_t number) noexcept nogil:
         return self.states[number]
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
         """Returns a state after r32 moved up by ``moved`` places, or after a rotation; NONE, and `lost`, when there is
         no memory: the pipeline itself does not hold the state to continue from."""
         cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
-        cdef Shift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
+        cdef StateShift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
         if known.key != key:
             known.result = self.shift(number, moved, rotate, rotating)
             if known.result == NONE:
@@ -161,13 +161,13 @@ cdef class Memo:
         return known.result
 
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
-        cdef const State* old = self.states[number]
-        cdef State fresh
+        cdef const PipelineState* old = self.states[number]
+        cdef PipelineState fresh
         cdef uint32_t i, k
         cdef Pending pending
         cdef bint changes = False
-        memset(&fresh, 0, sizeof(State))
-        memcpy(&fresh, old, sizeof(State) - sizeof(fresh.pending))
+        memset(&fresh, 0, sizeof(PipelineState))
+        memcpy(&fresh, old, sizeof(PipelineState) - sizeof(fresh.pending))
         fresh.pending_count = 0
         for i in range(old.pending_count):
             pending = old.pending[i]
@@ -193,8 +193,8 @@ cdef class Memo:
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1), entry = self.node_table[at]
         while entry:
             if entry >> NODE_BITS == hash >> TAG_SHIFT and is_node(
-                    &self.nodes[entry & (MOST_NODES - 1)], before, word, outcome, served):
-                return entry & (MOST_NODES - 1)
+                    &self.nodes[entry & (MAX_MEMO_NODES - 1)], before, word, outcome, served):
+                return entry & (MAX_MEMO_NODES - 1)
             at = (at + 1) & (self.node_table_size - 1)
             entry = self.node_table[at]
         return NONE
@@ -204,14 +204,14 @@ cdef class Memo:
                       uint32_t accesses, bint found) noexcept nogil:
         """Makes a node of the records just simulated, and of the issue times of allocs and accesses; ``found``: by
         `find`. NONE when there is no memory: the block is then simulated in each run, with the same result."""
-        cdef Node* node
+        cdef MemoNode* node
         cdef uint32_t count = self.records.log_count
         if not self.room(2 * alloc_count + count + accesses):
             return NONE
         memcpy(self.logs + self.log_used, allocs, 2 * alloc_count * sizeof(uint32_t))
         self.log_used += 2 * alloc_count
         node = &self.nodes[self.node_count]
-        memset(node, 0, sizeof(Node))
+        memset(node, 0, sizeof(MemoNode))
         node.word, node.outcome, node.served = word, outcome, served
         node.before, node.after, node.cycles = before, after, cycles
         node.log, node.log_count = <uint32_t>self.log_used, count
@@ -225,9 +225,9 @@ cdef class Memo:
         return self.node_count - 1
 
     cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
-                           const Event* event) noexcept nogil:
+                           const MemoryEvent* event) noexcept nogil:
         """Makes a node at which memory is accessed; NONE when there is no memory."""
-        cdef uint32_t point = self.outcomes.add_point(event), log_count = self.records.log_count, number
+        cdef uint32_t point = self.responses.add_point(event), log_count = self.records.log_count, number
         if point == 0:
             return NONE
         self.records.log_count = 0
@@ -237,16 +237,16 @@ cdef class Memo:
             self.nodes[number].point = point
         return number
 
-    cdef const uint32_t* issued(self, const Node* node) noexcept nogil:
+    cdef const uint32_t* issued(self, const MemoNode* node) noexcept nogil:
         """Returns for each access of a node's block the cycles until it issued."""
         return self.logs + node.log + node.log_count
 
-    cdef const uint32_t* allocs(self, const Node* node, uint32_t alloc_count) noexcept nogil:
+    cdef const uint32_t* allocs(self, const MemoNode* node, uint32_t alloc_count) noexcept nogil:
         """Returns for each of so many allocs of a node's block the cycles until it issued, and its frame size."""
         return self.logs + node.log - 2 * alloc_count
 
     cdef void enter(self, uint32_t number) noexcept nogil:
-        cdef const Node* node = &self.nodes[number]
+        cdef const MemoNode* node = &self.nodes[number]
         cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.served)
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1)
         while self.node_table[at]:
@@ -255,18 +255,18 @@ cdef class Memo:
 
     cdef bint room(self, uint32_t log_count) noexcept nogil:
         """Reserves room for one more node with so long a log."""
-        cdef Node* nodes
+        cdef MemoNode* nodes
         cdef uint32_t* more
         cdef uint32_t i, capacity
-        if self.node_count == MOST_NODES:
+        if self.node_count == MAX_MEMO_NODES:
             return False
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
-            nodes = <Node*>take_lines(capacity * sizeof(Node))
+            nodes = <MemoNode*>take_lines(capacity * sizeof(MemoNode))
             if nodes == NULL:
                 return False
-            memset(nodes, 0, sizeof(Node))       # node 0 means none, and equals no other
-            memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))
+            memset(nodes, 0, sizeof(MemoNode))   # node 0 means none, and equals no other
+            memcpy(nodes, self.nodes, self.node_capacity * sizeof(MemoNode))
             free(self.nodes)
             self.nodes = nodes
             if not self.more_times(capacity):
@@ -327,15 +327,15 @@ cdef class Memo:
                 times[i] = 0
         self.records.use(before)
 
-    cdef inline void write_out_node(self, const Node* node, uint64_t times, bint counts) noexcept nogil:
+    cdef inline void write_out_node(self, const MemoNode* node, uint64_t times, bint counts) noexcept nogil:
         if times:
             self.records.replay(self.logs + node.log, node.log_count, times)
             if counts:
                 self.counted.add_runs_of(node.word, times)
 
     cdef bint full(self) noexcept nogil:
-        return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t) + self.outcomes.bytes_used()
-                + self.state_count * <uint64_t>256) > self.most_bytes
+        return (self.node_count * sizeof(MemoNode) + self.log_used * sizeof(uint32_t) + self.responses.bytes_used()
+                + self.state_count * <uint64_t>256) > self.max_bytes
 
     cdef void forget(self) noexcept nogil:
         """Begins anew, after `write_out`: earlier node and state numbers become invalid."""
@@ -343,7 +343,7 @@ cdef class Memo:
         take_back(&self.arena)
         self.state_count = self.node_count = 1
         self.log_used = 0
-        self.outcomes.forget()
+        self.responses.forget()
         memset(self.shifts, 0, sizeof(self.shifts))
         memset(self.state_table, 0, self.state_table_size * sizeof(uint32_t))
         memset(self.node_table, 0, self.node_table_size * sizeof(uint32_t))

@@ -7,10 +7,10 @@ which it leaves. Lines of code take no turn in the array (a unified L2 has them 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.tags cimport TagStore, set_of
+from pfmon.machine.tag_store cimport TagStore, set_of
 
 cdef enum:
-    MOST_MSHRS = 64              # a power of two
+    MAX_MSHRS = 64               # a power of two
 
 cdef enum AskedBy:
     ASKED_BY_DATA = 0
@@ -29,12 +29,12 @@ cdef struct Mshr:
 cdef struct MshrFile:
     uint32_t first               # running counts: registers first .. next - 1 are or were in use
     uint32_t next
-    Mshr mshrs[MOST_MSHRS]
+    Mshr mshrs[MAX_MSHRS]
 
 
 cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
     """Releases the oldest registers, up to the first line still in flight."""
-    while file.first != file.next and file.mshrs[file.first & (MOST_MSHRS - 1)].ready <= now:
+    while file.first != file.next and file.mshrs[file.first & (MAX_MSHRS - 1)].ready <= now:
         file.first += 1
 
 
@@ -42,8 +42,8 @@ cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
     """Registers whose line has come go, wherever they are."""
     cdef uint32_t i = file.first, kept = file.first
     while i != file.next:
-        if file.mshrs[i & (MOST_MSHRS - 1)].ready > now:
-            file.mshrs[kept & (MOST_MSHRS - 1)] = file.mshrs[i & (MOST_MSHRS - 1)]
+        if file.mshrs[i & (MAX_MSHRS - 1)].ready > now:
+            file.mshrs[kept & (MAX_MSHRS - 1)] = file.mshrs[i & (MAX_MSHRS - 1)]
             kept += 1
         i += 1
     file.next = kept
@@ -55,13 +55,13 @@ cdef inline int64_t room_for_mshr(MshrFile* file, int64_t now) noexcept nogil:
     cdef uint32_t i
     cdef int64_t first
     release_filled(file, now)
-    if file.next - file.first < MOST_MSHRS:
+    if file.next - file.first < MAX_MSHRS:
         return now
     close_up(file, now)
-    if file.next - file.first < MOST_MSHRS:
+    if file.next - file.first < MAX_MSHRS:
         return now
-    first = file.mshrs[file.first & (MOST_MSHRS - 1)].ready
-    for i in range(MOST_MSHRS):
+    first = file.mshrs[file.first & (MAX_MSHRS - 1)].ready
+    for i in range(MAX_MSHRS):
         if file.mshrs[i].ready < first:
             first = file.mshrs[i].ready
     close_up(file, first)
@@ -70,7 +70,7 @@ cdef inline int64_t room_for_mshr(MshrFile* file, int64_t now) noexcept nogil:
 
 cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
     """One more line, for which `room_for_mshr` found a register; the caller says the rest of it."""
-    cdef Mshr* line = &file.mshrs[file.next & (MOST_MSHRS - 1)]
+    cdef Mshr* line = &file.mshrs[file.next & (MAX_MSHRS - 1)]
     file.next += 1
     line.number, line.asked, line.sent, line.ready = number, now, now, ready
     line.asked_by, line.awaited, line.written = ASKED_BY_DATA, 0, 0
@@ -85,7 +85,7 @@ cdef inline Mshr* find_mshr(MshrFile* file, uint64_t number, int64_t now) noexce
     i = file.next
     while i != file.first:
         i -= 1
-        line = &file.mshrs[i & (MOST_MSHRS - 1)]
+        line = &file.mshrs[i & (MAX_MSHRS - 1)]
         if line.number == number:
             return line if line.ready > now else NULL
     return NULL
@@ -102,7 +102,7 @@ cdef inline bint missed_same_index(
     i = file.next
     while i != file.first:
         i -= 1
-        line = &file.mshrs[i & (MOST_MSHRS - 1)]
+        line = &file.mshrs[i & (MAX_MSHRS - 1)]
         if siblings and line.asked != start:
             continue
         if (number ^ line.number) & tags.set_mask or line.asked_by != ASKED_BY_DATA or line.ready <= start:

@@ -5,7 +5,7 @@ Signals are sums of these (signals/machine.csv). Each section belongs to the mec
 
 cpdef enum Occurrence:
     NOTHING_HAPPENED = 0
-    # L1D and data TLBs (memory.pyx)
+    # L1D and data TLBs (data_memory.pyx)
     L1D_READ                     # integer loads and fills of the register stack engine
     L1D_CHECK_READ               # check loads that hit the ALAT: L1D is read, but the data is not used
     L1D_READ_MISS
@@ -81,7 +81,7 @@ cpdef enum Occurrence:
     L3_REJECT_DATA               # a request that waited for L3's request buffers
     L3_REJECT_FETCH_DEMAND
     L3_REJECT_FETCH_PREFETCH
-    L3_DATA_READ_MISS_I          # the order is that of tags.pxd, State
+    L3_DATA_READ_MISS_I          # the order is that of tag_store.pxd, State
     L3_DATA_READ_HIT_S
     L3_DATA_READ_HIT_E
     L3_DATA_READ_HIT_M
@@ -221,10 +221,10 @@ cpdef enum Occurrence:
     SNOOPED_L2I_HIT
     SNOOPED_WRITE                # the line waited for the bus, to be written
     SNOOPED_CASTOUT              # ... clean
-    # interruptions (timing.pyx, translation.pyx, fetch.pyx)
+    # interruptions (timing.pyx, data_translation.pyx, fetch.pyx)
     LEVEL_CHANGED                # the privilege level: to 0 and back
     FLOAT_INTERRUPTED            # a floating-point fault or trap
-    # out-of-order cores (interval/tallies.pxd, Tally)
+    # out-of-order cores (interval/event_tallies.pxd, Tally)
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS
     CORE_L1I_MISS
@@ -234,7 +234,7 @@ cpdef enum Occurrence:
     CORE_LLC_MISS
     CORE_MISPREDICTED
     CORE_LOAD_MISS_CYCLE         # cycles from a load that missed L1D to its data
-    # captures (watch.pxd) of the first PMU, followed by those of the others (looks.py)
+    # captures (capture_listener.pxd) of the first PMU, followed by those of the others (record_query.py)
     DATA_EAR_CAPTURED
     INSTRUCTION_EAR_CAPTURED
     BRANCH_CAPTURED

@@ -1,45 +1,45 @@
 """The pipeline: see pipeline.pyx."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.code cimport MOST_CODE, Plan, Step
-from pfmon.machine.frames cimport Frames
+from pfmon.machine.access_log cimport AccessLog
+from pfmon.machine.access_result cimport AccessResult
+from pfmon.machine.block_execution cimport BlockExecution
+from pfmon.machine.block_plan cimport MAX_PLAN_LENGTH, BlockPlan, PipelineOp
+from pfmon.machine.capture_listener cimport CaptureListener
+from pfmon.machine.data_memory cimport DataMemory
+from pfmon.machine.data_ranges cimport DataRanges
+from pfmon.machine.event_log cimport EventLog
 from pfmon.machine.front_end cimport FrontEnd
-from pfmon.machine.loose_notes cimport LOOSE_PARTS, Loose
-from pfmon.machine.memory cimport DataMemory
-from pfmon.machine.notes cimport Notes
+from pfmon.machine.pipeline_state cimport OpenPart, PipelineState, PortUse
 from pfmon.machine.predictor cimport BranchPredictor
-from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.records cimport Records
-from pfmon.machine.run cimport Run
+from pfmon.machine.register_frames cimport Frames
 from pfmon.machine.scoreboard cimport Scoreboard
-from pfmon.machine.script cimport Script
-from pfmon.machine.served cimport Served
-from pfmon.machine.state cimport OpenPart, State, Use
 from pfmon.machine.thread_switch cimport ThreadSwitch
-from pfmon.machine.watch cimport Watch
+from pfmon.machine.unattributed_events cimport UNATTRIBUTED_PARTS, UnattributedPart
 
 cdef enum:
-    MOST_ACCESSES = 256          # of a block (stream/table.pxd, MOST_LENGTH)
+    MAX_BLOCK_ACCESSES = 256     # of a block (stream/block_table.pxd, MAX_BLOCK_LENGTH)
 
 cdef class Pipeline:
     cdef DataMemory data
     cdef BranchPredictor predictor
     cdef readonly Records records
     cdef FrontEnd front_end
-    cdef Notes notes
+    cdef EventLog event_log
     cdef Scoreboard board
     cdef Frames frames
-    cdef Ranges ranges
-    cdef Watch watch             # None: no listener
+    cdef DataRanges ranges
+    cdef CaptureListener listener  # None: no listener
     cdef ThreadSwitch switch     # None: the core runs one thread
-    cdef Script script           # of the current block
-    cdef Loose loose[LOOSE_PARTS]    # loose_notes.pyx
+    cdef AccessLog access_log    # of the current block
+    cdef UnattributedPart unattributed[UNATTRIBUTED_PARTS]  # unattributed_events.pyx
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue
     cdef bint open
-    cdef Use use
+    cdef PortUse use
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
@@ -61,30 +61,32 @@ cdef class Pipeline:
     cdef uint32_t why
     cdef uint32_t access         # number of the next access of the run
     cdef int64_t began           # `now` before the run
-    cdef uint32_t issued[MOST_ACCESSES]  # by access performed earlier (run.made): cycles until it issued
-    cdef uint32_t allocs[2 * MOST_CODE]  # by alloc of the current block: cycles until it issued, size of its frame
+    cdef uint32_t issued[MAX_BLOCK_ACCESSES]  # by access performed earlier (run.made): cycles until it issued
+    cdef uint32_t allocs[2 * MAX_PLAN_LENGTH]  # by alloc of the current block: cycles until it issued, size of its frame
     cdef uint32_t alloc_count            # number of those that have issued
 
-    cdef void run(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void run(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
     # Spends cycles in the operating system, before an instruction; `flush`: after a flush of the pipeline.
     cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil
-    cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil
+    cdef void close(self, uint32_t why, const BlockPlan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil
     cdef void rotate(self) noexcept nogil
-    cdef bint save(self, State* state) noexcept nogil
-    cdef void restore(self, const State* state) noexcept nogil
+    cdef bint save(self, PipelineState* state) noexcept nogil
+    cdef void restore(self, const PipelineState* state) noexcept nogil
 
-    cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil
-    cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil
-    cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
-    cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
-    cdef void fence(self, const Run* run, uint32_t number) noexcept nogil
-    cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil
+    cdef uint32_t form(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first) noexcept nogil
+    cdef void await_operands(self, const PipelineOp* step, uint32_t number, bint executed) noexcept nogil
+    cdef void issue(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first,
+                    uint32_t beyond) noexcept nogil
+    cdef int64_t mem_access(self, const PipelineOp* step, const BlockExecution* run, uint32_t number,
+                            uint64_t address) noexcept nogil
+    cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil
+    cdef void resize_frame(self, const PipelineOp* step, int64_t issued) noexcept nogil
     # An instruction made the pipeline stand still behind its issue.
-    cdef void stand(self, const Run* run, uint32_t number, const Served* served) noexcept nogil
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
+    cdef void stand(self, const BlockExecution* run, uint32_t number, const AccessResult* served) noexcept nogil
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
                    bint of_stack) noexcept nogil
-    cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
+    cdef void report_made(self, const PipelineOp* step, const BlockExecution* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil
-    cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil
+    cdef void await_unat(self, const PipelineOp* step, const BlockExecution* run, uint32_t number) noexcept nogil

@@ -11,33 +11,33 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    AR_RSE, BR_FIRST, EFFECT_ALLOC, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+    AR_RSE, BR_FIRST, EFFECT_ALLOC, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL,
+    PR_FIRST, USE_ADDRESS)
+from pfmon.machine.access_log cimport (
+    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, TAKES_A_TURN, TURN_SHIFT, MemoryEvent, access_event, log_event,
+    request_access)
 from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, XPN)
-from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
+from pfmon.machine.block_execution cimport SERVED_BY_L2, has_bit, served_as, was_made
+from pfmon.machine.block_plan cimport SPLITS, SPLITS_BEFORE_BBB, executes
+from pfmon.machine.data_memory cimport (
+    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_FLUSH, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE,
+    ACCESS_SPECULATIVE, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
+from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, record
 from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.frames cimport set_frame_levels
-from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_FLUSH, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
-    ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
+from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
+from pfmon.machine.pipeline_state cimport STEERED_SINCE
 from pfmon.machine.predictor cimport (
     CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET, bubble_cause_of, bubbles_of, code_of, flags_of)
-from pfmon.machine.run cimport SERVED_BY_L2, has_bit, served_as, was_made
-from pfmon.machine.records cimport (
-    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
-from pfmon.machine.state cimport STEERED_SINCE
-from pfmon.machine.scoreboard cimport (
-    pending_results, place_of, resume_results, rotate_board, usable, write_register)
-from pfmon.machine.script cimport (
-    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, TAKES_A_TURN, TURN_SHIFT, Event, access_event, ask_access,
-    tell)
-from pfmon.machine.thread_turns cimport give_way, record_switch
-from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
+from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST
+from pfmon.machine.register_frames cimport set_frame_levels
+from pfmon.machine.scoreboard cimport pending_results, place_of, resume_results, rotate_board, usable, write_register
+from pfmon.machine.smt_switch cimport record_switch, switch_out
+from pfmon.machine.stall_causes cimport (
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL,
+    L1D_NATCONF, PR, RSE_AR_DEP, XPN)
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     """Returns the cause of a wait for a register."""
@@ -58,7 +58,7 @@ cdef class Pipeline:
     def __cinit__(self, config, DataMemory data, InstructionFetch fetch, BranchPredictor predictor, Records records):
         self.data, self.predictor, self.records = data, predictor, records
         self.front_end = FrontEnd(config, fetch, records)
-        self.front_end.script = &self.script
+        self.front_end.access_log = &self.access_log
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
         self.system_call, self.fault = config["kernel.system_call"], config["kernel.fault"]
@@ -83,14 +83,14 @@ cdef class Pipeline:
 
     # --- between blocks
 
-    cdef void run(self, const Plan* plan, const Run* run) noexcept nogil:
+    cdef void run(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
         """Simulates a block that ran."""
         cdef uint32_t first = 0, beyond
-        cdef Use use = self.use
+        cdef PortUse use = self.use
         self.access = self.alloc_count = 0
         self.wrong_target = self.switched = False
-        self.began = self.script.began = self.now
-        self.script.next = 0
+        self.began = self.access_log.began = self.now
+        self.access_log.next = 0
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
             beyond = self.form(plan, run, 0)
@@ -104,12 +104,12 @@ cdef class Pipeline:
                 self.use = use
                 self.close(WHY_FRONT_END if self.why == WHY_FRONT_END else WHY_IMPLICIT, plan, 0)
         while first < plan.length:
-            memset(&self.use, 0, sizeof(Use))
+            memset(&self.use, 0, sizeof(PortUse))
             if self.owed:
                 record_switch(self, run, first)
             beyond = self.form(plan, run, first)
             if self.switch is not None and self.switch.next_event < max(self.start, self.need) \
-                    and give_way(self, run, first):
+                    and switch_out(self, run, first):
                 continue
             self.front_end.account_waits(run, first, self.earliest, self.start)
             self.issue(plan, run, first, beyond)
@@ -150,11 +150,11 @@ cdef class Pipeline:
 
     # --- dispersal
 
-    cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil:
+    cdef uint32_t form(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first) noexcept nogil:
         """Forms the group that begins at ``first``; returns the number of the instruction after it. Sets `why`,
         `start`, `need`."""
         cdef uint32_t i = first
-        cdef const Step* step
+        cdef const PipelineOp* step
         self.need = 0
         self.why = WHY_END
         while i < plan.length:
@@ -170,7 +170,7 @@ cdef class Pipeline:
                     self.why = WHY_IMPLICIT
                     break
                 if step.window != self.front_end.window:
-                    self.front_end.deliver(&self.notes, run, step, i, self.earliest,
+                    self.front_end.deliver(&self.event_log, run, step, i, self.earliest,
                                            (self.start if self.use.instructions else self.now) + 1)
                 if self.use.instructions == 0:
                     if self.front_end.kernel:        # its page had no translation
@@ -204,7 +204,7 @@ cdef class Pipeline:
 
     # --- operands and issue
 
-    cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil:
+    cdef void await_operands(self, const PipelineOp* step, uint32_t number, bint executed) noexcept nogil:
         """Waits until the operands of an instruction are ready; a predicated-off one waits for its predicate."""
         cdef uint32_t i
         cdef uint16_t place
@@ -223,10 +223,11 @@ cdef class Pipeline:
                 self.need = at
                 self.need_step = number
 
-    cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil:
+    cdef void issue(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first,
+                    uint32_t beyond) noexcept nogil:
         """Issues the instructions from ``first`` to ``beyond`` together."""
         cdef uint32_t i, k
-        cdef const Step* step
+        cdef const PipelineOp* step
         cdef uint64_t executed = 0
         cdef int64_t ready, issued
         if not self.open:
@@ -238,7 +239,7 @@ cdef class Pipeline:
             self.part.before = 0
         else:
             self.part.before = self.records.part(self.part.code, self.part.executed, 0, self.part.before,
-                                                 self.part.notes)
+                                                 self.part.event_log)
         issued = self.now
         self.stalled = 0
         for i in range(first, beyond):
@@ -248,7 +249,7 @@ cdef class Pipeline:
             executed |= <uint64_t>1 << (i - first)
             ready = issued
             if step.access:
-                ready = self.reach(step, run, i, run.addresses[self.access])
+                ready = self.mem_access(step, run, i, run.addresses[self.access])
                 self.access += 1
             if step.effect == EFFECT_FENCE:
                 self.fence(run, i)
@@ -262,67 +263,68 @@ cdef class Pipeline:
                 write_register(&self.board, place_of(step.target[k], self.frames.base), step.operation[k],
                                ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
         if beyond == plan.length and plan.has_branch:
-            self.notes.context = <uint64_t>(beyond - 1) << NOTE_INSTRUCTION
+            self.event_log.context = <uint64_t>(beyond - 1) << EVENT_INSTRUCTION_SHIFT
             self.wrong_target = (flags_of(run.prediction) & EARLIER_TARGET
                                  and self.steered[plan.branch.through - 1] > self.front_end.ready)
-            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken,
+            self.predictor.record_outcome(&self.event_log, &plan.branch, run.taken,
                                         code_of(run.prediction) | (CODE_WRONG_TARGET if self.wrong_target else 0))
         self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
         self.part.executed = executed
-        self.part.notes = self.records.note_list(&self.notes)
+        self.part.event_log = self.records.event_list(&self.event_log)
         if self.earliest < issued + 1:
             self.earliest = issued + 1
         self.earliest += self.stalled
 
-    cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
+    cdef int64_t mem_access(self, const PipelineOp* step, const BlockExecution* run, uint32_t number,
+                            uint64_t address) noexcept nogil:
         """Performs a memory access; returns the cycle from which an integer operation can use the loaded value."""
-        cdef Served served
-        cdef Event event
+        cdef AccessResult served
+        cdef MemoryEvent event
         cdef uint32_t flags = step.access_flags, turn = 0, takes = 0 if run.quick else TAKES_A_TURN
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
-        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
-        if flags & ACCESS_CHECK and (run.told == NULL or not has_bit(run.told.failed, number)):
+        self.event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT | ranged << EVENT_RANGED_SHIFT
+        if flags & ACCESS_CHECK and (run.block_marks == NULL or not has_bit(run.block_marks.failed, number)):
             if step.access == ACCESS_LOAD + 1:
-                note(&self.notes, L1D_CHECK_READ, 1)
+                record(&self.event_log, L1D_CHECK_READ, 1)
             return self.now                          # the register has the value already
         if flags & ACCESS_SPILL_FILL:
             self.await_unat(step, run, number)
         if was_made(run, self.access):
             self.issued[self.access] = <uint32_t>(self.now - self.began)
-            if self.watch is not None and self.watch.loads:
-                self.show_made(step, run, number, self.access, self.now)
+            if self.listener is not None and self.listener.loads:
+                self.report_made(step, run, number, self.access, self.now)
             if served_as(run, self.access) == SERVED_BY_L2 and step.access != ACCESS_FLOAT_LOAD + 1:
-                self.data.note_plain(&self.notes)
+                self.data.record_plain(&self.event_log)
                 event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
-                tell(&self.script, self.data, &event, address, self.now)
+                log_event(&self.access_log, self.data, &event, address, self.now)
                 return self.now + self.data.l2.latency
             if step.access == ACCESS_FLOAT_LOAD + 1:
                 turn = served_as(run, self.access)
-            self.data.note_quick(&self.notes, step.access - 1, turn)
+            self.data.record_quick(&self.event_log, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
                 event = access_event(EVENT_STORE, number, self.access, takes, 0, step.size)
-                tell(&self.script, self.data, &event, address, self.now)
+                log_event(&self.access_log, self.data, &event, address, self.now)
             elif step.access == ACCESS_FLOAT_LOAD + 1:
                 takes = TAKES_A_TURN | turn << TURN_SHIFT if turn else takes
                 event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
-                tell(&self.script, self.data, &event, address, self.now)
+                log_event(&self.access_log, self.data, &event, address, self.now)
             return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
-        if flags & ACCESS_SPECULATIVE and run.told != NULL:
-            if has_bit(run.told.no_address, number):
+        if flags & ACCESS_SPECULATIVE and run.block_marks != NULL:
+            if has_bit(run.block_marks.no_address, number):
                 return self.now
-            if has_bit(run.told.deferred, number):
+            if has_bit(run.block_marks.deferred, number):
                 flags |= ACCESS_DEFERRED
-            if has_bit(run.told.no_page, number):
+            if has_bit(run.block_marks.no_page, number):
                 flags |= ACCESS_NO_PAGE
         served.stalls = 0
         event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
-        ask_access(&self.script, self.data, &self.notes, &event, address, self.now, &served)
-        if self.watch is not None and step.access != ACCESS_LFETCH + 1 and step.access != ACCESS_FLUSH + 1:
+        request_access(&self.access_log, self.data, &self.event_log, &event, address, self.now, &served)
+        if self.listener is not None and step.access != ACCESS_LFETCH + 1 and step.access != ACCESS_FLUSH + 1:
             self.show(run.number, number, address, &served, False)
         self.stand(run, number, &served)
         return served.ready
 
-    cdef void stand(self, const Run* run, uint32_t number, const Served* served) noexcept nogil:
+    cdef void stand(self, const BlockExecution* run, uint32_t number, const AccessResult* served) noexcept nogil:
         cdef uint32_t i
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
@@ -330,16 +332,16 @@ cdef class Pipeline:
                 self.front_end.stop(served.cycles[i])
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
 
-    cdef void fence(self, const Run* run, uint32_t number) noexcept nogil:
+    cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil:
         """Accesses behind a fence wait until all before it are done."""
-        cdef Event event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
-        cdef Served served
+        cdef MemoryEvent event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
+        cdef AccessResult served
         served.stalls = 0
-        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION
-        ask_access(&self.script, self.data, &self.notes, &event, 0, self.now, &served)
+        self.event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT
+        request_access(&self.access_log, self.data, &self.event_log, &event, 0, self.now, &served)
         self.stand(run, number, &served)
 
-    cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil:
+    cdef void resize_frame(self, const PipelineOp* step, int64_t issued) noexcept nogil:
         """Executes alloc: the frame has its new size from the cycle of its issue."""
         self.frames.now.sof, self.frames.now.sol, self.frames.now.sor = step.imm, step.y, step.x
         set_frame_levels(&self.frames, issued)
@@ -347,27 +349,27 @@ cdef class Pipeline:
         self.allocs[2 * self.alloc_count + 1] = <uint32_t>step.imm
         self.alloc_count += 1
 
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
                    bint of_stack) noexcept nogil:
         """Notifies the capture listener of misses. Stores request no value from L2."""
         address &= ~THREAD_ID
-        if served.level and self.watch.translations:
-            self.watch.translation(block, instruction, address, served.level, of_stack)
-        if served.asked >= 0 and self.watch.loads:
-            self.watch.load(block, instruction, address, served.asked, served.ready - served.asked, of_stack)
+        if served.level and self.listener.translations:
+            self.listener.translation(block, instruction, address, served.level, of_stack)
+        if served.asked >= 0 and self.listener.loads:
+            self.listener.load(block, instruction, address, served.asked, served.ready - served.asked, of_stack)
 
-    cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
+    cdef void report_made(self, const PipelineOp* step, const BlockExecution* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil:
         """Reports an access performed earlier: integer loads hit L1D, others hit L2 in its latency."""
         cdef uint64_t address = run.addresses[access] & ~THREAD_ID
         if step.access == ACCESS_FLOAT_LOAD + 1:
-            self.watch.load(run.number, number, address, issued,
+            self.listener.load(run.number, number, address, issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
                             + self.data.l2.turn_cycles(served_as(run, access)), False)
         elif served_as(run, access) == SERVED_BY_L2:
-            self.watch.load(run.number, number, address, issued, self.data.l2.latency, False)
+            self.listener.load(run.number, number, address, issued, self.data.l2.latency, False)
 
-    cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:
+    cdef void await_unat(self, const PipelineOp* step, const BlockExecution* run, uint32_t number) noexcept nogil:
         """Delays ld8.fill until the st8.spill before it has written its bit of ar.unat."""
         cdef int64_t wait = self.unat_written - self.now
         if step.access == ACCESS_STORE + 1:
@@ -378,14 +380,14 @@ cdef class Pipeline:
 
     # --- the end of a cycle
 
-    cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
+    cdef void close(self, uint32_t why, const BlockPlan* plan, uint32_t next_step) noexcept nogil:
         """Ends the cycle and records it. ``next_step``: the first that did not issue, NULL plan: unknown."""
         cdef uint32_t dispersal = dispersal_of(&self.use, why, self.left_over, plan, next_step, self.m_ports)
         cdef uint64_t block = <uint32_t>self.part.code
         cdef uint32_t missing, last
         self.open = False
         self.records.add_cycle(self.records.part(self.part.code, self.part.executed, dispersal, self.part.before,
-                                                 self.part.notes))
+                                                 self.part.event_log))
         if self.use.bundles < 2 and (why == WHY_FRONT_END or why == WHY_TAKEN):
             missing = self.front_end.missing() if why == WHY_FRONT_END else FRONT_UNREACHED
             last = <uint32_t>(self.part.code >> 40 & 0xFF)
@@ -400,10 +402,10 @@ cdef class Pipeline:
 
     # --- for the memo
 
-    cdef bint save(self, State* state) noexcept nogil:
+    cdef bint save(self, PipelineState* state) noexcept nogil:
         """Saves the state between two blocks; False when it does not fit in one."""
         cdef uint32_t i
-        memset(state, 0, sizeof(State))
+        memset(state, 0, sizeof(PipelineState))
         if self.earliest - self.now > 1 << 20 or not self.front_end.save(state, self.now):
             return False
         state.open = self.open
@@ -419,7 +421,7 @@ cdef class Pipeline:
             state.use = self.use
         return pending_results(&self.board, self.now, self.frames.base, state.pending, &state.pending_count)
 
-    cdef void restore(self, const State* state) noexcept nogil:
+    cdef void restore(self, const PipelineState* state) noexcept nogil:
         """Restores a state; `now` and the frames are unchanged."""
         cdef uint32_t i
         for i in range(8):

@@ -6,7 +6,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     BRANCH_CALL, BRANCH_CLOOP, BRANCH_CTOP, BRANCH_INDIRECT, BRANCH_INDIRECT_CALL, BRANCH_KINDS, BRANCH_LONG,
     BRANCH_LONG_CALL, BRANCH_RELATIVE, BRANCH_RETURN, BRANCH_WTOP, DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN,
     STATIC_TAKEN)
-from pfmon.machine.notes cimport Notes
+from pfmon.machine.event_log cimport EventLog
 from pfmon.machine.return_stack cimport ReturnStack
 
 cdef struct Branch:              # static properties of a branch
@@ -42,7 +42,7 @@ cdef enum PredictionCode:        # fields of `Prediction.code`
 
 # Result of a branch in one word, a part of the memo's keys: code (PredictionCode), flags (PredictionFlag), bubbles
 # (cycles that the front end loses to a correct prediction that comes late), whether it was taken, cause of the bubbles
-# (causes.pxd, FrontCause). 0: there was no branch.
+# (stall_causes.pxd, FrontCause). 0: there was no branch.
 ctypedef uint64_t Prediction
 
 cdef enum:
@@ -83,7 +83,7 @@ cdef inline void place_branch(Branch* branch) noexcept nogil:
     branch.number = <uint32_t>((branch.address >> 4) * 3 + (branch.address & 3))
 
 
-cdef enum Outcome:               # order of the occurrences PREDICTED_*
+cdef enum PredictionOutcome:     # order of the occurrences PREDICTED_*
     CORRECT_NOT_TAKEN = 0
     CORRECT_TAKEN
     WRONG_PATH_NOT_TAKEN
@@ -117,14 +117,14 @@ cdef inline bint is_counted(uint8_t kind) noexcept nogil:
 
 
 cdef class BranchPredictor:
-    """Direction and target prediction, return stack, loop predictor. A policy is a subclass (predictors.py)."""
+    """Direction and target prediction, return stack, loop predictor. A policy is a subclass (predictor_registry.py)."""
 
     cdef bint reads_registers    # indirect branches are predicted by their branch register; otherwise by the policy
 
     # Predicts the branch, compares, trains. ``target``: its target if it was taken.
     cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil
     # Records the occurrences of a branch with this outcome.
-    cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil
+    cdef void record_outcome(self, EventLog* event_log, const Branch* branch, bint taken, uint32_t code) noexcept nogil
     # Applies the target hint of brp or a move to a branch register for the branch in the bundle at ``address``.
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
     # The line at ``address`` (bytes, a multiple of 32) has left L1I: drops the state of its branches.

@@ -3,12 +3,11 @@ predictor_merced.pyx."""
 
 from _collections_abc import Mapping
 
-from pfmon.machine.notes cimport Notes, note
+from pfmon.machine.event_log cimport EventLog, record
 from pfmon.machine.occurrences cimport (
     MISPREDICTED_FRAME, MISPREDICTED_ROTATION, MISPREDICTED_STAGE, OVERSUBSCRIBED_CORRECT,
     PREDICTED_INDIRECT_CORRECT_NOT_TAKEN, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN, PREDICTED_RELATIVE_CORRECT_NOT_TAKEN,
-    PREDICTED_RETURN_CORRECT_NOT_TAKEN,
-)
+    PREDICTED_RETURN_CORRECT_NOT_TAKEN)
 from pfmon.machine.occurrences import Occurrence
 
 cdef inline uint32_t first_outcome(uint8_t kind) noexcept nogil:
@@ -40,23 +39,23 @@ cdef class BranchPredictor:
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
         pass
 
-    cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
+    cdef void record_outcome(self, EventLog* event_log, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
         cdef uint32_t what = outcome(taken, code), wrong = 0
-        note(notes, first_outcome(branch.kind) + what, 1)
+        record(event_log, first_outcome(branch.kind) + what, 1)
         if branch.multiway:
-            note(notes, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN + what, 1)
+            record(event_log, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN + what, 1)
         if code & CODE_WRONG_PATH:
             wrong = 1
         elif code & CODE_WRONG_TARGET:
             wrong = 2
         if code & CODE_OVERSUBSCRIBED and first_outcome(branch.kind) == PREDICTED_RELATIVE_CORRECT_NOT_TAKEN:
-            note(notes, OVERSUBSCRIBED_CORRECT + (code & CODE_WRONG_PATH), 1)
+            record(event_log, OVERSUBSCRIBED_CORRECT + (code & CODE_WRONG_PATH), 1)
         if branch.kind == BRANCH_RETURN and wrong == 2:
-            note(notes, MISPREDICTED_FRAME, 1)
+            record(event_log, MISPREDICTED_FRAME, 1)
         elif branch.kind == BRANCH_CTOP and wrong:
-            note(notes, MISPREDICTED_ROTATION, 1)
+            record(event_log, MISPREDICTED_ROTATION, 1)
         elif branch.kind == BRANCH_WTOP and wrong:
-            note(notes, MISPREDICTED_STAGE, 1)
+            record(event_log, MISPREDICTED_STAGE, 1)
 
     def predict(self, address: int, taken: bool, target: int = 0, *, kind: int = 0, whether: int = DYNAMIC_NOT_TAKEN,
                 fall_through: int = 0, clear: bool = False, multiway: bool = False, conditional: bool = True,
@@ -76,13 +75,13 @@ cdef class BranchPredictor:
     def occurrences(self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False) -> dict[Occurrence, int]:
         """Occurrences of a branch of this kind and outcome."""
         cdef Branch branch
-        cdef Notes notes
+        cdef EventLog event_log
         cdef uint32_t i
         self._describe(&branch, 0, 0, kind, 0, 0, False, multiway, True)
-        notes.count = 0
-        notes.context = 0
-        self.note_outcome(&notes, &branch, taken, code)
-        return {Occurrence(notes.items[i] & 0xFFFF): notes.items[i] >> 16 & 0xFFFF for i in range(notes.count)}
+        event_log.count = 0
+        event_log.context = 0
+        self.record_outcome(&event_log, &branch, taken, code)
+        return {Occurrence(event_log.items[i] & 0xFFFF): event_log.items[i] >> 16 & 0xFFFF for i in range(event_log.count)}
 
     def give_hint(self, address: int, target: int, important: bool = True) -> None:
         """Executes brp: predicts ``target`` for the branch in the bundle at ``address``."""

@@ -10,24 +10,22 @@ Itanium Processor Microarchitecture, IEEE Micro 20(5), 2000, branch prediction.)
 from _collections_abc import Mapping
 
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.notes cimport Notes, note
+from pfmon.machine.event_log cimport EventLog, record
 from pfmon.machine.occurrences cimport (
-    PREDICTED_STAGE1_CORRECT_NOT_TAKEN, PREDICTED_STAGE2_CORRECT_NOT_TAKEN, PREDICTED_STAGE3_CORRECT_NOT_TAKEN,
-)
-from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
-from pfmon.machine.patterns cimport fresh_counter, longer_history, train
+    PREDICTED_STAGE1_CORRECT_NOT_TAKEN, PREDICTED_STAGE2_CORRECT_NOT_TAKEN, PREDICTED_STAGE3_CORRECT_NOT_TAKEN)
+from pfmon.machine.pattern_history cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
     BRANCH_RETURN, CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET,
     DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call,
-    is_counted, is_indirect, outcome, prediction,
-)
-from pfmon.machine.return_stack cimport MOST_RETURNS, ReturnStack, pop_return, push_return
+    is_counted, is_indirect, outcome, prediction)
+from pfmon.machine.return_stack cimport MAX_RETURN_ADDRESSES, ReturnStack, pop_return, push_return
+from pfmon.machine.stall_causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 
 cdef enum:
-    MOST_TARGET_REGISTERS = 16
+    MAX_TARGET_REGISTERS = 16
 
 cdef struct Table:               # set-associative, least recently used replaced first
     uint32_t sets
@@ -123,8 +121,8 @@ cdef class MercedPredictor(BranchPredictor):
     cdef uint32_t register_bubbles, adaptive_bubbles, rotate_bubbles, expand_bubbles
     cdef bint perfect_loops
     cdef uint32_t registers, next_register, filled
-    cdef uint64_t register_bundles[MOST_TARGET_REGISTERS]     # bundle number + 1; 0: empty
-    cdef uint64_t register_targets[MOST_TARGET_REGISTERS]
+    cdef uint64_t register_bundles[MAX_TARGET_REGISTERS]      # bundle number + 1; 0: empty
+    cdef uint64_t register_targets[MAX_TARGET_REGISTERS]
     cdef uint64_t forced         # this branch was wrongly predicted taken: later ones of its bundle are unknown
 
     def __cinit__(self, config: Mapping):
@@ -137,9 +135,9 @@ cdef class MercedPredictor(BranchPredictor):
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.returns.depth = config["predictor.return_stack"]
         self.registers = config["predictor.registers"]
-        if not 1 <= self.returns.depth <= MOST_RETURNS or not 0 <= self.registers <= MOST_TARGET_REGISTERS:
-            raise ValueError(f"predictor.return_stack is at most {MOST_RETURNS}, predictor.registers "
-                             f"at most {MOST_TARGET_REGISTERS}")
+        if not 1 <= self.returns.depth <= MAX_RETURN_ADDRESSES or not 0 <= self.registers <= MAX_TARGET_REGISTERS:
+            raise ValueError(f"predictor.return_stack is at most {MAX_RETURN_ADDRESSES}, predictor.registers "
+                             f"at most {MAX_TARGET_REGISTERS}")
         make_table(&self.singles, config["predictor.counters"], config["predictor.ways"])
         make_table(&self.multiway, config["predictor.multiway"], config["predictor.multiway_ways"])
         make_table(&self.targets, config["predictor.targets"], config["predictor.target_ways"])
@@ -274,11 +272,11 @@ cdef class MercedPredictor(BranchPredictor):
         fresh = longer_history(<uint32_t>(entry[0] >> shift & mask), self.history_bits, taken)
         entry[0] = (entry[0] & ~(mask << shift)) | fresh << shift
 
-    cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
+    cdef void record_outcome(self, EventLog* event_log, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
         cdef uint32_t first = PREDICTED_STAGE2_CORRECT_NOT_TAKEN
         if code & CODE_FIRST_STAGE:
             first = PREDICTED_STAGE1_CORRECT_NOT_TAKEN
         elif code & CODE_THIRD_STAGE:
             first = PREDICTED_STAGE3_CORRECT_NOT_TAKEN
-        note(notes, first + outcome(taken, code), 1)
-        BranchPredictor.note_outcome(self, notes, branch, taken, code)
+        record(event_log, first + outcome(taken, code), 1)
+        BranchPredictor.record_outcome(self, event_log, branch, taken, code)

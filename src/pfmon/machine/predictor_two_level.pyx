@@ -10,16 +10,15 @@ Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
 from _collections_abc import Mapping
 
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
-from pfmon.machine.patterns cimport fresh_counter, longer_history, train
+from pfmon.machine.pattern_history cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
     BRANCH_RETURN, CODE_OVERSUBSCRIBED, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DYNAMIC_TAKEN,
-    STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call, is_counted, is_indirect, prediction,
-)
-from pfmon.machine.return_stack cimport MOST_RETURNS, ReturnStack, pop_return, push_return
+    STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call, is_counted, is_indirect, prediction)
+from pfmon.machine.return_stack cimport MAX_RETURN_ADDRESSES, ReturnStack, pop_return, push_return
+from pfmon.machine.stall_causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 
 cdef enum:
     NO_TRIGGER = 255
@@ -174,9 +173,9 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.reads_registers = True
         self.returns.depth = config["predictor.return_stack"]
-        if not 1 <= self.capacity <= WINDOW_BRANCHES or not 1 <= self.returns.depth <= MOST_RETURNS:
+        if not 1 <= self.capacity <= WINDOW_BRANCHES or not 1 <= self.returns.depth <= MAX_RETURN_ADDRESSES:
             raise ValueError(f"predictor.window is at most {WINDOW_BRANCHES}, predictor.return_stack "
-                             f"at most {MOST_RETURNS}")
+                             f"at most {MAX_RETURN_ADDRESSES}")
         make_store(&self.first, config["l1i.size"] >> WINDOW_SHIFT, config["l1i.ways"])
         make_store(&self.second, config["predictor.second"], config["predictor.second_ways"])
         self.counter_mask = entries - 1

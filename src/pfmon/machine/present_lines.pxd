@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.bits cimport trailing_zeros
+from pfmon.machine.bit_arrays cimport trailing_zeros
 
 cdef extern from *:
     const uint64_t NO_GROUP "UINT64_MAX"

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.notes cimport Notes
+from pfmon.machine.event_log cimport EventLog
 
 cdef enum:
     NOBODY = 255                 # instead of an instruction's number
@@ -34,16 +34,16 @@ cdef class Records:
     cdef uint64_t* bubble_counts # ... in the event set in force
     cdef uint32_t* bubble_table
     cdef uint32_t bubble_count, bubble_capacity, bubble_table_size
-    cdef uint64_t* note_lists    # lists in sequence, each preceded by its length
-    cdef uint64_t note_used, note_capacity
-    cdef uint64_t* note_starts
-    cdef uint32_t* note_table
-    cdef uint32_t note_count, note_list_capacity, note_table_size
+    cdef uint64_t* event_lists   # lists in sequence, each preceded by its length
+    cdef uint64_t event_used, event_capacity
+    cdef uint64_t* event_starts
+    cdef uint32_t* event_table
+    cdef uint32_t event_count, event_list_capacity, note_table_size
     cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with its times
     cdef uint32_t log_count, log_capacity
     cdef bint logging
     cdef readonly bint lost      # sticky: something could not be recorded
-    cdef public uint32_t most_records   # of each kind; tests lower it
+    cdef public uint32_t max_records    # of each kind; tests lower it
     cdef uint32_t event_sets, event_set    # their number; the one in force
     cdef uint64_t** parts_of     # counts by event set
     cdef uint64_t** bubbles_of
@@ -51,16 +51,16 @@ cdef class Records:
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef int room_for_part(self) noexcept nogil
     cdef int room_for_bubble(self) noexcept nogil
-    cdef int room_for_notes(self, uint32_t more) noexcept nogil
-    cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil
+    cdef int room_for_events(self, uint32_t more) noexcept nogil
+    cdef uint32_t event_place(self, const uint64_t* items, uint32_t count) noexcept nogil
     cdef void write_log(self, uint32_t what, uint64_t times) noexcept nogil
     cdef Totals part_totals(self, event_sets)
     cdef Totals bubble_totals(self, event_sets)
-    cdef object notes_of(self, uint32_t number)
+    cdef object events_of(self, uint32_t number)
     cdef object part_tuple(self, uint32_t number)
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t dispersal, uint32_t before,
-                       uint32_t notes) noexcept nogil
-    cdef uint32_t note_list(self, Notes* notes) noexcept nogil
+                       uint32_t event_log) noexcept nogil
+    cdef uint32_t event_list(self, EventLog* event_log) noexcept nogil
     cdef uint32_t bubble(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause) noexcept nogil
     cdef void add_cycle(self, uint32_t part) noexcept nogil
     cdef void add_bubbles(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause,

@@ -15,7 +15,7 @@ class Records:
     """Issue groups and lost cycles, in some event sets or in all."""
 
     lost: bool
-    most_records: int
+    max_records: int
 
     def cycles_with_issue(self, event_sets: Iterable[int] | None = None) -> int: ...
     def bubbles(self, kind: int, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...

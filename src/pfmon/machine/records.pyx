@@ -12,7 +12,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, OCCURRENCE_BITS
+from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, OCCURRENCE_BITS
 
 cdef enum:
     FIRST_SIZE = 1 << 12
@@ -71,12 +71,12 @@ cdef class Records:
         if self.parts_of == NULL or self.bubbles_of == NULL:
             raise MemoryError
         self.event_sets = event_sets
-        self.most_records = BUBBLE_FLAG - 1      # so that the log can distinguish parts from bubbles
+        self.max_records = BUBBLE_FLAG - 1       # so that the log can distinguish parts from bubbles
         memset(&nothing, 0, sizeof(nothing))
-        if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
+        if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_events(0):
             raise MemoryError
         self.part_count = 1
-        self.note_count = 1
+        self.event_count = 1
 
     def __dealloc__(self):
         cdef uint32_t event_set
@@ -89,9 +89,9 @@ cdef class Records:
         free(self.part_table)
         free(self.bubble_keys)
         free(self.bubble_table)
-        free(self.note_lists)
-        free(self.note_starts)
-        free(self.note_table)
+        free(self.event_lists)
+        free(self.event_starts)
+        free(self.event_table)
         free(self.log)
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
@@ -132,13 +132,13 @@ cdef class Records:
         return 1
 
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t dispersal, uint32_t before,
-                       uint32_t notes) noexcept nogil:
+                       uint32_t event_log) noexcept nogil:
         """Returns the number of a part; NO_PART, and `lost`, when there is no memory."""
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
         wanted.how = executed | <uint64_t>dispersal << 32
-        wanted.chain = before | <uint64_t>notes << 32
+        wanted.chain = before | <uint64_t>event_log << 32
         at = <uint32_t>part_hash(&wanted) & (self.part_table_size - 1)
         while self.part_table[at]:
             number = self.part_table[at]
@@ -146,7 +146,7 @@ cdef class Records:
                     and self.parts[number].chain == wanted.chain:
                 return number
             at = (at + 1) & (self.part_table_size - 1)
-        if self.part_count == self.most_records or not self.room_for_part():
+        if self.part_count == self.max_records or not self.room_for_part():
             self.lost = True
             return NO_PART
         number = self.part_count
@@ -166,63 +166,63 @@ cdef class Records:
 
     # --- lists of events
 
-    cdef int room_for_notes(self, uint32_t more) noexcept nogil:
+    cdef int room_for_events(self, uint32_t more) noexcept nogil:
         cdef uint32_t i, at, capacity
         cdef uint64_t words
-        if self.note_count == self.note_list_capacity:
-            capacity = self.note_list_capacity * 2 if self.note_list_capacity else FIRST_SIZE
-            if not grow_array(<void**>&self.note_starts, self.note_list_capacity * 8, capacity * 8):
+        if self.event_count == self.event_list_capacity:
+            capacity = self.event_list_capacity * 2 if self.event_list_capacity else FIRST_SIZE
+            if not grow_array(<void**>&self.event_starts, self.event_list_capacity * 8, capacity * 8):
                 return 0
-            self.note_list_capacity = capacity
-        if self.note_used + more + 1 > self.note_capacity:
-            words = (self.note_capacity + more + FIRST_SIZE) * 2
-            if not grow_array(<void**>&self.note_lists, self.note_capacity * 8, words * 8):
+            self.event_list_capacity = capacity
+        if self.event_used + more + 1 > self.event_capacity:
+            words = (self.event_capacity + more + FIRST_SIZE) * 2
+            if not grow_array(<void**>&self.event_lists, self.event_capacity * 8, words * 8):
                 return 0
-            self.note_capacity = words
-        if self.note_count * 2 >= self.note_table_size:
-            if not grow_table(&self.note_table, &self.note_table_size):
+            self.event_capacity = words
+        if self.event_count * 2 >= self.note_table_size:
+            if not grow_table(&self.event_table, &self.note_table_size):
                 return 0
-            for i in range(1, self.note_count):
-                at = self.note_place(self.note_lists + self.note_starts[i] + 1,
-                                     <uint32_t>self.note_lists[self.note_starts[i]])
-                self.note_table[at] = i
+            for i in range(1, self.event_count):
+                at = self.event_place(self.event_lists + self.event_starts[i] + 1,
+                                     <uint32_t>self.event_lists[self.event_starts[i]])
+                self.event_table[at] = i
         return 1
 
-    cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil:
+    cdef uint32_t event_place(self, const uint64_t* items, uint32_t count) noexcept nogil:
         """Finds a list in the table: returns its place, or the free one where it goes."""
         cdef uint64_t hash = count
         cdef uint32_t i, at, number
         for i in range(count):
             hash = mix(hash, items[i])
         at = <uint32_t>hash & (self.note_table_size - 1)
-        while self.note_table[at]:
-            number = self.note_table[at]
-            if self.note_lists[self.note_starts[number]] == count and \
-                    memcmp(self.note_lists + self.note_starts[number] + 1, items, count * 8) == 0:
+        while self.event_table[at]:
+            number = self.event_table[at]
+            if self.event_lists[self.event_starts[number]] == count and \
+                    memcmp(self.event_lists + self.event_starts[number] + 1, items, count * 8) == 0:
                 return at
             at = (at + 1) & (self.note_table_size - 1)
         return at
 
-    cdef uint32_t note_list(self, Notes* notes) noexcept nogil:
+    cdef uint32_t event_list(self, EventLog* event_log) noexcept nogil:
         """Returns the number of the list of the logged events, and clears the event log."""
-        cdef uint32_t count = notes.count, at
+        cdef uint32_t count = event_log.count, at
         if count == 0:
             return 0
-        notes.count = 0
-        at = self.note_place(notes.items, count)
-        if self.note_table[at]:
-            return self.note_table[at]
-        if self.note_count == self.most_records or not self.room_for_notes(count):
+        event_log.count = 0
+        at = self.event_place(event_log.items, count)
+        if self.event_table[at]:
+            return self.event_table[at]
+        if self.event_count == self.max_records or not self.room_for_events(count):
             self.lost = True
             return 0
-        at = self.note_place(notes.items, count)
-        self.note_starts[self.note_count] = self.note_used
-        self.note_lists[self.note_used] = count
-        memcpy(self.note_lists + self.note_used + 1, notes.items, count * 8)
-        self.note_used += count + 1
-        self.note_table[at] = self.note_count
-        self.note_count += 1
-        return self.note_count - 1
+        at = self.event_place(event_log.items, count)
+        self.event_starts[self.event_count] = self.event_used
+        self.event_lists[self.event_used] = count
+        memcpy(self.event_lists + self.event_used + 1, event_log.items, count * 8)
+        self.event_used += count + 1
+        self.event_table[at] = self.event_count
+        self.event_count += 1
+        return self.event_count - 1
 
     # --- bubbles
 
@@ -257,7 +257,7 @@ cdef class Records:
             if self.bubble_keys[self.bubble_table[at] - 1] == key:
                 return self.bubble_table[at] - 1
             at = (at + 1) & (self.bubble_table_size - 1)
-        if self.bubble_count == self.most_records or not self.room_for_bubble():
+        if self.bubble_count == self.max_records or not self.room_for_bubble():
             self.lost = True
             return 0
         at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
@@ -362,13 +362,14 @@ cdef class Records:
                 found.append((None if block == NO_BLOCK else block, key >> 32 & 0xFF, key >> 40 & 0xFF, cycles))
         return found
 
-    cdef object notes_of(self, uint32_t number):
-        cdef uint64_t* items = self.note_lists + self.note_starts[number]
+    cdef object events_of(self, uint32_t number):
+        cdef uint64_t* items = self.event_lists + self.event_starts[number]
         cdef uint64_t i
         if number == 0:
             return ()
         return tuple([
-            (items[i + 1] >> NOTE_INSTRUCTION & 0xFF, items[i + 1] & 0xFFFF, items[i + 1] >> NOTE_RANGED & 1,
+            (items[i + 1] >> EVENT_INSTRUCTION_SHIFT & 0xFF, items[i + 1] & 0xFFFF,
+             items[i + 1] >> EVENT_RANGED_SHIFT & 1,
              items[i + 1] >> OCCURRENCE_BITS & 0xFFFF)
             for i in range(items[0])
         ])
@@ -377,12 +378,12 @@ cdef class Records:
         cdef Part* part = &self.parts[number]
         block = part.code & 0xFFFFFFFF
         return (None if block == NO_BLOCK else block, part.code >> 32 & 0xFF, part.code >> 40 & 0xFF,
-                part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
+                part.how & 0xFFFFFFFF, self.events_of(<uint32_t>(part.chain >> 32)))
 
     def groups(self, event_sets=None):
         """Issue groups with numbers of cycles: ((block, first, last, executed, notes), ...), count.
 
-        ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
+        ``executed`` has a bit for each instruction from ``first`` on that executed; ``event_log`` are (instruction,
         occurrence, in the data ranges, times). A part with ``first`` after ``last`` is no cycle: it carries events.
         """
         cdef Totals totals = self.part_totals(event_sets)
@@ -399,7 +400,7 @@ cdef class Records:
     def occurrences(self, event_sets=None):
         """{(block or None, instruction, occurrence, in the data ranges): times}, over all cycles."""
         cdef Totals cycles = self.part_totals(event_sets), totals = self.part_totals(())
-        cdef uint32_t i, at, notes
+        cdef uint32_t i, at, event_log
         cdef uint64_t* items
         cdef uint64_t k, item
         found = {}
@@ -409,15 +410,15 @@ cdef class Records:
                 totals.counts[at] += cycles.counts[i]
                 at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
         for i in range(self.part_count):
-            notes = <uint32_t>(self.parts[i].chain >> 32)
-            if totals.counts[i] == 0 or notes == 0:
+            event_log = <uint32_t>(self.parts[i].chain >> 32)
+            if totals.counts[i] == 0 or event_log == 0:
                 continue
             block = self.parts[i].code & 0xFFFFFFFF
-            items = self.note_lists + self.note_starts[notes]
+            items = self.event_lists + self.event_starts[event_log]
             for k in range(1, items[0] + 1):
                 item = items[k]
-                key = (None if block == NO_BLOCK else block, item >> NOTE_INSTRUCTION & 0xFF, item & 0xFFFF,
-                       item >> NOTE_RANGED & 1)
+                key = (None if block == NO_BLOCK else block, item >> EVENT_INSTRUCTION_SHIFT & 0xFF, item & 0xFFFF,
+                       item >> EVENT_RANGED_SHIFT & 1)
                 found[key] = found.get(key, 0) + totals.counts[i] * (item >> OCCURRENCE_BITS & 0xFFFF)
         return found
 
@@ -433,4 +434,4 @@ cdef class Records:
 
     def sizes(self):
         """Number of records: parts, bubbles, lists of events."""
-        return self.part_count, self.bubble_count, self.note_count
+        return self.part_count, self.bubble_count, self.event_count

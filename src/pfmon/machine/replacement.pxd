@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-cdef enum Recency:               # state changed by a use of a place; one-word updates are inlined (tags.pxd, use)
+cdef enum Recency:               # state changed by a use of a place; one-word updates are inlined (tag_store.pxd, use)
     RECENCY_STAMP = 0            # its stamp: the time of its last use
     RECENCY_BIT = 1              # its bit; when that is set already, nothing
     RECENCY_NONE = 2             # nothing
@@ -13,7 +13,7 @@ cdef enum:
 
 
 cdef class ReplacementPolicy:
-    """Chooses the victim of a full set. A policy is a subclass (replacements.py)."""
+    """Chooses the victim of a full set. A policy is a subclass (replacement_registry.py)."""
 
     cdef Recency recency
     cdef uint64_t* stamps        # RECENCY_STAMP: by place

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.bits cimport trailing_zeros
+from pfmon.machine.bit_arrays cimport trailing_zeros
 from pfmon.machine.replacement cimport RECENCY_BIT, WORD_SHIFT, ReplacementPolicy, bit_of, word_of
 
 cdef enum:

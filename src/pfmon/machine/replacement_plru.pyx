@@ -9,7 +9,7 @@ from pfmon.machine.replacement cimport RECENCY_OTHER, ReplacementPolicy
 
 @cython.final
 cdef class PlruPolicy(ReplacementPolicy):
-    """Ways are a power of two (geometry.py). Bit n of a tree has the children 2n and 2n + 1; the root is 1."""
+    """Ways are a power of two (figure_checks.py). Bit n of a tree has the children 2n and 2n + 1; the root is 1."""
 
     cdef uint64_t* trees         # by set
 

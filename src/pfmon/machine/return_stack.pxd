@@ -3,12 +3,12 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
-    MOST_RETURNS = 64
+    MAX_RETURN_ADDRESSES = 64
 
 cdef struct ReturnStack:
-    uint32_t depth               # 1 .. MOST_RETURNS
+    uint32_t depth               # 1 .. MAX_RETURN_ADDRESSES
     uint32_t top                 # the next return's entry
-    uint64_t addresses[MOST_RETURNS]
+    uint64_t addresses[MAX_RETURN_ADDRESSES]
 
 
 cdef inline void push_return(ReturnStack* stack, uint64_t address) noexcept nogil:

@@ -6,7 +6,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, STACKED, USES)
 
 cdef enum:
-    MOST_PENDING = 48
+    MAX_PENDING_RESULTS = 48
 
 cdef struct Pending:             # a result not yet available to all operations
     uint16_t register            # scoreboard index; for the ring: RING_FIRST + places from r32 on

@@ -50,7 +50,7 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
     cdef uint16_t place
     forget_old(board, now)       # the next instruction may still issue in this cycle
     count[0] = 0
-    if board.recent_count > MOST_PENDING:
+    if board.recent_count > MAX_PENDING_RESULTS:
         return False
     for i in range(board.recent_count):
         place = board.recent[i]

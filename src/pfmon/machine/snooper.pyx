@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.tags cimport INVALID
+from pfmon.machine.tag_store cimport INVALID
 
 
 cdef class Snooper:

@@ -6,7 +6,7 @@ cdef extern from *:
     const uint64_t NO_LINE "UINT64_MAX"
 
 cdef enum:
-    MOST_BUFFERED = 16
+    MAX_BUFFERED_LINES = 16
     LINE_CLASSES = 64            # of lines, by low bits
     CLASS_SHIFT = 5              # ... of their addresses, above those within the shortest line
 
@@ -16,7 +16,7 @@ cdef struct Buffered:            # a line in the buffer, or in flight to it
 
 cdef struct StreamingBuffer:
     uint32_t size, next
-    Buffered lines[MOST_BUFFERED]
+    Buffered lines[MAX_BUFFERED_LINES]
     uint8_t counts[LINE_CLASSES] # number of lines of a class: mostly 0
 
 
@@ -25,10 +25,10 @@ cdef inline uint32_t line_class(uint64_t line) noexcept nogil:
 
 
 cdef inline void start_buffer(StreamingBuffer* buffer, uint32_t size) noexcept nogil:
-    """Initializes an empty buffer. ``size``: up to MOST_BUFFERED (figures.csv)."""
+    """Initializes an empty buffer. ``size``: up to MAX_BUFFERED_LINES (figures.csv)."""
     cdef uint32_t i
     buffer.size = size
-    for i in range(MOST_BUFFERED):
+    for i in range(MAX_BUFFERED_LINES):
         buffer.lines[i].line = NO_LINE
 
 

@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.two_flows cimport TwoFlows
+from pfmon.machine.coupled_machines cimport CoupledMachines
 from pfmon.machine.urgency cimport THREADS
 
 cdef enum:
-    MOST_L3_EVENTS = 256         # pending ones
+    MAX_L3_EVENTS = 256          # pending ones
 
 cpdef enum SwitchCause:          # the order is that of the occurrences THREAD_SWITCH_*
     BY_L3 = 0                    # a miss, or the return of its data
@@ -27,14 +27,14 @@ cdef struct L3Event:
     uint8_t comes_back           # 0: detection of a miss; 1: return of its data
 
 
-cdef class ThreadSwitch(TwoFlows):
+cdef class ThreadSwitch(CoupledMachines):
     cdef int64_t next_event      # no switch of the running thread is possible before this cycle has passed
     cdef uint8_t urgency[THREADS]
     cdef int64_t handed_over     # the last cycle of the thread before
     cdef int64_t quantum_end     # cycle in which the foreground thread's quantum ends
     cdef int64_t paused          # cycle of its hint; NEVER
     cdef bint owes               # a switch was delayed until it retires an instruction
-    cdef L3Event events[MOST_L3_EVENTS]     # by cycle
+    cdef L3Event events[MAX_L3_EVENTS]      # by cycle
     cdef uint32_t event_count
     cdef readonly bint lost      # sticky: no room for an event
     cdef uint64_t active[THREADS]           # cycles that each has had the core

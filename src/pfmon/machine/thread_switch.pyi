@@ -1,9 +1,9 @@
 from collections.abc import Mapping
 from enum import IntEnum
 
+from pfmon.machine.coupled_machines import CoupledMachines
 from pfmon.machine.machine_figures import Value
-from pfmon.machine.tags import TagStore
-from pfmon.machine.two_flows import TwoFlows
+from pfmon.machine.tag_store import TagStore
 
 POLICIES: dict[str, int]
 
@@ -14,7 +14,7 @@ class SwitchCause(IntEnum):
     BY_LOW_POWER = 3
     SWITCH_CAUSES = 4
 
-class ThreadSwitch(TwoFlows):
+class ThreadSwitch(CoupledMachines):
     """Switch-on-event multithreading of two hardware threads of a core."""
 
     lost: bool
@@ -31,5 +31,5 @@ class ThreadSwitch(TwoFlows):
     def end_other(self) -> None: ...
     def decide_at(self, issued: int, issues: int) -> tuple[int, int, int, int]: ...
     def hand_over_at(self, at: int) -> int: ...
-    def watch_evictions(self, name: str, store: TagStore) -> None: ...
+    def account_evictions(self, name: str, store: TagStore) -> None: ...
     def evictions(self, thread: int) -> dict[str, int]: ...

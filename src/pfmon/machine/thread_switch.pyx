@@ -4,15 +4,15 @@ One thread, in the foreground, has the pipeline; the other waits. L3 misses and 
 thread, and at each change the urgencies are compared: the foreground thread loses the core when its own is lower. It
 also loses it at the end of its quantum, by hint@pause, and when it becomes idle.
 
-Each thread has a machine and reads a stream of its own (two_flows.pyx).
+Each thread has a machine and reads a stream of its own (coupled_machines.pyx).
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.evictions cimport Evictions
-from pfmon.machine.tags cimport TagStore
-from pfmon.machine.two_flows cimport SwitchedThread, TwoFlows
-from pfmon.machine.urgency cimport MOST_URGENCY, NOMINAL_URGENCY, missed, returned
+from pfmon.machine.coupled_machines cimport CoupledMachines, SwitchedThread
+from pfmon.machine.tag_store cimport TagStore
+from pfmon.machine.thread_evictions cimport ThreadEvictions
+from pfmon.machine.urgency cimport MAX_URGENCY, NOMINAL_URGENCY, missed, returned
 
 POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": HIGH_PRIORITY, "exclusive": EXCLUSIVE}
 """Values of smt.policy."""
@@ -20,7 +20,7 @@ POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": H
 cdef int64_t NEVER = <int64_t>1 << 62
 
 
-cdef class ThreadSwitch(TwoFlows):
+cdef class ThreadSwitch(CoupledMachines):
     """The figures [smt] of ``config``. `run` runs two machines to the end of their streams."""
 
     def __cinit__(self, config):
@@ -52,7 +52,7 @@ cdef class ThreadSwitch(TwoFlows):
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil:
         cdef uint32_t i = self.event_count
-        if i == MOST_L3_EVENTS:
+        if i == MAX_L3_EVENTS:
             self.lost = True
             return
         while i > 0 and self.events[i - 1].at > at:
@@ -140,7 +140,7 @@ cdef class ThreadSwitch(TwoFlows):
                 if not progressed:
                     continue
                 if issues <= at + 1:             # it was not stalled
-                    self.urgency[self.running] = MOST_URGENCY
+                    self.urgency[self.running] = MAX_URGENCY
                 why[0] = BY_TIMER
                 return at if at > issued else issued
             self.look_ahead()
@@ -251,9 +251,9 @@ cdef class ThreadSwitch(TwoFlows):
             found[name] = store.evictions.misses(thread)
         return found
 
-    def watch_evictions(self, name, TagStore store):
+    def account_evictions(self, name, TagStore store):
         """Begins to track evictions between the threads in a cache or TLB."""
-        store.evictions = Evictions()
+        store.evictions = ThreadEvictions()
         self.stores[name] = store
 
     def switch_counts(self):

@@ -2,66 +2,65 @@
 
 On the fast path, without misses and conflicts, the block's accesses are performed at once. The memo replays the block's
 timing if the block ran before from the same state of the pipeline and with the same responses of memory; otherwise the
-pipeline simulates it (repeating.pyx). Events go into the records.
+pipeline simulates it (memo_replay.pyx). Events go into the records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
-)
-from pfmon.engine.ia64.encodings.faults cimport Fault
+    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE)
+from pfmon.engine.ia64.encodings.fault_codes cimport Fault
+from pfmon.machine.access_log cimport begin_log
 from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.machine.code cimport Reach, Step, executes
+from pfmon.machine.block_execution cimport NO_WINDOW, BlockMarks, begin_execution, set_bit
+from pfmon.machine.block_plan cimport MemAccess, PipelineOp, executes
+from pfmon.machine.data_ranges cimport in_ranges, set_ranges
+from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, record
+from pfmon.machine.fast_path cimport run_fast_path
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.frames cimport enter_frame, leave_frame, set_frame_levels
+from pfmon.machine.instruction_prefetch cimport hint, redirect
 from pfmon.machine.memo cimport NODE_LATE_ACCESSES, NODE_WRONG_TARGET
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, note
 from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
-from pfmon.machine.prefetch cimport hint, redirect
-from pfmon.machine.ranges cimport in_ranges, set_ranges
-from pfmon.machine.run cimport NO_WINDOW, Told, begin_run, set_bit
-from pfmon.machine.script cimport begin_script
-from pfmon.machine.stack_engine cimport move_registers
-from pfmon.machine.survey cimport survey
+from pfmon.machine.register_frames cimport enter_frame, leave_frame, set_frame_levels
+from pfmon.machine.rse_timing cimport move_registers
+from pfmon.machine.stall_causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
+from pfmon.stream.block_table cimport Cut, executed
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport Cut, executed
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
+from pfmon.stream.stream_words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
 
 from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
 from pfmon.machine.predictor cimport (
     CODE_WRONG_TARGET, EARLIER_TARGET, FLAGS_SHIFT, PREDICTION_BITS, UNKNOWN_PATH, WRONG_PATH, flags_of)
-from pfmon.machine.predictors import branch_predictor
+from pfmon.machine.predictor_registry import branch_predictor
 
 cdef enum:
     MEMO_BYTES = 96 << 20
-    SURVEY_SHIFT = PREDICTION_BITS       # of `survey_code` in an outcome
+    FAST_PATH_SHIFT = PREDICTION_BITS    # of `fast_path_code` in an outcome
 
-cdef uint64_t SURVEY_LOST = 1 << 16
+cdef uint64_t FAST_PATH_LOST = 1 << 16
 
 
-cdef inline bint is_repeatable(const Run* run) noexcept nogil:
+cdef inline bint is_repeatable(const BlockExecution* run) noexcept nogil:
     """Whether the block is memoizable: determined by state, word, branch and responses of memory. Accesses in a data
     range change the events recorded, and properties known only from marks change the requests."""
-    cdef const Told* told = run.told
+    cdef const BlockMarks* block_marks = run.block_marks
     return not (run.ranged[0] | run.ranged[1]) and (
-        told == NULL or not (told.failed[0] | told.failed[1] | told.deferred[0] | told.deferred[1]))
+        block_marks == NULL or not (block_marks.failed[0] | block_marks.failed[1] | block_marks.deferred[0] | block_marks.deferred[1]))
 
 
-cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogil:
-    """Returns the extent of the fast path, as a part of a node's outcome: 0: all; SURVEY_LOST: not encodable."""
+cdef inline uint64_t fast_path_code(const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
+    """Returns the extent of the fast path, as a part of a node's outcome: 0: all; FAST_PATH_LOST: not encodable."""
     cdef uint64_t windows
     if run.quick:
         return 0
     if run.slow_window == 0 or run.slow_window == NO_WINDOW:
         return (1 if run.slow_window else 2) | <uint64_t>run.made << 7
     windows = 3 + (run.slow_window - plan.first_window) // WINDOW
-    return windows | <uint64_t>run.made << 7 if windows < 128 else SURVEY_LOST
+    return windows | <uint64_t>run.made << 7 if windows < 128 else FAST_PATH_LOST
 
 
-cdef class Timing(Repeating):
+cdef class Timing(MemoReplay):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, with the same results. ``event_sets``: number of event sets in the records. ``beside``: the machine
     of the other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its
@@ -71,7 +70,7 @@ cdef class Timing(Repeating):
                   uint32_t thread=0, bint same_program=False):
         self.thread_id = THREAD_ID if thread else 0
         self.code_id = 0 if same_program else self.thread_id
-        self.plans = Plans(config, table, self.code_id)
+        self.plans = BlockPlans(config, table, self.code_id)
         self.records = Records(event_sets)
         if beside is None:
             self.l2 = L2(config)
@@ -96,54 +95,54 @@ cdef class Timing(Repeating):
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """Runs the held block; control goes to ``next_ip``."""
-        cdef Run run
-        cdef Told told
+        cdef BlockExecution run
+        cdef BlockMarks block_marks
         cdef uint64_t outcome
         cdef uint32_t marks = 0
         cdef bint known, looked_up
         cdef int64_t began = self.now
-        cdef const Plan* plan = self.plan
-        begin_run(&run, self.block[0], self.block + 1, plan.first_window)
-        if self.items is not None:
+        cdef const BlockPlan* plan = self.plan
+        begin_execution(&run, self.block[0], self.block + 1, plan.first_window)
+        if self.observer is not None:
             self.records.begin_log()
             self.ran = NULL
             marks = self.mark_count
-        if self.watch is not None:
-            self.watch.begin()
+        if self.listener is not None:
+            self.listener.begin()
         outcome = self.predict(plan, &run, next_ip)
         if self.mark_count:
-            memset(&told, 0, sizeof(told))
-            run.told = &told
-            self.take_marks(plan, &told)
+            memset(&block_marks, 0, sizeof(block_marks))
+            run.block_marks = &block_marks
+            self.collect_marks(plan, &block_marks)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
-        run.quick = survey(self.fetch, self.data, plan, &run, self.now, self.mark_count != 0)
-        known = self.memoize and is_repeatable(&run) and (run.quick or self.watch is None) \
+        run.quick = run_fast_path(self.fetch, self.data, plan, &run, self.now, self.mark_count != 0)
+        known = self.memoize and is_repeatable(&run) and (run.quick or self.listener is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
-        looked_up = self.give_time(plan, &run, outcome, known)
-        if looked_up and self.watch is not None and self.watch.loads and run.made:
-            self.show_repeated(plan, &run, self.memo.issued(self.node), began)
-        if self.watch is not None and self.watch.flows:
+        looked_up = self.simulate_or_replay(plan, &run, outcome, known)
+        if looked_up and self.listener is not None and self.listener.loads and run.made:
+            self.report_repeated(plan, &run, self.memo.issued(self.node), began)
+        if self.listener is not None and self.listener.flows:
             if (self.ran.cycles & NODE_WRONG_TARGET) != 0 if looked_up else self.pipeline.wrong_target:
                 run.prediction |= CODE_WRONG_TARGET
-            self.show_branch(plan, &run, next_ip)
+            self.report_branch(plan, &run, next_ip)
         if plan.moves_frames:
             self.follow_frames(plan, &run)
         if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
-            self.give_hints(plan, &run, next_ip)
+            self.apply_hints(plan, &run, next_ip)
         if plan.cut == Cut.FAILED_CHECK or not plan.plain:
             self.flush_behind(plan, &run)
         if self.mark_count:
             self.apply_marks(plan, run.number)
-        if self.watch is not None:
+        if self.listener is not None:
             self.leave_captures()
         if self.snooped is not None and self.snooped.answered:
-            self.leave_answers(run.number)
+            self.leave_responses(run.number)
         self.last = run.number
-        if self.items is not None:
-            self.show_items(marks)
+        if self.observer is not None:
+            self.report_block(marks)
 
-    cdef inline uint64_t predict(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
+    cdef inline uint64_t predict(self, const BlockPlan* plan, BlockExecution* run, uint64_t next_ip) noexcept nogil:
         """Predicts the block's branch; returns the result, as a part of a node's outcome."""
         if not plan.has_branch:
             if plan.steers:
@@ -155,18 +154,19 @@ cdef class Timing(Repeating):
             self.follow_branch_registers(plan, run, next_ip)
         return run.prediction
 
-    cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
+    cdef inline bint simulate_or_replay(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome,
+                                        bint known) noexcept nogil:
         """Replays a block after the fast path, if it is memoizable, else simulates it; returns whether replayed."""
-        cdef uint64_t code = survey_code(plan, run)
+        cdef uint64_t code = fast_path_code(plan, run)
         cdef int64_t began = self.now
-        if code == SURVEY_LOST:
+        if code == FAST_PATH_LOST:
             known = False
-        outcome |= code << SURVEY_SHIFT
+        outcome |= code << FAST_PATH_SHIFT
         if not run.quick:
-            begin_script(&self.pipeline.script, known)
+            begin_log(&self.pipeline.access_log, known)
         if not (known and self.repeat(run, outcome)):
             if run.quick:
-                begin_script(&self.pipeline.script, False)
+                begin_log(&self.pipeline.access_log, False)
             self.simulate(plan, run, outcome, known)
             return False
         if self.ran.cycles & NODE_LATE_ACCESSES:
@@ -175,7 +175,8 @@ cdef class Timing(Repeating):
             self.repeat_allocs(plan, began)
         return True
 
-    cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
+    cdef void follow_branch_registers(self, const BlockPlan* plan, BlockExecution* run,
+                                      uint64_t next_ip) noexcept nogil:
         """Tracks the block's writes to branch registers, and whether its branch had another target before them."""
         cdef uint32_t i
         for i in range(plan.first_steer, plan.steers):
@@ -186,9 +187,9 @@ cdef class Timing(Repeating):
                     and self.predictor.reads_registers and not flags_of(run.prediction) & (WRONG_PATH | UNKNOWN_PATH):
                 run.prediction |= EARLIER_TARGET << FLAGS_SHIFT
 
-    cdef void show_items(self, uint32_t marks) noexcept nogil:
+    cdef void report_block(self, uint32_t marks) noexcept nogil:
         """Shows the records of the held block, or of none."""
-        cdef BlockItems block
+        cdef ObservedBlock block
         cdef int64_t earliest = self.pipeline.earliest
         cdef bint is_open = self.pipeline.open
         self.records.logging = False
@@ -202,33 +203,34 @@ cdef class Timing(Repeating):
         if self.ran != NULL:
             block.node, block.node_items = <uint32_t>(self.ran - self.memo.nodes), self.memo.logs + self.ran.log
             block.node_item_count = self.ran.log_count
-        self.items.take(&block)
+        self.observer.take(&block)
 
-    cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
+    cdef void find_ranged(self, const BlockPlan* plan, BlockExecution* run) noexcept nogil:
         """Finds the accesses in the data ranges."""
         cdef uint64_t k
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
-    cdef void leave_answers(self, uint64_t number) noexcept nogil:
+    cdef void leave_responses(self, uint64_t number) noexcept nogil:
         """Records snoop responses to another core, after the block's records: they are not part of the memo's records
         of a block."""
-        self.pipeline.notes.context = 0
-        self.snooped.note_answers(&self.pipeline.notes)
-        self.leave_notes(number, 0)
+        self.pipeline.event_log.context = 0
+        self.snooped.record_responses(&self.pipeline.event_log)
+        self.leave_events(number, 0)
 
     # --- losses
 
-    cdef void look_for_losses(self) noexcept nogil:
+    cdef void check_for_losses(self) noexcept nogil:
         """Sets this machine's failure from the mechanisms' sticky flags of lost entries.
 
-        Limits that only make blocks not memoizable are no losses (scoreboard.MOST_PENDING, state.MOST_WAITS, accesses
-        beyond 64 of a block that L2 serves): such a block is simulated, with the same result.
+        Limits that only make blocks not memoizable are no losses (scoreboard.MAX_PENDING_RESULTS,
+        pipeline_state.MAX_STATE_WAITS, accesses beyond 64 of a block that L2 serves): such a block is simulated, with
+        the same result.
         """
         if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
                 or self.fetch.table.lost:
             self.fail(Failure.OUT_OF_MEMORY)
-        if self.pipeline.notes.lost or (self.watch is not None and self.watch.lost):
+        if self.pipeline.event_log.lost or (self.listener is not None and self.listener.lost):
             self.fail(Failure.TOO_MANY_NOTES)
         if self.pipeline.front_end.lost or self.pipeline.frames.current_level.lost \
                 or self.pipeline.frames.dirty_level.lost or self.data.lost() or self.fetch.lost() or self.l2.lost():
@@ -236,7 +238,7 @@ cdef class Timing(Repeating):
 
     # --- after a block
 
-    cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
+    cdef void follow_frames(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
         """Tracks register frames through calls, returns and rotation."""
         cdef uint32_t moved = 0
         if plan.rotates:
@@ -252,47 +254,47 @@ cdef class Timing(Repeating):
             self.state = self.memo.shifted(self.state, moved, False, 0)
         set_frame_levels(&self.pipeline.frames, self.now)
 
-    cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
+    cdef void apply_hints(self, const BlockPlan* plan, const BlockExecution* run, uint64_t next_ip) noexcept nogil:
         """Hints to prefetch and prediction; what they cause belongs to no cycle with an issue."""
         cdef uint32_t i
-        cdef const Step* step
+        cdef const PipelineOp* step
         if plan.has_hints:
             for i in range(plan.length):
                 step = &plan.steps[i]
                 if step.effect < EFFECT_HINT or step.access:
                     continue
-                self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
+                self.pipeline.event_log.context = <uint64_t>i << EVENT_INSTRUCTION_SHIFT
                 if step.effect == EFFECT_FLUSH_LINE:     # of a recording without its address
                     if executes(step, run.word):
-                        self.fetch.note_flush(&self.pipeline.notes)
+                        self.fetch.record_flush(&self.pipeline.event_log)
                 else:
                     self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
-                    hint(self.fetch, &self.pipeline.notes, <uint64_t>step.imm, self.now)
-                self.leave_notes(run.number, i)
+                    hint(self.fetch, &self.pipeline.event_log, <uint64_t>step.imm, self.now)
+                self.leave_events(run.number, i)
         if run.taken:
-            self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
-            redirect(self.fetch, &self.pipeline.notes, next_ip, plan.branch.many, self.now)
-            self.leave_notes(run.number, plan.length - 1)
+            self.pipeline.event_log.context = <uint64_t>(plan.length - 1) << EVENT_INSTRUCTION_SHIFT
+            redirect(self.fetch, &self.pipeline.event_log, next_ip, plan.branch.many, self.now)
+            self.leave_events(run.number, plan.length - 1)
 
     # --- marks
 
-    cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil:
+    cdef void collect_marks(self, const BlockPlan* plan, BlockMarks* block_marks) noexcept nogil:
         """Reads marks needed before the block is simulated: failed check loads, deferred loads."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
-            if instruction >= MOST_CODE:
+            if instruction >= MAX_PLAN_LENGTH:
                 continue
             if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
-                set_bit(told.failed, instruction)
+                set_bit(block_marks.failed, instruction)
             elif mark_kind(self.marks[i]) == Mark.DEFERRED:
-                set_bit(told.deferred, instruction)
+                set_bit(block_marks.deferred, instruction)
                 if mark_value(self.marks[i]) == Deferral.NO_PAGE:
-                    set_bit(told.no_page, instruction)
+                    set_bit(block_marks.no_page, instruction)
                 elif mark_value(self.marks[i]) == Deferral.NO_ADDRESS:
-                    set_bit(told.no_address, instruction)
+                    set_bit(block_marks.no_address, instruction)
 
-    cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
+    cdef void flush_behind(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
         """Applies instructions of the block that flush the pipeline."""
         cdef uint32_t i
         self.go_on_here()
@@ -302,7 +304,7 @@ cdef class Timing(Repeating):
             if plan.steps[i].effect == EFFECT_SERIALIZE:
                 self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
 
-    cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil:
+    cdef void apply_marks(self, const BlockPlan* plan, uint64_t number) noexcept nogil:
         """Stalls or flushes the pipeline after the block, by its marks, which are consumed."""
         cdef uint32_t i, instruction
         cdef uint64_t mark, address
@@ -312,8 +314,8 @@ cdef class Timing(Repeating):
         for i in range(self.mark_count):
             mark = self.marks[i]
             kind = mark_kind(mark)
-            if self.watch is not None:
-                self.show_mark(plan, number, mark)
+            if self.listener is not None:
+                self.report_mark(plan, number, mark)
             instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
             if kind == Mark.SPILL or kind == Mark.FILL:
                 address = 0
@@ -333,21 +335,22 @@ cdef class Timing(Repeating):
         set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
 
-    cdef void leave_interruption(self, const Plan* plan, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil:
+    cdef void leave_interruption(self, const BlockPlan* plan, uint64_t number, uint32_t instruction,
+                                 uint64_t mark) noexcept nogil:
         """Records an entry to and exit from the operating system: by a system call, a fault or the clock, whose
         interrupt ends a thread's quantum. A floating-point interruption is qualified by the last retired instruction, a
         trap's own."""
         cdef uint64_t fault = mark_value(mark)
-        self.pipeline.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
-        note(&self.pipeline.notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        self.pipeline.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+        record(&self.pipeline.event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         if mark_kind(mark) == Mark.FAULT and (fault == Fault.FAULT_FP_FAULT or fault == Fault.FAULT_FP_TRAP):
-            self.pipeline.notes.context = <uint64_t>min(instruction, plan.length - 1) << NOTE_INSTRUCTION
-            note(&self.pipeline.notes, Occurrence.FLOAT_INTERRUPTED, 1)
-        self.leave_notes(number, instruction)
+            self.pipeline.event_log.context = <uint64_t>min(instruction, plan.length - 1) << EVENT_INSTRUCTION_SHIFT
+            record(&self.pipeline.event_log, Occurrence.FLOAT_INTERRUPTED, 1)
+        self.leave_events(number, instruction)
 
     cdef void apply_late_marks(self) noexcept nogil:
         """Applies marks of a block that was no longer held."""
-        cdef const Plan* plan
+        cdef const BlockPlan* plan
         if self.last != BLOCK_MASK:
             plan = self.plans.plan(self.last)
             if plan != NULL:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.tags cimport ABSENT, TagStore, quick_find, use
+from pfmon.machine.tag_store cimport ABSENT, TagStore, quick_find, use
 
 
 cdef class Tlb:

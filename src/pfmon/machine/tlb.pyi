@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
 from pfmon.machine.machine_figures import Value
-from pfmon.machine.tags import TagStore
+from pfmon.machine.tag_store import TagStore
 
 class Tlb:
     """The TLB ``name`` of a machine; an entry maps ``page`` bytes."""

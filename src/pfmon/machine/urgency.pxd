@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t
 cdef enum:
     LEAST_URGENCY = 0            # no useful work to perform
     NOMINAL_URGENCY = 5          # actively progressing
-    MOST_URGENCY = 7
+    MAX_URGENCY = 7
     THREADS = 2                  # of a core
 
 

@@ -4,7 +4,7 @@ manual section 3.3.10)."""
 from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
-from pfmon.pmu.register import Field
+from pfmon.pmu.register_tables import Field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ Montecito manual sections 3.3.8 to 3.3.10; Itanium and Itanium 2 have the same i
 from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
-from pfmon.pmu.ia64 import Ia64Programmer
-from pfmon.pmu.values import RegisterValues
+from pfmon.pmu.ia64_pmu import Ia64Programmer
+from pfmon.pmu.register_values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.event_table import EventTable
     from pfmon.pmu.model import PmuModel
 
 NEVER = 1 << 62

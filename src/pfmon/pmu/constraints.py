@@ -9,10 +9,7 @@ from abc import abstractmethod
 
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import assign
-from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
-from pfmon.pmu.ia64 import Ia64Programmer
-from pfmon.pmu.qualify import Qualification
-from pfmon.pmu.ranges import (
+from pfmon.pmu.breakpoint_ranges import (
     BUNDLE,
     PAIRS,
     coarse,
@@ -23,16 +20,19 @@ from pfmon.pmu.ranges import (
     one_range_unless_retired_instructions_only,
     same_block_on_every_pair,
 )
+from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
+from pfmon.pmu.ia64_pmu import Ia64Programmer
+from pfmon.pmu.qualify import Qualification
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.programming import RangeProgramming
     from pfmon.pmu.qualify import Blocks
-    from pfmon.pmu.register import Register
+    from pfmon.pmu.register_tables import Register
     from pfmon.pmu.request import EarRequest, RangeRequest
 
 INST_RETIRED = 0x08

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from os.path import dirname, exists, join
 
+from pfmon.csv_tables import rows
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.request import EventRequest, OpcodeMatch
-from pfmon.tables import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.event_table import EventTable
     from pfmon.pmu.request import Request
 
 TABLES = join(dirname(__file__), "formulas")
@@ -45,7 +45,7 @@ class Derived(NamedTuple):
     source: str
 
 
-class Plan(NamedTuple):
+class DerivedPlan(NamedTuple):
     """The events to program for a list of measured and derived events, and the opcode matchers.
 
     `compute(counts)` converts the counts of `events`, in order, to a value for every requested name.
@@ -87,7 +87,7 @@ def load_derived(pmu: str) -> dict[str, Derived]:
     return {row[0]: Derived(*row) for row in rows(path, Derived._fields)}
 
 
-def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
+def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> DerivedPlan:
     """Return the plan that gives every name, measured or derived, a value.
 
     Measured events keep their own counter, also when named twice; formulas share counters among themselves.
@@ -123,7 +123,7 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
         names.append(name)
         trees.append(tree)
     opcode_formulas_stand_alone(names, trees)
-    return Plan(tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms))
+    return DerivedPlan(tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms))
 
 
 def _marked(tree: Tree, mark: str) -> Tree:

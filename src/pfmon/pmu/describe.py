@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import load_derived
-from pfmon.pmu.event import name_pattern
+from pfmon.pmu.event_table import name_pattern
 from pfmon.pmu.model import get
-from pfmon.pmu.threads import counters_for_two_threads
-from pfmon.signals.zero import never_because
+from pfmon.pmu.thread_counters import counters_for_two_threads
+from pfmon.signals.zero_signals import never_because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.pmu.derived import Derived
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import NoReturn
 
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Programming, RangeProgramming
     from pfmon.pmu.request import OpcodeMatch, Request

@@ -5,7 +5,7 @@ volume 3, section 30.2). msr_file.py has the register file.
 from __future__ import annotations
 
 from pfmon.errors import RuleError
-from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
+from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.msr_file import (
     CONTROL,
     FIXED,
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import ClassVar
 
-    from pfmon.pmu.event import Event
-    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import RegisterFile
+    from pfmon.pmu.register_tables import RegisterSet
     from pfmon.pmu.request import EventRequest
 
 COUNTER_CONTROLS = ("pc", "int")
@@ -41,12 +41,12 @@ SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
 class IntelDecoder(CounterDecoder):
     """IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and, in version 2, IA32_PERF_GLOBAL_CTRL."""
 
-    def read(self) -> Reading:
+    def read(self) -> MonitorReading:
         """Decode all enabled counters."""
         found = [self._counter(number) for number in self.counters if self.levels(number)]
-        return Reading(
+        return MonitorReading(
             tuple(one for one in found if isinstance(one, Monitor)),
-            tuple(one for one in found if isinstance(one, Unknown)),
+            tuple(one for one in found if isinstance(one, UnknownMonitor)),
         )
 
     def levels(self, number: int) -> int:
@@ -65,13 +65,13 @@ class IntelDecoder(CounterDecoder):
         fields = self.values.fields(select_register(number))
         return next((one for one in self.events.canonical(fields["event"]) if one.umask == fields["umask"]), None)
 
-    def _counter(self, number: int) -> Monitor | Unknown:
+    def _counter(self, number: int) -> Monitor | UnknownMonitor:
         """Decode one enabled counter."""
         name, event = select_register(number), self.event(number)
         fields = self.values.fields(name)
         if event is None:
             reason = "no event has this code and unit mask"
-            return Unknown(number, fields["event"], fields["umask"], reason, name.upper(), SECTION)
+            return UnknownMonitor(number, fields["event"], fields["umask"], reason, name.upper(), SECTION)
         return Monitor(
             event,
             number,

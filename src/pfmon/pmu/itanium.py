@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from pfmon.pmu.breakpoint_ranges import coarse
 from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
-from pfmon.pmu.ia64 import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
+from pfmon.pmu.ia64_pmu import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match
 from pfmon.pmu.qualify import PAIRS, Qualification
-from pfmon.pmu.ranges import coarse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.filters import OpcodeFilter
     from pfmon.pmu.qualify import Blocks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import TOGETHER, anchors
+from pfmon.pmu.breakpoint_ranges import PAIRS
 from pfmon.pmu.constraints import (
     INST_RETIRED,
     PREFETCH,
@@ -15,16 +16,15 @@ from pfmon.pmu.constraints import (
     tag_channels,
 )
 from pfmon.pmu.filters import EVERY_OPCODE
-from pfmon.pmu.ia64 import Ia64Decoder, ear_mode_must_exist
+from pfmon.pmu.ia64_pmu import Ia64Decoder, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
-from pfmon.pmu.ranges import PAIRS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.filters import OpcodeFilter
     from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pfmon.errors import RuleError, UnknownNameError
 from pfmon.light_functools import cache
 from pfmon.light_importlib import import_module
-from pfmon.pmu.event import load_events
-from pfmon.pmu.file import CounterBank
-from pfmon.pmu.register import load_registers
+from pfmon.pmu.event_table import load_events
+from pfmon.pmu.register_file import CounterBank
+from pfmon.pmu.register_tables import load_registers
 from pfmon.pmu.request import (
     Request,
     event_requests,
@@ -19,11 +19,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from pfmon.pmu.event import EventTable
-    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.event_table import EventTable
     from pfmon.pmu.programmer import Programmer
     from pfmon.pmu.programming import Programming
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import RegisterFile
+    from pfmon.pmu.register_tables import RegisterSet
     from pfmon.pmu.request import (
         BranchBufferRequest,
         EarRequest,

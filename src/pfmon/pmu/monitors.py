@@ -11,19 +11,19 @@ from abc import ABC, abstractmethod
 
 from pfmon.errors import RuleError
 from pfmon.light_typing import NamedTuple
-from pfmon.pmu.file import RegisterFile
-from pfmon.pmu.values import RegisterValues
+from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.register_values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.event_table import EventTable
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
 
 
-class Unknown(NamedTuple):
+class UnknownMonitor(NamedTuple):
     """An enabled counter whose selection is not in the event table: its number, event code and unit mask, the reason;
     the selecting register, and the manual's section."""
 
@@ -35,16 +35,16 @@ class Unknown(NamedTuple):
     source: str
 
 
-class Reading(NamedTuple):
+class MonitorReading(NamedTuple):
     """The decoded counters: the enabled monitors, by counter, and those whose event is unknown. A disabled counter (plm
     0, Montecito manual table 3-5; Intel's enables) is in neither."""
 
     monitors: tuple[Monitor, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownMonitor, ...]
 
 
 class CounterDecoder(ABC):
-    """Decodes one processor's counters; implemented by each family (`ia64.py`, `intel.py`, ...)."""
+    """Decodes one processor's counters; implemented by each family (`ia64_pmu.py`, `intel.py`, ...)."""
 
     def __init__(self, events: EventTable, counters: Iterable[int], values: RegisterValues) -> None:
         self.events = events
@@ -52,11 +52,11 @@ class CounterDecoder(ABC):
         self.values = values
 
     @abstractmethod
-    def read(self) -> Reading:
+    def read(self) -> MonitorReading:
         """Decode all counters."""
 
 
-def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> Reading:
+def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> MonitorReading:
     """Return the event of each counter under register contents.
 
     ``registers`` are a register file, or values by name; registers that are not given are in the reset state.
@@ -73,7 +73,7 @@ def monitors(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> tu
     return reading.monitors
 
 
-def counters_count_known_events(unknown: Iterable[Unknown]) -> None:
+def counters_count_known_events(unknown: Iterable[UnknownMonitor]) -> None:
     """A counter with a reserved event code counts no known event (Montecito manual table 3-6, es; Intel SDM volume 3
     section 30.2.1.1)."""
     for one in unknown:

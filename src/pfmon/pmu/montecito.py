@@ -13,19 +13,19 @@ from pfmon.pmu.constraints import (
     data_ear_excludes_branch_buffer,
     prefetch_events_use_ibr_pair_1,
 )
-from pfmon.pmu.file import MontecitoFile
 from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filter
-from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.ia64_pmu import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
 from pfmon.pmu.opcodes import wide_match
-from pfmon.pmu.threads import DUPLICATED, banked_counters_count_active_events_only, counters_for_two_threads
+from pfmon.pmu.register_file import MontecitoFile
+from pfmon.pmu.thread_counters import DUPLICATED, banked_counters_count_active_events_only, counters_for_two_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.filters import OpcodeFilter
     from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
@@ -148,7 +148,7 @@ class MontecitoProgrammer(TaggedProgrammer):
 
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Yield the choices of the L1D event on PMC5, and of the L2D events on PMC4 and PMC6."""
-        uses = [Use(e, self.table.umask_free(e), wanted.all_threads) for e, wanted in self.requested()]
+        uses = [CounterUse(e, self.table.umask_free(e), wanted.all_threads) for e, wanted in self.requested()]
         for second in l2d_events_need_pmc4_or_pmc6(uses, allowed):
             for first in l1d_events_need_pmc5(self.events, allowed):
                 yield first | second
@@ -280,7 +280,7 @@ def l1d_events_need_pmc5(events: Sequence[Event], allowed: Sequence[Sequence[int
     yield from anchored(events, allowed, "L1D", 5)
 
 
-class Use(NamedTuple):
+class CounterUse(NamedTuple):
     """An event to be assigned; `free`: it has no variants by unit mask; `all_threads`: as requested."""
 
     event: Event
@@ -288,7 +288,7 @@ class Use(NamedTuple):
     all_threads: bool
 
 
-def l2d_events_need_pmc4_or_pmc6(uses: Sequence[Use], allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
+def l2d_events_need_pmc4_or_pmc6(uses: Sequence[CounterUse], allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
     """L2D events count on PMD4, 5, 8 with one on PMC4, or on PMD6, 7, 9 with one on PMC6.
 
     The other counters of such a bank use the set and .all of PMC4 or PMC6; PMD5 and PMD8 also use the unit mask of
@@ -310,7 +310,7 @@ def l2d_events_need_pmc4_or_pmc6(uses: Sequence[Use], allowed: Sequence[Sequence
 
 
 def _banked(
-    uses: Sequence[Use], allowed: Sequence[Sequence[int]], members: list[int], head: dict[int, int | None]
+    uses: Sequence[CounterUse], allowed: Sequence[Sequence[int]], members: list[int], head: dict[int, int | None]
 ) -> Choice | None:
     """Return the counters left to each L2D event with given heads of the two banks; None if impossible."""
     choice: Choice = {}
@@ -329,7 +329,7 @@ def _banked(
     return choice
 
 
-def _shares(head: Use, use: Use, any_umask: bool) -> bool:
+def _shares(head: CounterUse, use: CounterUse, any_umask: bool) -> bool:
     """Return whether an event can be counted in the bank of another: same set and .all, and same unit mask unless it is
     free.
     """

@@ -8,14 +8,14 @@ counters. A general protection fault is a BadValueError that says so.
 from __future__ import annotations
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pfmon.pmu.file import CounterBank
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import CounterBank
+    from pfmon.pmu.register_tables import RegisterSet
 
 GENERAL = (0, 1)
 FIXED = (32, 33, 34)

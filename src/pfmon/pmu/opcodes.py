@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pfmon.pmu.filters import OpcodeFilter
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_tables import RegisterSet
 
 NARROW = (1 << 27) - 1
 FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"

@@ -9,7 +9,7 @@ positions). spr_file.py has the register file.
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
+from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Unqualified
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import ClassVar, NoReturn
 
-    from pfmon.pmu.event import Event
-    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import RegisterFile
+    from pfmon.pmu.register_tables import RegisterSet
     from pfmon.pmu.request import EventRequest
 
 COUNTERS = (1, 2, 3, 4)
@@ -44,13 +44,13 @@ SELECT = {1: "mmcr0", 2: "mmcr0", 3: "mmcr1", 4: "mmcr1"}
 class PowerPcDecoder(CounterDecoder):
     """MMCR0 and MMCR1. A counter whose select field is 0 counts nothing (PowerPC 604 manual tables 9-2 and 9-3)."""
 
-    def read(self) -> Reading:
+    def read(self) -> MonitorReading:
         """Decode all counters that count in some state."""
         levels = self.levels()
         found = [self._counter(number, levels) for number in self.counters if levels and self._select(number)]
-        return Reading(
+        return MonitorReading(
             tuple(one for one in found if isinstance(one, Monitor)),
-            tuple(one for one in found if isinstance(one, Unknown)),
+            tuple(one for one in found if isinstance(one, UnknownMonitor)),
         )
 
     def levels(self) -> int:
@@ -61,13 +61,13 @@ class PowerPcDecoder(CounterDecoder):
     def _select(self, number: int) -> int:
         return self.values.field(SELECT[number], f"pmc{number}select")
 
-    def _counter(self, number: int, levels: int) -> Monitor | Unknown:
+    def _counter(self, number: int, levels: int) -> Monitor | UnknownMonitor:
         """Decode one enabled counter."""
         code = self._select(number)
         event = next((one for one in self.events.canonical(code) if number in one.counters), None)
         if event is None:
             reason = f"PMC{number} has no event of this code"
-            return Unknown(number, code, 0, reason, SELECT[number].upper(), SECTION)
+            return UnknownMonitor(number, code, 0, reason, SELECT[number].upper(), SECTION)
         return Monitor(event, number, number, levels, False, 0, 0, False)
 
 

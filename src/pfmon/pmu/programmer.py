@@ -1,6 +1,6 @@
 """Programming common to all PMUs: the request, the assignment of counters, the checks of thresholds.
 
-A family's module (`ia64.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
+A family's module (`ia64_pmu.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import ClassVar
 
-    from pfmon.pmu.event import Event, EventTable
-    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.event_table import Event, EventTable
     from pfmon.pmu.monitors import CounterDecoder
     from pfmon.pmu.programming import Monitor, RangeProgramming
     from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import RegisterFile
+    from pfmon.pmu.register_tables import RegisterSet
     from pfmon.pmu.request import EventRequest, Request
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")

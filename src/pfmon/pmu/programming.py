@@ -6,7 +6,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
 
 
 class Monitor(NamedTuple):

@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, in_blocks
-from pfmon.pmu.values import RegisterValues
+from pfmon.pmu.register_values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pfmon.pmu.event import Event
+    from pfmon.pmu.event_table import Event
     from pfmon.pmu.filters import CodeFilter, OpcodeFilter
     from pfmon.pmu.model import PmuModel
 

@@ -8,14 +8,14 @@ Counters have 32 bits; a counter whose first bit is set is negative, which signa
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.register_file import RegisterFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from pfmon.pmu.file import CounterBank
-    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.register_file import CounterBank
+    from pfmon.pmu.register_tables import RegisterSet
 
 WIDTH = 32
 NEGATIVE = 1 << 31

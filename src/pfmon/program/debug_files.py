@@ -11,7 +11,7 @@ import os
 import struct
 import zlib
 
-from pfmon.program.sections import Sections
+from pfmon.program.elf_sections import ElfSections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ class DebugFiles:
 
     def find(self, data: bytes, path: str) -> tuple[str, bytes] | None:
         """Return path and contents of a file's debug file; None: there is none, or the file has symbols itself."""
-        sections = Sections(data)
+        sections = ElfSections(data)
         if not sections.order or sections.find(".debug_info"):
             return None
         for candidate in self._by_build_id(sections):
-            if (held := _read(candidate)) and build_id(Sections(held)) == build_id(sections):
+            if (held := _read(candidate)) and build_id(ElfSections(held)) == build_id(sections):
                 return candidate, held
         name, check = debug_link(sections)
         for candidate in self._by_name(name, path) if name else ():
@@ -47,7 +47,7 @@ class DebugFiles:
                 return candidate, held
         return None
 
-    def _by_build_id(self, sections: Sections) -> Iterator[str]:
+    def _by_build_id(self, sections: ElfSections) -> Iterator[str]:
         identity = build_id(sections).hex()
         if len(identity) > 2:
             for directory in self._directories:
@@ -62,7 +62,7 @@ class DebugFiles:
             yield os.path.join(directory, inside.lstrip("/"), name)
 
 
-def build_id(sections: Sections) -> bytes:
+def build_id(sections: ElfSections) -> bytes:
     """Return the linker's build id of a file (.note.gnu.build-id); b"": none."""
     note = sections.find(".note.gnu.build-id")
     size = struct.calcsize(NOTE)
@@ -73,7 +73,7 @@ def build_id(sections: Sections) -> bytes:
     return note[start : start + length] if kind == NT_GNU_BUILD_ID else b""
 
 
-def debug_link(sections: Sections) -> tuple[str, int]:
+def debug_link(sections: ElfSections) -> tuple[str, int]:
     """Return the name of the debug file, and its CRC-32; "": none."""
     link = sections.find(".gnu_debuglink")
     end = link.find(b"\0")

@@ -10,7 +10,7 @@ import struct
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
-from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64, machine_name
+from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64, machine_name
 
 HEADER = {32: "16sHHIIIIIHHHHHH", 64: "16sHHIQQQIHHHHHH"}
 PROGRAM_HEADERS = {32: "IIIIIIII", 64: "IIQQQQQQ"}
@@ -32,7 +32,7 @@ LITTLE, BIG = 1, 2
 WORDS = {LITTLE: "little", BIG: "big"}
 
 
-class Form(NamedTuple):
+class ElfForm(NamedTuple):
     """The form of a machine's files: address size in bits, byte orders, and the first address beyond user space."""
 
     bits: int
@@ -41,11 +41,11 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    EM_IA_64: Form(64, (LITTLE,), REGIONS << 61),
-    EM_X86_64: Form(64, (LITTLE,), (1 << 47) - (1 << 12)),  # the lower half of 48 bits of address, less a page
-    EM_386: Form(32, (LITTLE,)),
-    EM_PPC: Form(32, (BIG,)),
-    EM_PPC64: Form(64, (BIG, LITTLE), 1 << 47),  # as on qemu's hosts
+    EM_IA_64: ElfForm(64, (LITTLE,), REGIONS << 61),
+    EM_X86_64: ElfForm(64, (LITTLE,), (1 << 47) - (1 << 12)),  # the lower half of 48 bits of address, less a page
+    EM_386: ElfForm(32, (LITTLE,)),
+    EM_PPC: ElfForm(32, (BIG,)),
+    EM_PPC64: ElfForm(64, (BIG, LITTLE), 1 << 47),  # as on qemu's hosts
 }
 """By machine."""
 

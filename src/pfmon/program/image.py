@@ -8,7 +8,7 @@ import stat
 from pfmon.errors import PfmonError, reason
 from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
-from pfmon.program.machines import EM_IA_64
+from pfmon.program.elf_machine import EM_IA_64
 from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False

@@ -11,8 +11,8 @@ import struct
 
 from pfmon.light_typing import NamedTuple
 from pfmon.program.elf import DESCRIPTORS, EF_PPC64_ABI
-from pfmon.program.machines import EM_PPC64
-from pfmon.program.sections import Sections
+from pfmon.program.elf_machine import EM_PPC64
+from pfmon.program.elf_sections import ElfSections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _order(symbol: Symbol) -> tuple[int, int, int, int, bool, int, str]:
 
 def _read(data: bytes, bias: int, loaded: bytes) -> Iterator[Symbol]:
     """Yield the symbols of .symtab and .dynsym; none of a damaged file."""
-    sections = Sections(data)
+    sections = ElfSections(data)
     code = _descriptors(loaded)
     for section in sections.all:
         if section.kind in (SHT_SYMTAB, SHT_DYNSYM) and section.link < len(sections.all):
@@ -122,7 +122,7 @@ def _descriptors(data: bytes) -> dict[int, int]:
     by the load bias fill them in at load time."""
     if data[18:20] not in (EM_PPC64.to_bytes(2, "big"), EM_PPC64.to_bytes(2, "little")):
         return {}
-    sections = Sections(data)
+    sections = ElfSections(data)
     if not sections.all or struct.unpack_from(sections.order + "I", data, 48)[0] & EF_PPC64_ABI >= DESCRIPTORS:
         return {}
     found: dict[int, int] = {}
@@ -138,7 +138,7 @@ def _descriptors(data: bytes) -> dict[int, int]:
     return found
 
 
-def _symbols(entries: bytes, strings: bytes, sections: Sections) -> Iterator[Symbol]:
+def _symbols(entries: bytes, strings: bytes, sections: ElfSections) -> Iterator[Symbol]:
     layout = struct.Struct(sections.order + ("IBBHQQ" if sections.wide else "IIIBBH"))
     for fields in layout.iter_unpack(entries[: len(entries) - len(entries) % layout.size]):
         if sections.wide:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-MOST_LINKS = 40
+MAX_SYMLINKS = 40
 
 
 class Sysroot:
@@ -46,7 +46,7 @@ class Sysroot:
             here = b"/".join([self.directory, *done, part])
             if (todo or follow) and os.path.islink(here):
                 links += 1
-                if links > MOST_LINKS:
+                if links > MAX_SYMLINKS:
                     return None
                 target = os.readlink(here)
                 if target.startswith(b"/"):

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from pfmon.session.counting import Value
+    from pfmon.session.programmed_pmu import Value
 
 
-class Cycles(NamedTuple):
+class ComparedCycles(NamedTuple):
     """The cycle breakdown of a result: by part and component, and by function (its name with its shared object): cycles
     by part, then instructions."""
 
@@ -22,7 +22,7 @@ class Cycles(NamedTuple):
     functions: Mapping[str, tuple[int, ...]]
 
 
-class Result(NamedTuple):
+class ComparedResult(NamedTuple):
     """One side. ``kind``: results (--json), recording, or baseline; ``counts`` by event; ``by_function``: by event,
     then by function. Data that a file lacks is empty, or None."""
 
@@ -32,7 +32,7 @@ class Result(NamedTuple):
     pmu: str
     machine: str
     counts: Mapping[str, Value]
-    cycles: Cycles | None = None
+    cycles: ComparedCycles | None = None
     by_function: Mapping[str, Mapping[str, Value]] = {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Pair(NamedTuple):
         return {"name": self.name, "a": self.a, "b": self.b, "difference": self.difference, "change": self.change}
 
 
-class Cause(NamedTuple):
+class CauseDifference(NamedTuple):
     """The cycles of one cause, a component of ``part`` ("": a part itself), and its cycles per instruction."""
 
     name: str
@@ -97,10 +97,10 @@ class Difference(NamedTuple):
     have cycles; ``by_event``: for each event that both sides split, the functions whose counts differ. Functions with
     the largest difference come first."""
 
-    a: Result
-    b: Result
+    a: ComparedResult
+    b: ComparedResult
     counts: Sequence[Pair]
-    causes: Sequence[Cause]
+    causes: Sequence[CauseDifference]
     functions: Sequence[Changed]
     by_event: Mapping[str, Sequence[Pair]]
 
@@ -125,7 +125,7 @@ class Difference(NamedTuple):
 ALL = "all cycles"
 
 
-def difference(a: Result, b: Result) -> Difference:
+def difference(a: ComparedResult, b: ComparedResult) -> Difference:
     """Return the differences from A to B."""
     both = a.cycles is not None and b.cycles is not None
     events = [event for event in a.by_function if event in b.by_function]
@@ -139,10 +139,10 @@ def difference(a: Result, b: Result) -> Difference:
     )
 
 
-def _causes(a: Cycles, b: Cycles) -> Iterator[Cause]:
-    def cause(name: str, part: str, first: int, second: int) -> Cause:
+def _causes(a: ComparedCycles, b: ComparedCycles) -> Iterator[CauseDifference]:
+    def cause(name: str, part: str, first: int, second: int) -> CauseDifference:
         cpi = Pair(name, _per(first, a.instructions), _per(second, b.instructions))
-        return Cause(name, part, Pair(name, first, second), cpi)
+        return CauseDifference(name, part, Pair(name, first, second), cpi)
 
     yield cause(ALL, "", a.cycles, b.cycles)
     for part in {**a.parts, **b.parts}:
@@ -158,7 +158,7 @@ def _per(above: int, below: int) -> float | None:
     return above / below if below else None
 
 
-def _functions(a: Cycles, b: Cycles) -> list[Changed]:
+def _functions(a: ComparedCycles, b: ComparedCycles) -> list[Changed]:
     found = []
     for name in {**a.functions, **b.functions}:
         first, second = a.functions.get(name), b.functions.get(name)

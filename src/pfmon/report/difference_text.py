@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.report.counts import UNDEFINED, value_text
+from pfmon.report.count_text import UNDEFINED, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pfmon.report.difference import Difference, Pair, Result
+    from pfmon.report.difference import ComparedResult, Difference, Pair
 
 MISSING = "-"
 HEADINGS = ("A", "B", "B - A", "change")
@@ -28,7 +28,7 @@ def difference_text(found: Difference, most: int, style: str = "plain") -> str:
     return "\n".join(parts)
 
 
-def _side(name: str, side: Result) -> str:
+def _side(name: str, side: ComparedResult) -> str:
     command = " ".join(side.command)
     return f"{name}: {side.path} ({side.kind}): {command}, PMU {side.pmu}, machine {side.machine}\n"
 

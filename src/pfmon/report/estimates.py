@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.report.counts import UNDEFINED, WIDTH, value_text
+from pfmon.report.count_text import UNDEFINED, WIDTH, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.session.counting import Count, Value
+    from pfmon.session.programmed_pmu import Count, Value
 
 ERROR = 10
 """Width of the error column."""

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.programming_record import Record
+    from pfmon.report.programming_record import ProgrammingRecord
 
 
 def occasion() -> dict[str, str]:
@@ -25,7 +25,7 @@ def occasion() -> dict[str, str]:
     }
 
 
-def header(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
+def header(pmu: str, command: Sequence[str], record: ProgrammingRecord, notes: Sequence[str] = ()) -> str:
     """Return the lines with time, host, command and machine, the event of each counter, and the registers' values;
     ``notes``: options without, or with approximate, effect."""
     return occasion_lines() + run_lines(pmu, command, record, notes)
@@ -37,7 +37,7 @@ def occasion_lines() -> str:
     return _lines(lines)
 
 
-def run_lines(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
+def run_lines(pmu: str, command: Sequence[str], record: ProgrammingRecord, notes: Sequence[str] = ()) -> str:
     """Return the lines with the command and the programming."""
     command_line = f"command: {shlex.join(command)}"
     return _lines([f"pmu: {pmu}", command_line, *programming_lines(record), *(f"note: {note}" for note in notes)])

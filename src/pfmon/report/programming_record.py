@@ -21,20 +21,20 @@ SETS = ("both", "ia32", "ia64", "none")
 """Names of the contents of PMC.ism."""
 
 
-class Machine(NamedTuple):
+class MachineRecord(NamedTuple):
     """The machine of a run: its name or file, and the changes of --set, FIGURE=VALUE."""
 
     name: str
     changes: Sequence[str]
 
 
-class Record(NamedTuple):
+class ProgrammingRecord(NamedTuple):
     """The setting of a run: the request and the programmings of the PMUs of each event set, the machine."""
 
     requests: Sequence[Request]
     sets: Sequence[Sequence[Programming]]
     matchers: tuple[int, int]
-    machine: Machine
+    machine: MachineRecord
 
     def to_dict(self) -> dict[str, Any]:
         """Return machine (machine_json) and programming (programming_json)."""
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
-        from pfmon.session.frames import frame  # a run of the command makes none
+        from pfmon.session.dataframes import frame  # a run of the command makes none
 
         rows = [
             {"set": one["set"], "pmu": number, **monitor}
@@ -58,7 +58,7 @@ def levels(plm: int) -> str:
     return "".join(letter for level, letter in enumerate(LEVELS) if plm >> level & 1)
 
 
-def programming_json(record: Record) -> list[dict[str, Any]]:
+def programming_json(record: ProgrammingRecord) -> list[dict[str, Any]]:
     """Return an object for each event set: set (its number) and pmus, an object for each PMU that counted in it:
     registers
     (name and value in hexadecimal, in the order of writing), monitors, code_range and data_range (null without one),
@@ -69,12 +69,12 @@ def programming_json(record: Record) -> list[dict[str, Any]]:
     ]
 
 
-def machine_json(machine: Machine) -> dict[str, Any]:
+def machine_json(machine: MachineRecord) -> dict[str, Any]:
     """Return name, and changes: those of --set, FIGURE=VALUE."""
     return {"name": machine.name, "changes": list(machine.changes)}
 
 
-def _pmu(record: Record, request: Request, made: Programming) -> dict[str, Any]:
+def _pmu(record: ProgrammingRecord, request: Request, made: Programming) -> dict[str, Any]:
     return {
         "registers": {name: f"0x{value:016x}" for name, value in made.writes.items()},
         "monitors": [_monitor(get(made.pmu), monitor) for monitor in made.monitors],
@@ -126,7 +126,7 @@ def _matcher(number: int, matcher: OpcodeMatch | None) -> dict[str, Any] | None:
     }
 
 
-def programming_lines(record: Record) -> list[str]:
+def programming_lines(record: ProgrammingRecord) -> list[str]:
     """Return the record as lines of text."""
     lines = [f"machine: {record.machine.name}"]
     lines += [f"machine change: {change}" for change in record.machine.changes]

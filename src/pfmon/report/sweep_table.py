@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from pfmon.atomic_write import WholeFile
 from pfmon.errors import PfmonError
-from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -57,14 +57,14 @@ class Controls(NamedTuple):
     """Count each thread separately."""
 
     @property
-    def heeds_up(self) -> bool:
+    def heeds_psr_up(self) -> bool:
         """Whether PSR.up affects counting: the program may change it, or it is initially clear."""
         return self.insecure or self.dont_start
 
     @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.of_events) or self.heeds_up or self.per_thread
+        return bool(self.triggers or self.of_events) or self.heeds_psr_up or self.per_thread
 
     @property
     def of_events(self) -> bool:

@@ -6,13 +6,13 @@ from bisect import bisect_right
 
 from pfmon.light_typing import NamedTuple
 from pfmon.program.image import MAP_BASE
-from pfmon.program.objects import shown_name
+from pfmon.program.loaded_objects import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pfmon.program.objects import ObjectFile, Objects
+    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
 
 GAP = 1 << 16
 """Minimum bytes without a miss between two unnamed areas."""
@@ -55,7 +55,7 @@ class _Named(NamedTuple):
     kind: str
 
 
-def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
+def areas(pieces: Sequence[Piece], size: int, objects: LoadedObjects) -> list[Area]:
     """Return the areas of pieces of memory, of one size and in order of address; the area with most cycles first."""
     files = _Files(objects)
     program = objects.own[0].image if objects.own else None
@@ -76,7 +76,7 @@ def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
 class _Files:
     """Objects and segments of all files; objects take precedence over their segments."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: LoadedObjects) -> None:
         files = objects.everything()
         self._objects = sorted({one for file in files for one in _objects(file)})
         self._starts = [one.start for one in self._objects]

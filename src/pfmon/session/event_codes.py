@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.counting.countable import check_countable, check_threshold, event_needs_machine
 from pfmon.errors import PfmonError
-from pfmon.pmu.generic import generic_events
+from pfmon.pmu.generic_events import generic_events
 from pfmon.pmu.request import EventRequest, Request
 
 TYPE_CHECKING = False

@@ -6,21 +6,21 @@ Every replica has the registers and obeys the rules of the hardware; all count t
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError
-from pfmon.session.captures import mixes_captures
-from pfmon.session.counting import Counting
+from pfmon.session.default_captures import mixes_captures
+from pfmon.session.programmed_pmu import ProgrammedPmu
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.counting.captures import Captures
+    from pfmon.counting.capture_units import CaptureUnits
     from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import RangeRequest, Request
-    from pfmon.session.counting import Count, Seen, Value
-    from pfmon.stream.table import BlockTable
+    from pfmon.session.programmed_pmu import Count, RunData, Value
+    from pfmon.stream.block_table import BlockTable
 
 
 class EventSets:
@@ -31,7 +31,7 @@ class EventSets:
         suffice."""
         self.model = model
         everything = list(range(len(request.events)))
-        made = replicas(model, request) if unlimited else [(Counting(model, request), everything)]
+        made = replicas(model, request) if unlimited else [(ProgrammedPmu(model, request), everything)]
         self.sets = [counting for counting, _ in made]
         self.number(0)
         places = [place for _, own in made for place in own]
@@ -68,11 +68,11 @@ class EventSets:
         return self.sets[0].unit.data_ranges or ()
 
     def requalify(self, irange: RangeRequest | None, drange: RangeRequest | None) -> None:
-        """Ranges have got their addresses (`Counting.requalify`). PfmonError."""
+        """Ranges have got their addresses (`ProgrammedPmu.requalify`). PfmonError."""
         for one in self.sets:
             one.requalify(self.model, irange, drange)
 
-    def captures(self, table: BlockTable, seed: int) -> list[Captures]:
+    def captures(self, table: BlockTable, seed: int) -> list[CaptureUnits]:
         """Return the active event address registers and trace buffers. ``seed``: of the choice among overlapping
         loads."""
         return [found for one in self.sets if (found := one.unit.captures(table, seed))]
@@ -85,14 +85,14 @@ class EventSets:
         """Number the PMUs that observe the running machine from ``first`` on; return the next number."""
         for one in self.sets:
             one.unit.owner = first
-            first += one.unit.is_told
+            first += one.unit.is_reported
         return first
 
     def tally(self, table: BlockTable, traced: bool = False) -> Tally:
         """Return the stream reader for `take`; ``traced``: the stream contains addresses in any case."""
         return self.sets[0].unit.tally(table, traced)
 
-    def totals(self, seen: Seen) -> list[int]:
+    def totals(self, seen: RunData) -> list[int]:
         """Return the total of each monitor of all sets."""
         return [total for one in self.sets for total in one.totals(seen)]
 
@@ -104,7 +104,7 @@ class EventSets:
             one.load(totals[first:beyond])
             first = beyond
 
-    def take(self, seen: Seen) -> list[int]:
+    def take(self, seen: RunData) -> list[int]:
         """Add the totals to the counters and return them."""
         return [total for one in self.sets for total in one.take(seen)]
 
@@ -113,7 +113,7 @@ class EventSets:
         for one in self.sets:
             one.counters.registers.set_secure(secure)
 
-    def read_pmd(self, number: int, seen: Seen) -> int:
+    def read_pmd(self, number: int, seen: RunData) -> int:
         """Return the value that a program at level 3 reads from a PMD, on the PMU that counts in it, after what
         ``seen`` holds."""
         for one in self.sets:
@@ -138,10 +138,10 @@ class EventSets:
         return [values[number] for number in self._order]
 
 
-def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int]]]:
+def replicas(model: PmuModel, request: Request) -> list[tuple[ProgrammedPmu, list[int]]]:
     """Return the programmed PMUs that the events need, with the positions of their events in the request: each event
     goes to the first PMU with a counter for it whose rules allow it beside the others."""
-    made: list[tuple[Counting, list[int]]] = []
+    made: list[tuple[ProgrammedPmu, list[int]]] = []
     counters = len(model.bank.numbers)
     place = 0
     while place < len(request.events):
@@ -155,16 +155,16 @@ def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int
     return made
 
 
-def _add(made: list[tuple[Counting, list[int]]], model: PmuModel, request: Request, place: int) -> None:
+def _add(made: list[tuple[ProgrammedPmu, list[int]]], model: PmuModel, request: Request, place: int) -> None:
     """Add an event on the first PMU that accepts it."""
     for number, (_, places) in enumerate(made):
         if len(places) < len(model.bank.numbers) and (fits := _program(model, request, [*places, place])):
             made[number] = fits, [*places, place]
             return
-    made.append((Counting(model, request._replace(events=(request.events[place],))), [place]))
+    made.append((ProgrammedPmu(model, request._replace(events=(request.events[place],))), [place]))
 
 
-def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
+def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> ProgrammedPmu | None:
     """Return a PMU with these events; None: any error."""
     try:
         return _program(model, request, places)
@@ -172,12 +172,12 @@ def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> Counting
         return None
 
 
-def _program(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
+def _program(model: PmuModel, request: Request, places: Sequence[int]) -> ProgrammedPmu | None:
     """Return a PMU with these events; None: it cannot count them together."""
     events = tuple(request.events[place] for place in places)
     if mixes_captures(model, [model.events[event.name] for event in events if event.name in model.events]):
         return None
     try:
-        return Counting(model, request._replace(events=events))
+        return ProgrammedPmu(model, request._replace(events=events))
     except RuleError:
         return None

@@ -9,13 +9,13 @@ which count live then.
 
 from __future__ import annotations
 
-from pfmon.counting.live import Live
+from pfmon.counting.live_counting import LiveCounting
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.agenda import Once
-from pfmon.session.counting import Counting
-from pfmon.session.steering import counts_at_the_end
+from pfmon.session.event_triggered import counts_at_the_end
+from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.timers import OneShotTimer
 from pfmon.stream.tee import Tee
 
 TYPE_CHECKING = False
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pfmon.counting.gate import Gate
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
-    from pfmon.session.agenda import Alarms
     from pfmon.session.controls import Controls, EventTrigger
+    from pfmon.session.timers import Timers
+    from pfmon.stream.block_table import BlockTable
     from pfmon.stream.consumer import Consumer
-    from pfmon.stream.table import BlockTable
 
     Watched = tuple[Monitor, int]
     """A monitor, and how often its event has to happen."""
@@ -41,7 +41,7 @@ class MachineTrigger(NamedTuple):
     stop: EventTrigger | None
     stopping: Watched | None
 
-    def notes(self, live: Live) -> list[str]:
+    def notes(self, live: LiveCounting) -> list[str]:
         """What there is to say of them."""
         return notes(self.start, live.triggered, self.stop, live.stopped)
 
@@ -63,11 +63,11 @@ def machine_trigger(model: PmuModel, controls: Controls) -> MachineTrigger | Non
     return MachineTrigger(start, watched(start), stop, watched(stop))
 
 
-def _counting(model: PmuModel, trigger: EventTrigger) -> Counting:
-    return Counting(model, Request((EventRequest(trigger.event),)))
+def _counting(model: PmuModel, trigger: EventTrigger) -> ProgrammedPmu:
+    return ProgrammedPmu(model, Request((EventRequest(trigger.event),)))
 
 
-def _check_machine(model: PmuModel, trigger: EventTrigger, counting: Counting) -> None:
+def _check_machine(model: PmuModel, trigger: EventTrigger, counting: ProgrammedPmu) -> None:
     option = f"--{trigger.option}={trigger.text}"
     (monitor,) = counting.programming.monitors
     if model.architecture == "ia64":
@@ -92,15 +92,15 @@ class EventGate:
     """Waits for the event that starts counting, then for the one that stops it, and opens and closes a gate then."""
 
     def __init__(
-        self, model: PmuModel, controls: Controls, table: BlockTable, traced: bool, gate: Gate, alarms: Alarms
+        self, model: PmuModel, controls: Controls, table: BlockTable, traced: bool, gate: Gate, timers: Timers
     ) -> None:
         """PfmonError: the PMU cannot count an event. No machine decides when it happens."""
         self._start, self._stop = controls.event_trigger, controls.stop_event
-        self._gate, self._alarms = gate, alarms
+        self._gate, self._timers = gate, timers
         wanted = [one for one in (self._start, self._stop) if one]
         self._waiting = [(one, _counting(model, one).unit.increments()) for one in wanted]
         first, increments = self._waiting[0]
-        self._live = Live(table, increments, traced, self._overflowed)
+        self._live = LiveCounting(table, increments, traced, self._overflowed)
         self._live.load(0, first.times)
 
     @property
@@ -111,7 +111,7 @@ class EventGate:
     def _overflowed(self, _monitors: list[int], _address: int, retired: int) -> None:
         """The event that is waited for has happened. The gate has yet to pass on the block in which it did."""
         happened, _ = self._waiting.pop(0)
-        self._alarms.add(Once(retired, self._gate.start if happened is self._start else self._gate.stop))
+        self._timers.add(OneShotTimer(retired, self._gate.start if happened is self._start else self._gate.stop))
         self._gate.stop_at(retired)
         if self._waiting:
             following, increments = self._waiting[0]

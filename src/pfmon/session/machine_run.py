@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.tally import Tally
-from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
+from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
+from pfmon.stream.block_table import InstructionSet
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
 from pfmon.stream.second_thread import SecondThread
-from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pfmon.counting.gate import Gate
-    from pfmon.machine.interval.cycle_watch import CycleWatch
+    from pfmon.machine.interval.cycle_listener import CycleListener
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
     from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.session.core import Seat
-    from pfmon.session.counting import Seen
+    from pfmon.session.coupled_run import HardwareThread
+    from pfmon.session.programmed_pmu import RunData
+    from pfmon.stream.block_table import BlockTable
     from pfmon.stream.consumer import Consumer
-    from pfmon.stream.table import BlockTable
 
 
 def machine_of(
@@ -56,33 +56,33 @@ class MachineRun:
         memo: bool = True,
         event_sets: int = 1,
         threaded: bool = True,
-        seat: Seat | None = None,
+        hardware_thread: HardwareThread | None = None,
     ) -> None:
         """``memo``: replay memoized executions of blocks (machine.pyx) instead of simulating all. ``event_sets``: the
         number of sets whose records are kept apart. ``threaded``: use a thread of its own, where that is faster.
-        ``seat``: the hardware thread of a core shared with another run."""
+        ``hardware_thread``: the hardware thread of a core shared with another run."""
         self._threaded = threaded
-        self._seat = seat
+        self._hardware_thread = hardware_thread
         self.machine: Machine | IntervalMachine = (
-            seat.machine(table, ranges, memo, event_sets)
-            if seat
+            hardware_thread.machine(table, ranges, memo, event_sets)
+            if hardware_thread
             else machine_of(figures, table, ranges, memo, event_sets)
         )
         self._figures = figures
         self._pipe: Pipe | None = None
         self._counted: Tally | None = None
 
-    def tell_cycles(self, watches: Sequence[CycleWatch], event_set: int) -> None:
+    def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
         """Report every cycle to these watches while an event set is in force."""
         for watch, following in pairwise(watches):
             watch.following = following
-        tell = getattr(self.machine, "tell_cycles", None)  # only out-of-order machines have it
+        tell = getattr(self.machine, "listen_to_cycles", None)  # only out-of-order machines have it
         if watches and tell:
             tell(watches[0], event_set)
 
     def forget_levels(self) -> None:
         """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""
-        if self._seat:
+        if self._hardware_thread:
             self._in_order.forget_levels()
 
     @property
@@ -96,13 +96,13 @@ class MachineRun:
         """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
         ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
         counts of blocks to a tally: an out-of-order machine at the end, others at each `settle`."""
-        if reader is None and type(beside) is Tally and not self._seat:
+        if reader is None and type(beside) is Tally and not self._hardware_thread:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted = beside
             else:
                 self._in_order.count_runs(beside)
             beside = None
-        read, second = (self._seat.read, None) if self._seat else (None, SecondThread())
+        read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
         self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
         return self._pipe
 
@@ -114,13 +114,13 @@ class MachineRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error and self._seat:
-            self._seat.core.on_failure()
+        if error and self._hardware_thread:
+            self._hardware_thread.core.on_failure()
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()
         if self._counted is not None:
-            from pfmon.counting.machine_runs import add_runs
+            from pfmon.counting.machine_block_runs import add_runs
             from pfmon.machine.interval.interval_machine import IntervalMachine
 
             assert isinstance(self.machine, IntervalMachine)
@@ -131,7 +131,9 @@ class MachineRun:
     def failures(self) -> list[Failure]:
         """The failures that may have lost records."""
         found = [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
-        return [*found, Failure.TOO_MANY_ENTRIES] if self._seat and self._seat.core.lost else found
+        return (
+            [*found, Failure.TOO_MANY_ENTRIES] if self._hardware_thread and self._hardware_thread.core.lost else found
+        )
 
     def drain(self) -> None:
         """Wait until the machine has read everything so far."""
@@ -154,14 +156,14 @@ class MachineRun:
         """Bring the records up to the next instruction, which is at ``address``."""
         self.machine.settle(address)
 
-    def so_far(self, seen: Seen) -> Seen:
+    def so_far(self, seen: RunData) -> RunData:
         """Return the data to count during the run, without affecting it. Called by the stream's writer between two
         buffers."""
         self.drain()
         self.machine.show_records()
         if self._counted is None:
             return seen
-        from pfmon.counting.machine_runs import add_runs
+        from pfmon.counting.machine_block_runs import add_runs
         from pfmon.machine.interval.interval_machine import IntervalMachine
 
         assert isinstance(self.machine, IntervalMachine)

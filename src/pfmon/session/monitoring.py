@@ -6,13 +6,13 @@ separately for each event set, and for the time when none counts. All counts are
 
 from __future__ import annotations
 
-from pfmon.counting.data_tally import DataTally
+from pfmon.counting.data_range_tally import DataRangeTally
 from pfmon.errors import LostError
 from pfmon.light_contextlib import nullcontext
-from pfmon.session.agenda import Alarm, Alarms
-from pfmon.session.counting import Estimate, Seen, Value
-from pfmon.session.gating import event_start, gate, move, unreached
+from pfmon.session.programmed_pmu import Estimate, RunData, Value
 from pfmon.session.thread_counts import ThreadCounts
+from pfmon.session.timers import PeriodicTimer, Timers
+from pfmon.session.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from pfmon.counting.counting_unit import MachineRecords
     from pfmon.counting.gate import Gate
     from pfmon.counting.tally import Tally
-    from pfmon.counting.unit import MachineRecords
     from pfmon.engine.api import Engine
     from pfmon.machine.machine_figures import MachineFigures
     from pfmon.session.controls import Controls
-    from pfmon.session.core import Seat
-    from pfmon.session.counting import Count
+    from pfmon.session.coupled_run import HardwareThread
     from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.plan import Placed
+    from pfmon.session.programmed_pmu import Count
+    from pfmon.session.run_plan import ResolvedAddresses
 
 THREADS_APART = 64
 """Maximum number of threads counted separately; the last ones are counted together."""
@@ -57,14 +57,14 @@ class Monitoring:
         threaded: bool = True,
         memo: bool = True,
         traced: bool | None = None,
-        seat: Seat | None = None,
+        hardware_thread: HardwareThread | None = None,
     ) -> None:
         """``nanoseconds``: per instruction; ``on_interval``: called with the counts of every interval; ``machine``: its
         figures, if its events are counted; ``threaded``: in its own thread; ``memo``: with replay of blocks;
-        ``traced``: whether its stream has addresses (None: as the engine's); ``seat``: the hardware thread of a shared
-        core."""
+        ``traced``: whether its stream has addresses (None: as the engine's); ``hardware_thread``: the hardware thread
+        of a shared core."""
         self._groups = groups
-        self._seat = seat
+        self._hardware_thread = hardware_thread
         self._controls = controls
         self._engine = engine
         self._nanoseconds = nanoseconds
@@ -79,11 +79,11 @@ class Monitoring:
         readers = [groups[0]] * THREADS_APART if controls.per_thread else groups
         self._tallies = [group.tally(table, traced) for group in readers]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
-        self._alarms = self._make_alarms()
-        gated = len(groups) > 1 or controls.gates or bool(self._alarms)
+        self._timers = self._make_timers()
+        gated = len(groups) > 1 or controls.gates or bool(self._timers)
         self._machine = self._make_machine(machine, memo, gated, threaded) if machine else None
         self._gate = self._make_gate() if gated else None
-        self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._alarms)
+        self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._timers)
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for group in groups:
             group.set_secure(not controls.insecure)
@@ -100,7 +100,7 @@ class Monitoring:
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
         ranges = self._groups[0].data_ranges
-        run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._seat)
+        run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._hardware_thread)
         self._watch(run)
         if not any(one.unit.counts_levels for group in self._groups for one in group.sets):
             run.forget_levels()
@@ -109,7 +109,7 @@ class Monitoring:
     def _watch(self, run: MachineRun) -> None:
         """Connect the machine to the event address registers and trace buffers of each event set while it counts; for
         true values to those of all sets always."""
-        from pfmon.machine.watch import watching
+        from pfmon.machine.capture_listener import watching
 
         first = 0
         for group in self._groups:
@@ -119,12 +119,12 @@ class Monitoring:
             captures *= THREADS_APART  # one PMU for all threads
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
-            run.machine.tell(watching(everyone if self._controls.true_values else own), number)
+            run.machine.listen(watching(everyone if self._controls.true_values else own), number)
         own_conditions = [group.conditions(self._engine.table) for group in self._groups]
         for number, conditions in enumerate(own_conditions):
             if self._controls.true_values:
                 conditions = [one for group in self._groups for one in group.conditions(self._engine.table)]
-            run.tell_cycles(conditions, number)
+            run.listen_to_cycles(conditions, number)
 
     def _feed(self) -> Consumer:
         """Return the engine's consumer: the gate, which passes the stream to the tallies and the machine."""
@@ -141,9 +141,9 @@ class Monitoring:
         """The tally of the first set."""
         return self._tallies[0]
 
-    def seen(self, turn: int = 0) -> Seen:
+    def seen(self, turn: int = 0) -> RunData:
         """Return the data that one set has counted."""
-        return Seen(self._engine.table, self._tallies[turn], self._records([turn]))
+        return RunData(self._engine.table, self._tallies[turn], self._records([turn]))
 
     def _records(self, event_sets: Sequence[int]) -> MachineRecords | None:
         return self._machine.records(event_sets) if self._machine else None
@@ -166,8 +166,8 @@ class Monitoring:
         if self._controls.per_thread:
             return self._counts_of_all_threads()
         totals = [group.totals(self.seen(number)) for number, group in enumerate(self._groups)]
-        if self._seat:
-            totals[0] = self._seat.of_both(totals[0], self._groups[0].monitors_in_order)
+        if self._hardware_thread:
+            totals[0] = self._hardware_thread.of_both(totals[0], self._groups[0].monitors_in_order)
         for group, counted in zip(self._groups, totals, strict=True):
             group.load(counted)
         self.totals = totals[0]
@@ -182,7 +182,7 @@ class Monitoring:
             trues: Sequence[Value] = [None] * len(values)
             if self._witness:
                 records = self._records(range(len(self._groups)))
-                trues = group.values(group.totals(Seen(self._engine.table, self._witness, records)))
+                trues = group.values(group.totals(RunData(self._engine.table, self._witness, records)))
             share = active[number] / sum(active) if any(active) else 0.0
             for count, value, raw, true in zip(group.counts(), values, raws, trues, strict=True):
                 counts.append(count._replace(value=value, estimate=Estimate(number, share, raw, true)))
@@ -207,7 +207,7 @@ class Monitoring:
 
     def close(self) -> None:
         """Drop references to this object, so that the memory of a run is freed at its end."""
-        self._gate, self._machine, self._alarms, self.consumer = None, None, Alarms(()), Consumer()
+        self._gate, self._machine, self._timers, self.consumer = None, None, Timers(()), Consumer()
         self._start = None
 
     def finish_interval(self) -> None:
@@ -227,23 +227,23 @@ class Monitoring:
             self._tallies,
             witness=self._witness,
             machine=self._machine.machine if self._machine else None,
-            due=self._alarms.next_stop(),
+            due=self._timers.next_stop(),
             on_due=self._due,
         )
 
-    def _make_alarms(self) -> Alarms:
-        alarms = []
+    def _make_timers(self) -> Timers:
+        timers = []
         if self._controls.switch is not None:
-            alarms.append(Alarm(self._period(self._controls.switch), self._switch))
+            timers.append(PeriodicTimer(self._period(self._controls.switch), self._switch))
         if self._controls.interval is not None:
-            alarms.append(Alarm(self._period(self._controls.interval), self._interval))
-        return Alarms(alarms)
+            timers.append(PeriodicTimer(self._period(self._controls.interval), self._interval))
+        return Timers(timers)
 
     def _due(self) -> int | None:
         """Fire the due timers; the gate stands before an instruction."""
         assert self._gate
-        self._alarms.ring(self._gate.retired)
-        return self._alarms.next_stop()
+        self._timers.fire(self._gate.retired)
+        return self._timers.next_stop()
 
     def _period(self, time: int) -> int:
         """Convert a time to instructions."""
@@ -276,7 +276,7 @@ class Monitoring:
         deltas = [after - earlier for after, earlier in zip(now, before, strict=True)]
         self._on_interval((retired * self._nanoseconds, group.values(deltas)))
 
-    def requalify(self, placed: Placed) -> None:
+    def requalify(self, placed: ResolvedAddresses) -> None:
         """Set the resolved addresses of ranges and triggers, which do not occur in the stream so far."""
         if self._machine:
             self._machine.drain()
@@ -293,8 +293,8 @@ class Monitoring:
 
     def read_pmd(self, number: int) -> int:
         """Return the current counter of the active set, as the program reads it. With two threads on a core PSR.sp is
-        set (library/core_checks.py), so that nothing is read: neither thread could be stopped for it."""
-        if self._seat:
+        set (library/coupled_checks.py), so that nothing is read: neither thread could be stopped for it."""
+        if self._hardware_thread:
             return self._groups[self._turn].sets[0].counters.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
@@ -325,7 +325,7 @@ def nothing_is_lost(failures: Iterable[Failure]) -> None:
 
 def set_ranges(ranges: Sequence[tuple[int, int]], tally: Consumer | None) -> None:
     """The data ranges from here on of what looks at addresses."""
-    if ranges and isinstance(tally, DataTally):
+    if ranges and isinstance(tally, DataRangeTally):
         tally.set_ranges(ranges)
 
 

@@ -9,7 +9,7 @@ from pfmon.engine import api
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.pmu.request import OpcodeMatch
-from pfmon.stream.table import InstructionSet
+from pfmon.stream.block_table import InstructionSet
 
 NARROW = 27
 """Width of a pattern on Itanium and Itanium 2: opcode bits 40:27 and 12:0."""
@@ -17,7 +17,7 @@ NARROW = 27
 NARROW_BITS = 0x1FFF | (1 << SLOT_BITS) - (1 << 27)
 
 
-class Pattern(NamedTuple):
+class MnemonicMatcher(NamedTuple):
     """A matcher for a mnemonic, and an abbreviated list of other mnemonics that it also matches."""
 
     matcher: OpcodeMatch
@@ -25,7 +25,7 @@ class Pattern(NamedTuple):
     families: str
 
 
-def pattern(name: str, slots: str, bits: int) -> Pattern:
+def pattern(name: str, slots: str, bits: int) -> MnemonicMatcher:
     """Return the matcher of a mnemonic with all its completers: ``br.cloop`` is br.cloop.sptk.few and 15 more.
 
     ``slots``: only in slots of these types (letters of mifb; none: all); ``bits``: width of the matcher, 27 or 41.
@@ -34,7 +34,7 @@ def pattern(name: str, slots: str, bits: int) -> Pattern:
     instructions = api.instructions(InstructionSet.IA64)
     found = instructions.pattern(name, slots, NARROW_BITS if bits == NARROW else ALL_OPCODE_BITS)
     matcher = OpcodeMatch(found.slots, _packed(found.value, bits), _packed(ALL_OPCODE_BITS & ~found.mask, bits))
-    return Pattern(matcher, found.others, instructions.families(found.others, name))
+    return MnemonicMatcher(matcher, found.others, instructions.families(found.others, name))
 
 
 def _packed(encoding: int, bits: int) -> int:

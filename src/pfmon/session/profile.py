@@ -7,8 +7,8 @@ from contextlib import suppress
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
-from pfmon.program.objects import shown_name
-from pfmon.stream.table import InstructionSet
+from pfmon.program.loaded_objects import shown_name
+from pfmon.stream.block_table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from pfmon.program.image import Image
-    from pfmon.program.inlined import InlinedCode
-    from pfmon.program.objects import ObjectFile, Objects
+    from pfmon.program.inlined_code import InlinedCode
+    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
     from pfmon.program.symbols import Symbol
-    from pfmon.session.counting import Seen, Value
     from pfmon.session.event_sets import EventSets
+    from pfmon.session.programmed_pmu import RunData, Value
 
     Key = TypeVar("Key")
 
@@ -30,7 +30,7 @@ SLOT = {InstructionSet.IA64: 15}
 """Address bits that hold an instruction's slot, by instruction set; none in others."""
 
 
-class Row(NamedTuple):
+class ProfileRow(NamedTuple):
     """One part of the program: its name, its address, a value for each requested name, and the path of its shared
     object ("": the program itself)."""
 
@@ -58,7 +58,7 @@ class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
     register spilled when a signal is delivered) is attributed to the end of the block before it."""
 
-    def __init__(self, counting: EventSets, objects: Objects, seen: Seen, demangle: bool = True) -> None:
+    def __init__(self, counting: EventSets, objects: LoadedObjects, seen: RunData, demangle: bool = True) -> None:
         self.names = [count.name for count in counting.counts()]
         self._sets = counting.sets
         self._compute = counting.values
@@ -69,7 +69,7 @@ class Profile:
         self.files: Container[int] | None = None
         """The numbers of the files whose instructions `values_at` selects; None: of any."""
 
-    def by_function(self) -> list[Row]:
+    def by_function(self) -> list[ProfileRow]:
         """Return a row for each function with counts, the largest first."""
         functions: dict[Function, list[int]] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
@@ -83,7 +83,7 @@ class Profile:
             functions[Function(NO_CODE, 0)] = elsewhere
         return self._rows((one.name, one.address, counts, one.object) for one, counts in functions.items())
 
-    def by_block(self) -> list[Row]:
+    def by_block(self) -> list[ProfileRow]:
         """Return a row for each basic block, identified by its start address, the largest first."""
         blocks = self._joined([sink.by_block() for sink in self._sinks])
         elsewhere = self._elsewhere()
@@ -128,9 +128,11 @@ class Profile:
             first += width
         return found
 
-    def _rows(self, parts: Iterable[tuple[str, int, list[int], str]]) -> list[Row]:
+    def _rows(self, parts: Iterable[tuple[str, int, list[int], str]]) -> list[ProfileRow]:
         ordered = sorted(parts, key=lambda part: ([-count for count in part[2]], part[1], part[3]))
-        return [Row(name, address, tuple(self._compute(counts)), path) for name, address, counts, path in ordered]
+        return [
+            ProfileRow(name, address, tuple(self._compute(counts)), path) for name, address, counts, path in ordered
+        ]
 
 
 class Source(NamedTuple):
@@ -151,7 +153,7 @@ class Origin(NamedTuple):
     inlined: tuple[str, ...]
 
 
-class Place(NamedTuple):
+class CodePlace(NamedTuple):
     """An instruction's place: its function and offset, and its shared object."""
 
     name: str
@@ -184,7 +186,7 @@ class FunctionNames:
 
     def __init__(
         self,
-        objects: Objects,
+        objects: LoadedObjects,
         demangle: bool = True,
         instruction_set: InstructionSet = InstructionSet.IA64,
     ) -> None:
@@ -250,12 +252,12 @@ class FunctionNames:
         """Return ``main+0x20``, followed by ``.1`` or ``.2`` for a slot other than 0."""
         return self.named_place(address, file).shown
 
-    def named_place(self, address: int, file: int | None = None) -> Place:
+    def named_place(self, address: int, file: int | None = None) -> CodePlace:
         """Return the same with the shared object."""
         function = self.function(address, file=file)
         slot, start = address & self._slot, function.address
         offset = f"+{address - slot - start:#x}" if start and address - slot != start else ""
-        return Place(function.name + offset + (f".{slot}" if slot else ""), function.object)
+        return CodePlace(function.name + offset + (f".{slot}" if slot else ""), function.object)
 
     def source(self, address: int) -> Source | None:
         """Return an instruction's source line; None without DWARF or with damaged line tables."""

@@ -2,7 +2,7 @@
 
 It consists of the parts with which pfmon itself counts: registers, live counting (counting/live_unit.py), the gate that
 PSR.up opens (counting/gate.pyx), the machine. The program's kernel writes registers between two instructions and is
-notified of overflows at their instruction. The program itself is stopped for them at the end of a block (`next_look`).
+notified of overflows at their instruction. The program itself is stopped for them at the end of a block (`next_poll`).
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from pfmon.counting.countable import has_kernel_time
+from pfmon.counting.counting_unit import CountingUnit
 from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit, Overflow
-from pfmon.counting.unit import CountingUnit
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.pmu.monitors import read_counters
 from pfmon.session.controls import Controls
-from pfmon.session.gating import gate
 from pfmon.session.monitoring import nothing_is_lost
-from pfmon.session.pace import FURTHEST, Pace
+from pfmon.session.poll_interval import FURTHEST, PollInterval
+from pfmon.session.trigger_gate import gate
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -64,11 +64,11 @@ class ProgramPmu:
             machine=self._machine.machine if self._machine else self._live,
         )
         self._gate.steer(False, None)
-        self._pace = Pace()
+        self._poll_interval = PollInterval()
         self._ranges: Sequence[tuple[int, int]] = ()
         self._accepted = self.registers.configured
         self._stood: dict[int, int] = {}
-        self._alarm: int | None = None
+        self._timer: int | None = None
         self.consumer: Consumer = self._machine.feed(self._gate) if self._machine else self._gate
 
     def _make_machine(self, figures: MachineFigures) -> MachineRun:
@@ -98,7 +98,7 @@ class ProgramPmu:
         """The width of a counter in bits."""
         return self.registers.bank.width
 
-    def tell(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
+    def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
         """Set the overflow handler, called with the PMDs that wrapped together, the instruction (address | slot), and
         the number of retired instructions including it. Its register writes take effect at the next instruction."""
         self._told = told
@@ -164,11 +164,11 @@ class ProgramPmu:
     def watch(self, pmds: Collection[int]) -> None:
         """Set the counters whose overflow stops the program."""
         self._watched = pmds
-        self._pace.forget()
+        self._poll_interval.forget()
 
-    def alarm(self, retired: int | None) -> None:
+    def set_timer(self, retired: int | None) -> None:
         """Stop the program at the end of a block when this number of instructions has retired; None: never."""
-        self._alarm = retired
+        self._timer = retired
 
     def named(self, event: PmuEvent) -> PmuEvent:
         """Return the PMU's event for a code or a generic name. PfmonError: there is no such event, or it cannot be
@@ -186,11 +186,11 @@ class ProgramPmu:
 
     # --- for the engine
 
-    def next_look(self) -> int | None:
+    def next_poll(self) -> int | None:
         """Return the number of retired instructions at which the program is stopped at the end of a block, as a watched
         counter may have wrapped. None: no watched counter will wrap."""
         if not self._watched or self.registers.frozen:
-            return self._alarm
+            return self._timer
         retired = self._engine.retired
         lefts = self._unit.consumer.left_of()
         watched = [
@@ -199,9 +199,9 @@ class ProgramPmu:
             if monitor.pmd in self._watched
         ]
         least = 1 if self._gate.counting else FURTHEST  # the program may set PSR.up
-        look = self._pace.next_look(watched, retired, least)
-        looks = [one for one in (look, self._alarm) if one is not None]
-        return min(looks, default=None)
+        look = self._poll_interval.next_poll(watched, retired, least)
+        queries = [one for one in (look, self._timer) if one is not None]
+        return min(queries, default=None)
 
     def read_pmd(self, number: int) -> int:
         """Return the value that the program reads from a performance data register."""
@@ -238,7 +238,7 @@ class ProgramPmu:
                 raise PfmonError("a machine decides this, and with --guest-pmu=exact none runs")
             unit.increments()
             if self._machine:
-                unit.looks()
+                unit.queries()
         except PfmonError as error:
             return str(error)
         for monitor in reading.monitors:

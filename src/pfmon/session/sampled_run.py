@@ -13,13 +13,13 @@ from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.counting.sampler import Sampler
 from pfmon.light_typing import NamedTuple
-from pfmon.program.mapped import in_one_place
-from pfmon.session.agenda import Alarm, Alarms
-from pfmon.session.counting import Estimate, Seen
-from pfmon.session.gating import event_start, gate, move, unreached
+from pfmon.program.mapped_files import in_one_place
+from pfmon.session.event_triggered import listener
 from pfmon.session.monitoring import nothing_is_lost, scaled, set_ranges
+from pfmon.session.programmed_pmu import Estimate, RunData
 from pfmon.session.sampling import Sample
-from pfmon.session.steering import listener
+from pfmon.session.timers import PeriodicTimer, Timers
+from pfmon.session.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
-    from pfmon.session.core import Seat
-    from pfmon.session.counting import Count, Counting
+    from pfmon.session.coupled_run import HardwareThread
     from pfmon.session.event_trigger import MachineTrigger
+    from pfmon.session.event_triggered import InterruptListener, SamplingListener
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.plan import Placed
+    from pfmon.session.programmed_pmu import Count, ProgrammedPmu
+    from pfmon.session.run_plan import ResolvedAddresses
     from pfmon.session.sampling import Period, Sampling, SetSampling
-    from pfmon.session.steering import Driver, Interrupted
 
 
 NOBODY = (0, 0)
@@ -49,13 +49,13 @@ NOBODY = (0, 0)
 OTHER_FILE = "another file was mapped in its place later, which names its samples"
 
 
-class _Set(NamedTuple):
+class _SampledSet(NamedTuple):
     """An active event set."""
 
-    counting: Counting
+    counting: ProgrammedPmu
     periods: Sequence[Period | None]
     unit: LiveUnit
-    told: Sampler | Driver | Interrupted
+    told: Sampler | SamplingListener | InterruptListener
 
     @property
     def data_ranges(self) -> Sequence[tuple[int, int]]:
@@ -99,7 +99,7 @@ class SampledRun:
     def __init__(
         self,
         model: PmuModel,
-        sets: Sequence[Counting],
+        sets: Sequence[ProgrammedPmu],
         engine: Engine,
         sampling: Sampling,
         on_samples: Callable[[Sequence[Sample]], None] | SampleListener,
@@ -108,13 +108,13 @@ class SampledRun:
         controls: Controls,
         nanoseconds: int = 1,
         trigger: MachineTrigger | None = None,
-        seat: Seat | None = None,
+        hardware_thread: HardwareThread | None = None,
     ) -> None:
         """``figures``: of the machine, if an event needs one; ``traced``: whether the stream has addresses;
-        ``nanoseconds``: per instruction; ``trigger``: of a single event set; ``seat``: the hardware thread of a shared
-        core."""
+        ``nanoseconds``: per instruction; ``trigger``: of a single event set; ``hardware_thread``: the hardware thread
+        of a shared core."""
         self._model = model
-        self._seat = seat
+        self._hardware_thread = hardware_thread
         self._engine = engine
         self._sampling = sampling
         self._controls = controls = controls._replace(event_trigger=None, stop_event=None) if trigger else controls
@@ -132,21 +132,27 @@ class SampledRun:
         self._live = self._make_live() if self._gated else None
         self._turn = 0
         period = max(1, (controls.switch or 0) // nanoseconds)
-        self._alarms = Alarms([Alarm(period, self._switch)] if len(sets) > 1 else [])
+        self._timers = Timers([PeriodicTimer(period, self._switch)] if len(sets) > 1 else [])
         self._gate = self._make_gate(self._live) if self._live else None
-        self._start = event_start(controls, model, engine.table, traced, self._gate, self._alarms)
+        self._start = event_start(controls, model, engine.table, traced, self._gate, self._timers)
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for counting in sets:
             counting.counters.registers.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
 
-    def _make_machine(self, figures: MachineFigures, sets: Sequence[Counting]) -> MachineRun:
+    def _make_machine(self, figures: MachineFigures, sets: Sequence[ProgrammedPmu]) -> MachineRun:
         from pfmon.session.machine_run import MachineRun  # exact events do not need it
 
         ranges = sets[0].unit.data_ranges or ()
-        return MachineRun(figures, self._engine.table, ranges, event_sets=len(sets) + self._gated, seat=self._seat)
+        return MachineRun(
+            figures,
+            self._engine.table,
+            ranges,
+            event_sets=len(sets) + self._gated,
+            hardware_thread=self._hardware_thread,
+        )
 
-    def _make_set(self, number: int, counting: Counting, own: SetSampling) -> _Set:
+    def _make_set(self, number: int, counting: ProgrammedPmu, own: SetSampling) -> _SampledSet:
         """One event set: its sampler and its counters."""
         sampling, registers = self._sampling, counting.counters.registers
         periods = counting.by_monitor(own.periods)
@@ -171,7 +177,7 @@ class SampledRun:
         )
         if not isinstance(told, Sampler):
             told.start(unit)
-        return _Set(counting, periods, unit, told)
+        return _SampledSet(counting, periods, unit, told)
 
     def _make_live(self) -> LiveSets:
         """Return the live counting of all event sets, connected to the machine's records if there is one."""
@@ -186,7 +192,7 @@ class SampledRun:
         return gate(
             *(self._controls, self._engine.table, self._traced, readers),
             machine=self._machine.machine if self._machine else live,
-            due=self._alarms.next_stop(),
+            due=self._timers.next_stop(),
             on_due=self._due,
         )
 
@@ -203,8 +209,8 @@ class SampledRun:
     def _due(self) -> int | None:
         """Switch to the next event set if due."""
         assert self._gate
-        self._alarms.ring(self._gate.retired)
-        return self._alarms.next_stop()
+        self._timers.fire(self._gate.retired)
+        return self._timers.next_stop()
 
     def _switch(self) -> None:
         assert self._gate
@@ -236,7 +242,7 @@ class SampledRun:
         if buffer:
             buffer.give()
 
-    def requalify(self, placed: Placed) -> None:
+    def requalify(self, placed: ResolvedAddresses) -> None:
         """Set the resolved addresses of ranges and triggers (Monitoring.requalify)."""
         if self._machine:
             self._machine.drain()
@@ -254,7 +260,7 @@ class SampledRun:
         """Return the current counter of the active set, as the program reads it (with two threads:
         Monitoring.read_pmd)."""
         unit = self._sets[self._turn].unit
-        if self._seat:
+        if self._hardware_thread:
             return unit.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
@@ -269,7 +275,7 @@ class SampledRun:
             return None
         one = self._sets[0]
         records = self._machine.records([0]) if self._machine else None
-        sink = one.counting.sink(Seen(self._engine.table, self._tally, records), by_place=True)
+        sink = one.counting.sink(RunData(self._engine.table, self._tally, records), by_place=True)
         place = next(number for number, period in enumerate(one.periods) if period is not None)
         counts = {address: one.counting.ordered(row)[place] for address, row in sink.by_address().items()}
         return {address: count for address, count in counts.items() if count}

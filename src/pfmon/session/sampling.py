@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pfmon.session.counting import Counting
+    from pfmon.session.programmed_pmu import ProgrammedPmu
 
 ENTRIES = 2048
 """Default number of samples in a buffer."""
@@ -53,7 +53,7 @@ class Sampling(NamedTuple):
     skid: int = 0
 
 
-def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[Counting]) -> None:
+def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[ProgrammedPmu]) -> None:
     """PfmonError: a register that is to begin at 0 again has a period, or is no counter of its event set."""
     for own, counting in zip(sampling.sets, sets, strict=True):
         numbers = [monitor.pmd for monitor in counting.programming.monitors]

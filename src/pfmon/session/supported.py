@@ -6,8 +6,8 @@ from pfmon.errors import PfmonError, refuse
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.model import OF_ARCHITECTURE
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER
-from pfmon.signals.machine import counts_all_cycles
-from pfmon.stream.table import InstructionSet
+from pfmon.signals.machine_signals import counts_all_cycles
+from pfmon.stream.block_table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import Engine
     from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.program.mapped import Mapped
-    from pfmon.program.objects import Objects
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.program.mapped_files import MappedFile
     from pfmon.session.controls import Trigger
-    from pfmon.session.counting import Count
-    from pfmon.session.cpi import Cpi
+    from pfmon.session.cpi_stack import CpiStack
     from pfmon.session.event_sets import EventSets
     from pfmon.session.event_trigger import MachineTrigger
-    from pfmon.session.plan import Plan
+    from pfmon.session.programmed_pmu import Count
+    from pfmon.session.report_collector import CollectedReport
+    from pfmon.session.run_plan import RunPlan
     from pfmon.session.sampled_run import SampledRun
     from pfmon.session.sampling import Sample
-    from pfmon.session.survey import Surveyed
 
 
 class TaskStart(NamedTuple):
     """What is known of a task when it begins: the files that its code is from, and its triggers."""
 
-    objects: Objects
+    objects: LoadedObjects
     triggers: Sequence[Trigger]
 
 
@@ -50,8 +50,8 @@ class TaskSeen(NamedTuple):
     totals: Sequence[int] = ()
     notes: Sequence[str] = ()
     exact: Mapping[int, int] | None = None
-    cpi: Cpi | None = None
-    surveyed: Surveyed | None = None
+    cpi: CpiStack | None = None
+    surveyed: CollectedReport | None = None
 
 
 class MappedSoFar:
@@ -59,9 +59,9 @@ class MappedSoFar:
 
     def __init__(self, engine: Engine) -> None:
         self._engine: Engine | None = engine
-        self._kept: Sequence[Mapped] = ()
+        self._kept: Sequence[MappedFile] = ()
 
-    def __call__(self) -> Sequence[Mapped]:
+    def __call__(self) -> Sequence[MappedFile]:
         return self._engine.mapped if self._engine is not None else self._kept
 
     def keep(self) -> None:
@@ -74,7 +74,7 @@ class TaskRun:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: RunPlan,
         groups: Sequence[EventSets],
         lookers: Lookers,
         engine: Engine,
@@ -95,17 +95,17 @@ class TaskRun:
                 groups, plan.controls, engine, scale, machine=machine, threaded=plan.threaded
             )
         elif lookers.machine:
-            from pfmon.session.observer import Observer  # only a report needs it
+            from pfmon.session.observed_run import ObservedRun  # only a report needs it
 
-            self._observer = Observer(lookers.machine, engine, plan.threaded)
+            self._observer = ObservedRun(lookers.machine, engine, plan.threaded)
         looking = self.data or self._observer
         self.consumer: Consumer = looking.consumer if looking else Consumer()
         if lookers.surveyed:
-            from pfmon.session.survey import Survey  # as above
+            from pfmon.session.report_collector import ReportCollector  # as above
 
-            self._survey = Survey(lookers.surveyed, engine, plan.threaded)
+            self._survey = ReportCollector(lookers.surveyed, engine, plan.threaded)
             self.consumer = self._survey.beside(self.consumer)
-        self._looking = [one.running for one in (self._survey, looking) if one]
+        self._query_increments = [one.running for one in (self._survey, looking) if one]
 
     def _sample(
         self,
@@ -130,7 +130,7 @@ class TaskRun:
         """The stream comes within it."""
         stack = ExitStack()
         try:
-            for one in self._looking:
+            for one in self._query_increments:
                 stack.enter_context(one)
             yield
         finally:
@@ -154,5 +154,5 @@ class TaskRun:
         if self._survey:
             seen = seen._replace(surveyed=self._survey.finish(self._engine, objects, self._demangle))
         self.data = self._sampled = self._monitoring = self._observer = self._survey = None
-        self._looking = []
+        self._query_increments = []
         return seen

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pfmon.session.counting import Count
+    from pfmon.session.programmed_pmu import Count
 
 
 class ThreadCounts(NamedTuple):

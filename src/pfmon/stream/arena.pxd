@@ -6,12 +6,12 @@ small mallocs would also cost a thread a system call for every page.
 
 from libc.stdint cimport uint64_t
 
-cdef struct Piece:               # a large allocation from the host; its own memory follows
-    Piece* next
+cdef struct ArenaPiece:          # a large allocation from the host; its own memory follows
+    ArenaPiece* next
 
 cdef struct Arena:               # all zero: empty
-    Piece* first
-    Piece* current
+    ArenaPiece* first
+    ArenaPiece* current
     uint64_t used                # bytes of the current one
 
 cdef void* take(Arena* arena, uint64_t size) noexcept nogil

@@ -24,9 +24,10 @@ cdef void* take(Arena* arena, uint64_t size) noexcept nogil:
 
 cdef bint next_piece(Arena* arena) noexcept nogil:
     """Continues in the next piece: one kept from before, or a new one."""
-    cdef Piece* piece = arena.first if arena.current == NULL else arena.current.next
+    cdef ArenaPiece* piece = arena.first if arena.current == NULL else arena.current.next
     if piece == NULL:
-        piece = <Piece*>mmap(NULL, PIECE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)
+        piece = <ArenaPiece*>mmap(NULL, PIECE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+                                  -1, 0)
         if piece == MAP_FAILED:
             return False
         if arena.current == NULL:
@@ -45,8 +46,8 @@ cdef void take_back(Arena* arena) noexcept nogil:
 
 cdef void free_arena(Arena* arena) noexcept nogil:
     """Returns all memory to the host."""
-    cdef Piece* piece = arena.first
-    cdef Piece* following
+    cdef ArenaPiece* piece = arena.first
+    cdef ArenaPiece* following
     while piece != NULL:
         following = piece.next
         munmap(piece, PIECE_SIZE)

@@ -1,9 +1,9 @@
-"""Marks for Python; their kinds are words.Mark."""
+"""Marks for Python; their kinds are stream_words.Mark."""
 
 from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
-from pfmon.stream.words import Mark
+from pfmon.stream.stream_words import Mark
 
 __all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]
 
@@ -37,4 +37,4 @@ class MarkSite(NamedTuple):
     kind: int
     all: MarkTotals
     inside: MarkTotals
-    """Marks whose memory address is in the data ranges (DataTally); of a SPILL or FILL, the registers that are."""
+    """Marks whose memory address is in the data ranges (DataRangeTally); of a SPILL or FILL, the registers that are."""

@@ -2,22 +2,22 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from pfmon.stream.block_table cimport BANKS, BlockHead, BlockInstruction, BlockTable
 from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.table cimport BANKS, BlockHead, BlockInstruction, BlockTable
 
 cdef uint64_t NOWHERE            # the address of no block
 
 cdef enum:
-    MOST_TRIGGERS = 32           # of code and of data together
-    MOST_PART = 1 << 10          # words of a part with its addresses and marks
+    MAX_TRIGGERS = 32            # of code and of data together
+    MAX_PART_WORDS = 1 << 10     # words of a part with its addresses and marks
 
-cdef struct Watched:             # a data trigger
+cdef struct WatchedAddress:      # a data trigger
     uint64_t address
     bint reads
     bint writes
     uint32_t number
 
-cdef struct Ran:                 # a block of the stream that ran
+cdef struct RanBlock:            # a block of the stream that ran
     uint64_t word
     const uint64_t* addresses
     const uint64_t* marks
@@ -33,14 +33,14 @@ cdef class Splitter(Consumer):
     cdef uint64_t last           # number of the block before
     cdef readonly uint64_t next_address  # of the next instruction, while a trigger or a time is reached
     cdef uint32_t code_count, data_count
-    cdef uint64_t code[MOST_TRIGGERS]
-    cdef Watched data[MOST_TRIGGERS]
+    cdef uint64_t code[MAX_TRIGGERS]
+    cdef WatchedAddress data[MAX_TRIGGERS]
     cdef unsigned char* watched[BANKS]   # by block number: whether it contains a trigger; 0: not yet examined
     cdef uint64_t known[BANKS]
     cdef uint64_t* parts         # whole, start, end -> number of the part: open-addressed hash
     cdef uint32_t* part_numbers
     cdef uint64_t part_count, part_capacity
-    cdef uint64_t buffer[MOST_PART]
+    cdef uint64_t buffer[MAX_PART_WORDS]
 
     # Hooks: what a reader does with the parts, and where they end.
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil
@@ -48,15 +48,16 @@ cdef class Splitter(Consumer):
     cdef void reach_due(self) noexcept nogil
     cdef void reach_return(self) noexcept nogil
     cdef bint ends_part(self, uint64_t mark) noexcept nogil
-    cdef void heed(self, uint64_t mark) noexcept nogil
+    cdef void handle_mark(self, uint64_t mark) noexcept nogil
 
     cdef bint has_trigger(self, uint64_t number) noexcept nogil
     cdef bint look_at(self, uint64_t number) noexcept nogil
-    cdef void split(self, const Ran* ran) noexcept nogil
-    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil
-    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access, uint32_t trigger) noexcept nogil
-    cdef bint reaches(self, const Ran* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
+    cdef void split(self, const RanBlock* ran) noexcept nogil
+    cdef void stop_before(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil
+    cdef bint touched(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access,
+                      uint32_t trigger) noexcept nogil
+    cdef bint mem_accesses(self, const RanBlock* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
                       uint64_t address, uint32_t trigger) noexcept nogil
-    cdef void pass_part(self, const Ran* ran, uint32_t start, uint32_t end) noexcept nogil
+    cdef void pass_part(self, const RanBlock* ran, uint32_t start, uint32_t end) noexcept nogil
     cdef uint32_t part_of(self, uint64_t number, uint32_t start, uint32_t end) noexcept nogil
     cdef bint grow_parts(self) noexcept nogil

@@ -9,25 +9,12 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
+from pfmon.stream.block_table cimport (
+    ALWAYS, AccessKind, BANK_BLOCKS, BANK_MASK, BANK_SHIFT, BlockInstruction, Cut, Table, accesses_of, enter_block,
+    executed, fresh_instruction, made_by, make_room)
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.table cimport (
-    ALWAYS,
-    AccessKind,
-    BANK_BLOCKS,
-    BANK_MASK,
-    BANK_SHIFT,
-    BlockInstruction,
-    Cut,
-    Table,
-    accesses_of,
-    enter_block,
-    executed,
-    fresh_instruction,
-    made_by,
-    make_room,
-)
-from pfmon.stream.words cimport (
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.stream_words cimport (
     BLOCK_MASK, INDEX_SHIFT, NO_INSTRUCTION, Deferral, Mark, mark_instruction, mark_kind, mark_value)
 
 cdef enum:
@@ -44,12 +31,12 @@ cdef class Splitter(Consumer):
     """``code``: addresses of code; one is reached when the instruction there is the next to retire. ``data``: (address,
     by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers are
     numbered in this order. A subclass overrides `pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`,
-    `heed`."""
+    `handle_mark`."""
 
     def __cinit__(self, BlockTable table, *_, bint traced, code=(), data=(), **__):
         cdef uint32_t place
-        if len(code) + len(data) > MOST_TRIGGERS:
-            raise ValueError(f"{len(code) + len(data)} triggers: there is room for {MOST_TRIGGERS}")
+        if len(code) + len(data) > MAX_TRIGGERS:
+            raise ValueError(f"{len(code) + len(data)} triggers: there is room for {MAX_TRIGGERS}")
         if data and not traced:
             raise ValueError("data triggers need the addresses of accesses in the stream")
         self.table, self.traced = table, traced
@@ -59,7 +46,7 @@ cdef class Splitter(Consumer):
         for place, address in enumerate(code):
             self.code[place] = address
         for place, (address, reads, writes) in enumerate(data):
-            self.data[place] = Watched(address, reads, writes, self.code_count + place)
+            self.data[place] = WatchedAddress(address, reads, writes, self.code_count + place)
 
     def place(self, code, data):
         """Moves the triggers; their number stays. A trigger without code or data so far cannot have been reached:
@@ -101,7 +88,7 @@ cdef class Splitter(Consumer):
         """Whether a part ends after a mark."""
         return False
 
-    cdef void heed(self, uint64_t mark) noexcept nogil:
+    cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         """Called when the part that a mark ends has been passed on."""
         pass
 
@@ -110,7 +97,7 @@ cdef class Splitter(Consumer):
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, first = 0, word, k
         cdef const BlockHead* head
-        cdef Ran ran
+        cdef RanBlock ran
         while i < count:
             word = words[i]
             if word >> 63:
@@ -118,7 +105,7 @@ cdef class Splitter(Consumer):
                 if self.ends_part(word):
                     self.pass_on(words + first, i - first)
                     first = i
-                    self.heed(word)
+                    self.handle_mark(word)
                 continue
             head = &self.table.c.heads[word & BLOCK_MASK]
             if head.ip == self.returns_to:
@@ -142,7 +129,7 @@ cdef class Splitter(Consumer):
             self.split(&ran)
             for k in range(ran.mark_count):
                 if self.ends_part(ran.marks[k]):
-                    self.heed(ran.marks[k])
+                    self.handle_mark(ran.marks[k])
         self.pass_on(words + first, count - first)
 
     cdef void follow(self, uint64_t block) noexcept nogil:
@@ -180,7 +167,7 @@ cdef class Splitter(Consumer):
 
     # --- a block that may be split
 
-    cdef void split(self, const Ran* ran) noexcept nogil:
+    cdef void split(self, const RanBlock* ran) noexcept nogil:
         """Passes a block on in parts, each up to the next trigger or time."""
         cdef const BlockHead* head = &self.table.c.heads[ran.word & BLOCK_MASK]
         cdef const BlockInstruction* instruction
@@ -206,7 +193,7 @@ cdef class Splitter(Consumer):
         self.retired = began + head.length
         self.pass_part(ran, start, head.length)
 
-    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil:
+    cdef void stop_before(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil:
         """Calls the hooks for all that is reached before an instruction; ``access``: the index of its first access in
         the block, if it has one."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
@@ -222,19 +209,20 @@ cdef class Splitter(Consumer):
                 if self.touched(ran, head, i, access, k):
                     self.reach(self.data[k].number)
 
-    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access, uint32_t trigger) noexcept nogil:
+    cdef bint touched(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access,
+                      uint32_t trigger) noexcept nogil:
         """Whether an instruction's accesses, from ``access`` of the block on, read or write the byte of a data trigger."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
-        return self.reaches(ran, instruction, i, instruction.access, ran.addresses[access], trigger) or (
+        return self.mem_accesses(ran, instruction, i, instruction.access, ran.addresses[access], trigger) or (
             instruction.second
-            and self.reaches(ran, instruction, i, instruction.second, ran.addresses[access + 1], trigger))
+            and self.mem_accesses(ran, instruction, i, instruction.second, ran.addresses[access + 1], trigger))
 
-    cdef bint reaches(self, const Ran* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
+    cdef bint mem_accesses(self, const RanBlock* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
                       uint64_t address, uint32_t trigger) noexcept nogil:
         """Whether an access of an instruction reads or writes the byte of a data trigger. A check load that finds its ALAT
         entry and a speculative load from a NaT address access nothing; a string instruction that repeats accesses all
         bytes up to those of its last iteration."""
-        cdef const Watched* watched = &self.data[trigger]
+        cdef const WatchedAddress* watched = &self.data[trigger]
         cdef uint64_t k, mark, size = instruction.size
         cdef bint missed = False
         if address == 0 or not (kind & AccessKind.READ and watched.reads or
@@ -253,7 +241,7 @@ cdef class Splitter(Consumer):
                 return False
         return missed or not instruction.isa_kind & Ia64Kind.LOAD_CHECK
 
-    cdef void pass_part(self, const Ran* ran, uint32_t start, uint32_t end) noexcept nogil:
+    cdef void pass_part(self, const RanBlock* ran, uint32_t start, uint32_t end) noexcept nogil:
         """Passes on the instructions of a block from ``start`` to before ``end``, as a block of their own."""
         cdef uint64_t number = ran.word & BLOCK_MASK, k, count, mark, index
         cdef const BlockHead* head = &self.table.c.heads[number]
@@ -286,7 +274,7 @@ cdef class Splitter(Consumer):
                     continue
                 if index != NO_INSTRUCTION:
                     mark -= <uint64_t>start << INDEX_SHIFT
-            if count == MOST_PART:
+            if count == MAX_PART_WORDS:
                 self.fail(Failure.TOO_MANY_MARKS)
                 break
             self.buffer[count] = mark

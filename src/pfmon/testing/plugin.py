@@ -11,7 +11,7 @@ import pytest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.testing.programs import Programs
+    from pfmon.testing.counted_programs import Programs
 
 BASELINES = "pfmon-baseline.json"
 MARK = (
@@ -42,11 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register what this run needs. UsageError: options that do not go together."""
     config.addinivalue_line("markers", MARK)
     if config.option.pfmon_child:
-        from pfmon.testing.child import Child
+        from pfmon.testing.counted_child import CountedChild
 
-        config.pluginmanager.register(Child(config), "pfmon-child")
+        config.pluginmanager.register(CountedChild(config), "pfmon-child")
     elif config.option.pfmon:
-        from pfmon.testing.marked import MarkedTests
+        from pfmon.testing.marked_tests import MarkedTests
 
         config.pluginmanager.register(MarkedTests(config), "pfmon-tests")
     else:
@@ -59,6 +59,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pfmon_run(request: pytest.FixtureRequest) -> Programs:
     """``pfmon_run(["program", "argument"], events="...")`` runs a program, compares its counts with the baseline, and
     returns the run (docs/ci.md). Without --pfmon the test is skipped."""
-    from pfmon.testing.programs import Programs
+    from pfmon.testing.counted_programs import Programs
 
     return Programs.of(request)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
+from pfmon.atomic_write import write_whole
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import differences, from_object
 from pfmon.library.tolerances import tolerances
 from pfmon.light_typing import NamedTuple
-from pfmon.report.comparison import compare, table
+from pfmon.report.baseline_table import compare, table
 from pfmon.version import VERSION
-from pfmon.whole_files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pfmon.library.baseline import Baseline
 
 
-class Counted(NamedTuple):
+class CountedTest(NamedTuple):
     """The counts of a test, or of a program that it ran."""
 
     test: str
@@ -55,7 +55,7 @@ class Baselines:
                 f"--pfmon-baseline={path}: these are no baselines; remove the file, and --pfmon-save makes it anew"
             ) from None
 
-    def verdict(self, counted: Counted, tolerance: str) -> Verdict:
+    def verdict(self, counted: CountedTest, tolerance: str) -> Verdict:
         """Compare counts with the baseline."""
         now = counted.baseline
         before = self._tests.get(counted.test)
@@ -74,7 +74,7 @@ class Baselines:
         grown = [one for one in changes if one.grew]
         return Verdict(table(grown) if grown else "", "; ".join(notes), not missing)
 
-    def save(self, counted: Iterable[Counted]) -> None:
+    def save(self, counted: Iterable[CountedTest]) -> None:
         """Replace the baselines of counted tests; other tests keep theirs. PfmonError: the file cannot be written."""
         tests = {**self._tests, **dict(counted)}
         content = {"pfmon": VERSION, "tests": _objects(tests)}

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from pfmon.engine.api import Capabilities, Ending
-from pfmon.engine.ia64.core.identity import cpuid
+from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.linux.interface import Death
+from pfmon.engine.ia64.linux.engine_interface import Death
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 from pfmon.light_contextlib import ExitStack
+from pfmon.stream.block_table import InstructionSet
 from pfmon.stream.consumer import Consumer
-from pfmon.stream.table import InstructionSet
-from pfmon.stream.words import Mark
+from pfmon.stream.stream_words import Mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.engine.api import PerformanceData, ProgramPmu, Task, Watch
-    from pfmon.engine.ia64.linux.interface import End
+    from pfmon.engine.api import PerformanceData, ProgramPmu, Task, TaskReader
+    from pfmon.engine.ia64.linux.engine_interface import End
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.memory.address_space import AddressSpace
     from pfmon.program.image import Program
-    from pfmon.program.mapped import Mapped
-    from pfmon.stream.table import BlockTable
+    from pfmon.program.mapped_files import MappedFile
+    from pfmon.stream.block_table import BlockTable
 
 
 class Execution:
@@ -44,7 +44,7 @@ class Execution:
         self._thread = 0
         self._noted = False
         self._monitoring: tuple[bool, bool] | None = None
-        self._watch: Watch | None = None
+        self._watch: TaskReader | None = None
         self._running = ExitStack()
 
     @property
@@ -68,7 +68,7 @@ class Execution:
         return self.processor.ip
 
     @property
-    def mapped(self) -> Sequence[Mapped]:
+    def mapped(self) -> Sequence[MappedFile]:
         """The files that the program has mapped executable so far."""
         return self._mapped if self.process is None else self.process.mappings.code.files
 
@@ -77,7 +77,7 @@ class Execution:
         self.process = process
         self.threads = [(0, process.process_id)]
 
-    def watched_by(self, watch: Watch) -> None:
+    def read_by(self, watch: TaskReader) -> None:
         """Set the reader of its stream, from here on."""
         self._watch = watch
         self._running.enter_context(watch.running)
@@ -88,7 +88,7 @@ class Execution:
         self._running.enter_context(pmu.running)
         self.consumer, self.performance_data = pmu.consumer, pmu
 
-    def tell_thread(self, place: int, number: int, before: int) -> None:
+    def notify_thread(self, place: int, number: int, before: int) -> None:
         """A thread switch: the thread at ``place``, with this ``number``, runs from here on; ``before``: user mask of
         the previous one."""
         if self._monitoring is not None:  # a child inherits registers, but not monitors
@@ -119,13 +119,13 @@ class Execution:
             "system completes such accesses, slowly"
         )
 
-    def finish(self, end: End | None) -> Ending | None:
+    def finish(self, end: End | None) -> ExitReport | None:
         """End the program and notify its reader (None: another program is executed in its place)."""
         ending = None
         if end is not None:
             self.mark(Mark.EXIT, end.status)
             ending = self._ending(end)
-        self._mapped: Sequence[Mapped] = list(self.mapped)
+        self._mapped: Sequence[MappedFile] = list(self.mapped)
         self._running.close()
         if self._watch is not None:
             self._watch.ended(ending, self.retired)
@@ -138,24 +138,24 @@ class Execution:
         self._watch = self.performance_data = None
         self.consumer = Consumer()
 
-    def _ending(self, end: End) -> Ending:
+    def _ending(self, end: End) -> ExitReport:
         if not isinstance(end, Death):
-            return Ending(end.status)
-        from pfmon.engine.ia64.crash import report  # only a program that dies needs symbols and a disassembler
-        from pfmon.engine.ia64.place import describe
-        from pfmon.program.objects import Objects
+            return ExitReport(end.status)
+        from pfmon.engine.ia64.code_location import describe
+        from pfmon.engine.ia64.crash_report import report  # only a program that dies needs symbols and a disassembler
+        from pfmon.program.loaded_objects import LoadedObjects
 
-        objects = Objects(self.program, lambda: self.mapped)
+        objects = LoadedObjects(self.program, lambda: self.mapped)
         where = describe(objects, self.memory, self.processor.ip)
         text = report(self.process, self.processor, objects, end.text) if self.process else ""
-        return Ending(end.status, end.signal, end.text, where, text)
+        return ExitReport(end.status, end.signal, end.text, where, text)
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
-        from pfmon.engine.ia64.encodings.listing import listing  # as above
-        from pfmon.program.objects import Objects
+        from pfmon.engine.ia64.encodings.code_listing import listing  # as above
+        from pfmon.program.loaded_objects import LoadedObjects
 
-        objects = Objects(self.program, lambda: self.mapped)
+        objects = LoadedObjects(self.program, lambda: self.mapped)
 
         def bundle(address: int) -> bytes:
             try:
@@ -173,7 +173,7 @@ class Execution:
         self.processor.set_um(um | PSR_UP if up else um & ~PSR_UP)
         self.processor.set_secure(secure)
 
-    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Not supported: the guest runs it in turn."""
         raise ValueError("a task runs as it is followed")
 

@@ -81,7 +81,7 @@ static uint16_t slots_of(const uint8_t *sizes, uint32_t length) {
 }
 
 uint32_t part_of(uint32_t length) {
-    return length < MOST_LENGTH ? length : MOST_LENGTH;
+    return length < MAX_BLOCK_LENGTH ? length : MAX_BLOCK_LENGTH;
 }
 
 static bool is_same(const struct announcement *block, const struct code_block *wanted) {
@@ -104,7 +104,7 @@ static bool is_same(const struct announcement *block, const struct code_block *w
 /* Announce a block, in parts; returns the first of them. */
 static struct announcement *announce(const struct code_block *wanted) {
     uint32_t count = sum_of(wanted->sizes, wanted->length), done = 0, done_bytes = 0, part;
-    uint32_t parts = (wanted->length + MOST_LENGTH - 1) / MOST_LENGTH;
+    uint32_t parts = (wanted->length + MAX_BLOCK_LENGTH - 1) / MAX_BLOCK_LENGTH;
     struct announcement *first = NULL;
     for (part = 0; part < parts; part++) {
         uint32_t length = part_of(wanted->length - done), bytes = sum_of(wanted->sizes + done, length);

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.qemu.layout cimport MOST_TRANSLATED, announcement, area
+from pfmon.engine.qemu.layout cimport MAX_TRANSLATED_INSTRUCTIONS, announcement, area
 
 cdef enum:
     MOST_CODE = 15               # bytes of an instruction

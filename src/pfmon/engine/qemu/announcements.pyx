@@ -7,10 +7,9 @@ kept in memory that no program reaches.
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
-from pfmon.stream.table cimport Cut, MOST_LENGTH
+from pfmon.stream.block_table cimport Cut, MAX_BLOCK_LENGTH
 
-from pfmon.engine.qemu.layout cimport (
-    AREA_BYTES, AREA_HEAD, REPEATED, SIZE_BITS, SLOTS_SHIFT, read_once)
+from pfmon.engine.qemu.layout cimport AREA_BYTES, AREA_HEAD, REPEATED, SIZE_BITS, SLOTS_SHIFT, read_once
 
 cdef enum:
     LEAST_CAPACITY = 1 << 10
@@ -73,11 +72,11 @@ cdef class Announcements:
         if first:
             self.instructions_left = it.instructions
             self.parts_left = it.parts
-            if not 0 < it.instructions <= MOST_TRANSLATED \
-                    or it.parts != (it.instructions + MOST_LENGTH - 1) // MOST_LENGTH:
+            if not 0 < it.instructions <= MAX_TRANSLATED_INSTRUCTIONS \
+                    or it.parts != (it.instructions + MAX_BLOCK_LENGTH - 1) // MAX_BLOCK_LENGTH:
                 return False
-        if it.number != self.count or it.length != min(<uint32_t>MOST_LENGTH, self.instructions_left) \
-                or it.file > self.file_count or it.tail > REPEATED or it.counters > MOST_TRANSLATED + 1 \
+        if it.number != self.count or it.length != min(<uint32_t>MAX_BLOCK_LENGTH, self.instructions_left) \
+                or it.file > self.file_count or it.tail > REPEATED or it.counters > MAX_TRANSLATED_INSTRUCTIONS + 1 \
                 or (it.counters and not first) or (it.counters == 1) \
                 or it.cut not in (Cut.WHOLE, Cut.FAULT, Cut.EDGE):
             return False

@@ -6,13 +6,13 @@
 #include "mapped.h"
 #include "parts.h"
 
-enum { MOST_CLOSING = 5, MAP_ARGUMENTS = 6 };
+enum { MAX_CLOSING_CALLS = 5, MAP_ARGUMENTS = 6 };
 
 static const struct system {
     const char *name;            /* qemu's */
     struct abi abi;
     int execve, execveat, exit, exit_group;
-    int closing[MOST_CLOSING];   /* calls that may close files: close, dup2, dup3, close_range */
+    int closing[MAX_CLOSING_CALLS];   /* calls that may close files: close, dup2, dup3, close_range */
     int mmap, mmap2, munmap, mremap, mprotect;
     bool mmap_by_list;           /* the arguments of mmap are in memory */
 } systems[] = {
@@ -57,7 +57,7 @@ void after_call(int64_t number) {
     int i;
     if (is_child)
         return;
-    for (i = 0; i < MOST_CLOSING; i++)
+    for (i = 0; i < MAX_CLOSING_CALLS; i++)
         if (number == host->closing[i])
             follow_keep();
 }

@@ -42,7 +42,7 @@ static void in_lone_child(void) {
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
         || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
         _exit(127);
-    for (i = 0; i < MOST_THREADS; i++)
+    for (i = 0; i < MAX_GUEST_THREADS; i++)
         area->threads[i].last = &area->nothing;
 }
 

@@ -19,10 +19,10 @@
 #include "parts.h"
 
 enum {
-    MOST_SCRIPTS = 5,            /* scripts whose interpreters are scripts, at most */
+    MAX_SCRIPT_DEPTH = 5,            /* scripts whose interpreters are scripts, at most */
     FIRST_LINE = 256,            /* bytes that the kernel reads */
-    MOST_WORDS = 1 << 20,
-    MOST_TEXT = 1 << 17,         /* bytes of one argument */
+    MAX_ARGUMENT_WORDS = 1 << 20,
+    MAX_ARGUMENT_BYTES = 1 << 17,         /* bytes of one argument */
     PAGE = 1 << 12,
     AT_CURRENT = -1              /* the working directory */
 };
@@ -83,7 +83,7 @@ bool read_guest(uint64_t address, void *to, size_t bytes) {
 static char *guest_text(uint64_t address) {
     char *text = NULL;
     size_t done = 0, step;
-    for (; done < MOST_TEXT; done += step) {
+    for (; done < MAX_ARGUMENT_BYTES; done += step) {
         char *more;
         step = PAGE - (address + done) % PAGE;
         more = realloc(text, done + step);
@@ -124,7 +124,7 @@ static bool guest_texts(const struct abi *abi, uint64_t address, struct texts *t
     uint64_t text;
     texts->list = calloc(1, sizeof(char *));
     texts->count = 0;
-    for (; texts->list && address && texts->count < MOST_WORDS; address += abi->is_64 ? 8 : 4) {
+    for (; texts->list && address && texts->count < MAX_ARGUMENT_WORDS; address += abi->is_64 ? 8 : 4) {
         if (!guest_pointer(abi, address, &text))
             return false;
         if (text == 0)
@@ -132,7 +132,7 @@ static bool guest_texts(const struct abi *abi, uint64_t address, struct texts *t
         if (!add(texts, guest_text(text)))
             return false;
     }
-    return texts->list && texts->count < MOST_WORDS;
+    return texts->list && texts->count < MAX_ARGUMENT_WORDS;
 }
 
 static void release(struct texts *texts) {
@@ -239,7 +239,7 @@ static bool put_interpreter(struct texts *words, const char *script, const char 
 static char *program_of(const struct abi *abi, char *path, struct texts *words) {
     char start[FIRST_LINE + 1], *interpreter, *argument;
     int i;
-    for (i = 0; i <= MOST_SCRIPTS && read_start(path, start); i++) {
+    for (i = 0; i <= MAX_SCRIPT_DEPTH && read_start(path, start); i++) {
         if (is_program(abi, start))
             return path;
         if (!interpreter_of(start, &interpreter, &argument)

@@ -29,11 +29,11 @@ struct ring {
 enum {
     AREA_HEAD = 1 << 22,         /* bytes before the first announcement */
     AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
-    MOST_MESSAGE = 4000,
-    MOST_PATH = 256,
-    MOST_THREADS = 256,          /* at a time */
-    MOST_TRANSLATED = 3 * 255,   /* instructions of a block */
-    MOST_SLOTS = 2 * MOST_TRANSLATED
+    MAX_MESSAGE_BYTES = 4000,
+    MAX_PATH_BYTES = 256,
+    MAX_GUEST_THREADS = 256,          /* at a time */
+    MAX_TRANSLATED_INSTRUCTIONS = 3 * 255,   /* instructions of a block */
+    MAX_TRANSLATED_SLOTS = 2 * MAX_TRANSLATED_INSTRUCTIONS
 };
 
 enum trouble {                   /* why the plugin gave up */
@@ -66,7 +66,7 @@ struct announcement {            /* no parts: a mapped file (announce.c). Follow
     uint32_t bytes;
     uint16_t length;             /* instructions of this part */
     uint8_t parts;               /* a long block is announced in contiguous parts; of the first: their number */
-    uint8_t cut;                 /* stream/table.pxd, Cut */
+    uint8_t cut;                 /* stream/block_table.pxd, Cut */
     uint8_t tail;
     uint8_t accesses;            /* of its last instruction, if counted */
     uint16_t slots;              /* addresses of this part in the stream */
@@ -82,13 +82,13 @@ struct thread {                  /* of the program */
     uint64_t progress;           /* translated code adds to it at each marker (plugin.c) */
     uint64_t before;             /* `progress` when the last block began */
     const struct announcement *last;   /* the last begun block, guest address; its word is not written yet */
-    uint64_t slots[MOST_SLOTS];  /* the addresses of its accesses, in program order; 0: none */
+    uint64_t slots[MAX_TRANSLATED_SLOTS];  /* the addresses of its accesses, in program order; 0: none */
     struct string strings[2];    /* of its last instruction, if that is a repeated string instruction */
     uint64_t turn;               /* which of the two is accessed next */
 };
 
 struct area {                    /* the head of the area */
-    struct thread threads[MOST_THREADS];
+    struct thread threads[MAX_GUEST_THREADS];
     uint64_t announced;          /* bytes of announcements that are complete */
     uint64_t count;              /* words in the buffer that is filled */
     uint64_t retired;            /* instructions so far, including all of the last block's */
@@ -103,12 +103,12 @@ struct area {                    /* the head of the area */
     uint64_t doubtful_at;        /* `begun` at that time */
     uint32_t trouble;
     uint32_t message_length;
-    char message[MOST_MESSAGE];  /* qemu's own output on standard error */
-    uint32_t task;               /* the number of the followed task (tasks.py) */
+    char message[MAX_MESSAGE_BYTES];  /* qemu's own output on standard error */
+    uint32_t task;               /* the number of the followed task (qemu_tasks.py) */
     uint32_t forks;              /* children that it has begun */
     uint64_t inherited;          /* bytes of its parent's announcements */
     uint32_t status;             /* EXITED, and the exit status */
-    char executed[MOST_PATH];    /* the last executed program */
+    char executed[MAX_PATH_BYTES];    /* the last executed program */
 };
 
 #endif

@@ -25,11 +25,11 @@ cdef extern from "layout.h" nogil:
     enum: RING_BUFFER_WORDS
     enum: AREA_HEAD
     enum: AREA_BYTES
-    enum: MOST_MESSAGE
-    enum: MOST_PATH
-    enum: MOST_THREADS
-    enum: MOST_TRANSLATED
-    enum: MOST_SLOTS
+    enum: MAX_MESSAGE_BYTES
+    enum: MAX_PATH_BYTES
+    enum: MAX_GUEST_THREADS
+    enum: MAX_TRANSLATED_INSTRUCTIONS
+    enum: MAX_TRANSLATED_SLOTS
     enum: MAY_FAULT
     enum: SLOTS_SHIFT
     enum: SIZE_BITS

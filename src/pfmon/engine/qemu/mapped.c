@@ -18,7 +18,7 @@ enum {
     EXECUTABLE = 4,              /* PROT_EXEC */
     ANONYMOUS = 0x20,            /* MAP_ANONYMOUS, the same for all targets */
     LARGEST_ERROR = 4095,
-    MOST_SILENT = 64
+    MAX_DATA_MAPPINGS = 64
 };
 
 struct file {                    /* files ever mapped, by number - 1 */
@@ -35,12 +35,12 @@ static struct file *files;
 static uint32_t file_count;
 static struct place *places;
 static uint32_t place_count;
-static struct file silent[MOST_SILENT];      /* latest files mapped not executable; some have no path */
+static struct file silent[MAX_DATA_MAPPINGS];      /* latest files mapped not executable; some have no path */
 static uint32_t silent_count;
 static struct {                  /* the thread's running call */
     struct mapping call;
     char *path;                  /* of the file */
-} pending[MOST_THREADS];
+} pending[MAX_GUEST_THREADS];
 
 /* Make room for one more in an array, which grows at every power of two. */
 static void *one_more(void *array, uint32_t count, size_t size) {
@@ -84,14 +84,14 @@ static void clear(uint64_t start, uint64_t end) {
         if (places[i].start < places[i].end)
             places[kept++] = places[i];
     place_count = kept;
-    for (i = 0; i < MOST_SILENT; i++)
+    for (i = 0; i < MAX_DATA_MAPPINGS; i++)
         if (silent[i].start < end && start < silent[i].end)
             silent[i].end = silent[i].start;
 }
 
 /* Record a mapped file that may become executable; `path` is kept. */
 static void remember(uint64_t start, uint64_t end, uint64_t offset, char *path) {
-    struct file *it = &silent[silent_count++ % MOST_SILENT];
+    struct file *it = &silent[silent_count++ % MAX_DATA_MAPPINGS];
     free(it->path);
     *it = (struct file){start, end, offset, path};
 }
@@ -113,7 +113,7 @@ static uint32_t number_of(uint64_t start, uint64_t end, uint64_t offset, const c
 /* Record that a range has become executable. */
 static void announce_silent(uint64_t start, uint64_t end) {
     uint32_t i;
-    for (i = 0; i < MOST_SILENT; i++) {
+    for (i = 0; i < MAX_DATA_MAPPINGS; i++) {
         struct file it = silent[i];
         if (it.end <= start || end <= it.start)
             continue;

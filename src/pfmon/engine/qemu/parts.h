@@ -9,11 +9,11 @@
 #include "layout.h"
 
 enum {
-    MOST_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
+    MAX_BLOCK_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
     NO_INSTRUCTION = 255,
-    FULL = RING_BUFFER_WORDS - MOST_SLOTS - 16   /* words of a full buffer: the rest has room for a block and for words
+    FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 16   /* words of a full buffer: the rest has room for a block and for words
                                     that the reader adds */
 };
 
@@ -28,8 +28,8 @@ struct code_block {              /* instructions that follow each other in memor
     struct code end;             /* its last instruction */
     uint32_t counters;
     uint32_t file;               /* mapped.c */
-    uint8_t sizes[MOST_TRANSLATED];
-    uint8_t bytes[MOST_TRANSLATED * 15];
+    uint8_t sizes[MAX_TRANSLATED_INSTRUCTIONS];
+    uint8_t bytes[MAX_TRANSLATED_INSTRUCTIONS * 15];
 };
 
 #pragma GCC visibility push(hidden)

@@ -174,7 +174,7 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
     pthread_mutex_lock(&lock);
     put_block(thread, last, 0);
     thread->last = &area->nothing;
-    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
+    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MAX_BLOCK_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = executing_of(number);
     before_map_call(cpu, number, arguments);
     if (following)
@@ -205,7 +205,7 @@ static void on_reset(plugin_id id) {
 /* A thread begins. qemu translates everything anew for a program's second thread, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
-    if (cpu >= MOST_THREADS)
+    if (cpu >= MAX_GUEST_THREADS)
         give_up(TOO_MANY_THREADS);
     area->threads[cpu].last = &area->nothing;
     forget_accesses(&area->threads[cpu]);
@@ -267,7 +267,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     (void)id;
     if (length == 0)
         return;
-    if (length > MOST_TRANSLATED)
+    if (length > MAX_TRANSLATED_INSTRUCTIONS)
         give_up(AREA_FULL);
     if (!guest_base)
         guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
@@ -297,7 +297,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.file = mapped_at(wanted.ip);
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
-        + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
+        + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MAX_BLOCK_LENGTH ? LOOK : 0);
     wanted.counters = totals ? counters_for(marks) : 0;
     if (totals) {
         count_block(tb, block_of(&wanted), &wanted, leaves_no_list());
@@ -312,7 +312,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
 /* ---------------------------------------------------------------- setting up */
 
 static ssize_t keep_message(void *own, const char *text, size_t size) {
-    size_t room = MOST_MESSAGE - area->message_length, taken = size < room ? size : room;
+    size_t room = MAX_MESSAGE_BYTES - area->message_length, taken = size < room ? size : room;
     (void)own;
     memcpy(area->message + area->message_length, text, taken);
     area->message_length += (uint32_t)taken;

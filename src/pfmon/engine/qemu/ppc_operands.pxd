@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.stream.operands cimport Operands
+from pfmon.stream.operand_masks cimport RegisterMasks
 
 cpdef enum Use:                  # used fields, and implicit registers
     WRITE_RT = 1 << 0
@@ -38,4 +38,4 @@ cpdef enum Use:                  # used fields, and implicit registers
     ADDRESS_RB = 1 << 30
 
 # The registers that an instruction with this code and these uses reads, writes, and uses in addresses.
-cdef void fill_operands(Operands* place, uint32_t word, uint32_t uses) noexcept nogil
+cdef void fill_operands(RegisterMasks* place, uint32_t word, uint32_t uses) noexcept nogil

@@ -1,4 +1,4 @@
-"""Converts the fields of a PowerPC instruction to register bits (stream/operands.pxd).
+"""Converts the fields of a PowerPC instruction to register bits (stream/operand_masks.pxd).
 
 There are more registers than bits. Each general register has a bit. CR0, CR6 and CR7, which compilers use, have one
 each; the other fields of the condition register share one. The first 18 floating-point and vector registers have one
@@ -8,7 +8,7 @@ each; of the others two share one.
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.stream.operands cimport Operands
+from pfmon.stream.operand_masks cimport RegisterMasks
 
 cdef enum:
     CONDITIONS = 32              # CR0, CR7, CR6, others
@@ -140,7 +140,7 @@ cdef uint64_t read_others(uint32_t word, uint32_t uses) noexcept nogil:
     return bits
 
 
-cdef void fill_operands(Operands* place, uint32_t word, uint32_t uses) noexcept nogil:
+cdef void fill_operands(RegisterMasks* place, uint32_t word, uint32_t uses) noexcept nogil:
     cdef uint32_t a = word >> 16 & 31
     place.written = written(word, uses)
     if uses & Use.ADDRESS_RA0 and a:
@@ -152,7 +152,7 @@ cdef void fill_operands(Operands* place, uint32_t word, uint32_t uses) noexcept 
 
 def registers_used(uint32_t word, uint32_t uses):
     """Bits of the registers read, written, and used in addresses, for Python."""
-    cdef Operands found
+    cdef RegisterMasks found
     memset(&found, 0, sizeof(found))
     fill_operands(&found, word, uses)
     return found.read, found.written, found.addressed

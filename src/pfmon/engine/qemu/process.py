@@ -8,7 +8,7 @@ from contextlib import suppress
 from struct import Struct
 from threading import Lock
 
-from pfmon.engine.qemu.emulator import reaper_path
+from pfmon.engine.qemu.qemu_binary import reaper_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from importlib import import_module
 from pathlib import Path
 
 from pfmon.errors import PfmonError
-from pfmon.library.sweep.cell import obey
-from pfmon.library.sweep.pool import TRIES
+from pfmon.library.sweep.sweep_cell import execute_order
+from pfmon.library.sweep.worker_pool import TRIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Self
 
-    from pfmon.library.sweep.cell import Answer
-    from pfmon.library.sweep.pool import Task
+    from pfmon.library.sweep.sweep_cell import Answer
+    from pfmon.library.sweep.worker_pool import SweepTask
 
-PATIENCE = 10
+MAX_CONNECT_SECONDS = 10
 """Timeout in seconds for the scheduler's answer."""
 
 
@@ -32,19 +32,21 @@ class DaskPool:
                 "--scheduler needs dask.distributed, which is not installed: pip install 'pfmon[dask]'"
             ) from None
         try:
-            self._client: Any = self._dask.Client(address, timeout=PATIENCE, set_as_default=False)
+            self._client: Any = self._dask.Client(address, timeout=MAX_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             reason = " ".join(str(error).split()) or "no answer"
             raise PfmonError(f"--scheduler={address}: {reason}") from None
 
     def run(
-        self, tasks: Iterable[Task], on_answer: Callable[[str, Answer], None], on_tick: Callable[[int], None]
+        self, tasks: Iterable[SweepTask], on_answer: Callable[[str, Answer], None], on_tick: Callable[[int], None]
     ) -> None:
         """Run tasks as Pool.run does; files that workers cannot read are sent to them once."""
         given = list(tasks)
         sent = self._sent({path for task in given for path in _paths(task) if path})
         futures = {
-            self._client.submit(obey, task.order, *map(sent.get, _paths(task)), pure=False, retries=TRIES): task
+            self._client.submit(
+                execute_order, task.order, *map(sent.get, _paths(task)), pure=False, retries=TRIES
+            ): task
             for task in given
         }
         left = len(futures)
@@ -78,7 +80,7 @@ class DaskPool:
         self._client.close()
 
 
-def _paths(task: Task) -> tuple[str, str]:
+def _paths(task: SweepTask) -> tuple[str, str]:
     """Return the recordings that a task reads."""
     return str(task.order["path"]), str(task.order.get("beside", ""))
 

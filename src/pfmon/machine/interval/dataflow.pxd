@@ -2,29 +2,30 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.stream.operands cimport REGISTER_BITS, Operands
-from pfmon.stream.table cimport BlockAccess
+from pfmon.stream.block_table cimport BlockAccess
+from pfmon.stream.operand_masks cimport REGISTER_BITS, RegisterMasks
 
-cdef struct Source:              # sources of a value
+cdef struct OperandSource:       # sources of a value
     uint64_t registers           # at the beginning of the block
     uint64_t loads               # of the block, by number of the access; beyond 64 are not tracked
 
-cdef struct Result:              # a register written by the block
-    Source source
+cdef struct OperandResult:       # a register written by the block
+    OperandSource source
     uint32_t number
 
 cdef struct Dataflow:            # then: the sources of each access' address (Source)
-    Source branch                # sources of its last instruction
+    OperandSource branch         # sources of its last instruction
     uint64_t read                # registers that are sources of anything in it
     uint64_t written
     uint32_t results
-    Result result[REGISTER_BITS]
+    OperandResult result[REGISTER_BITS]
 
 
-cdef inline Source* addresses_of(Dataflow* flow) noexcept nogil:
-    return <Source*>&flow.result[flow.results]
+cdef inline OperandSource* addresses_of(Dataflow* flow) noexcept nogil:
+    return <OperandSource*>&flow.result[flow.results]
 
 
 # Computes the dataflow of a block's instructions; ``addresses`` gets the sources of each access' address.
-cdef void follow_block(Dataflow* flow, Source* addresses, const uint8_t* operands, uint64_t stride, uint32_t length,
+cdef void follow_block(Dataflow* flow, OperandSource* addresses, const uint8_t* operands, uint64_t stride,
+                       uint32_t length,
                        const BlockAccess* accesses, uint32_t count) noexcept nogil

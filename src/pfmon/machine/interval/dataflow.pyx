@@ -10,10 +10,10 @@ cdef extern from *:
     int lowest_bit "pfmon_lowest_bit"(uint64_t) nogil
 
 cdef enum:
-    MOST_LOADS = 64
+    MAX_TRACKED_LOADS = 64
 
 
-cdef void join(Source* to, const Source* registers, uint64_t wanted) noexcept nogil:
+cdef void join(OperandSource* to, const OperandSource* registers, uint64_t wanted) noexcept nogil:
     """Joins the sources of some registers."""
     to.registers = to.loads = 0
     while wanted:
@@ -22,23 +22,24 @@ cdef void join(Source* to, const Source* registers, uint64_t wanted) noexcept no
         wanted &= wanted - 1
 
 
-cdef void follow_block(Dataflow* flow, Source* addresses, const uint8_t* operands, uint64_t stride, uint32_t length,
+cdef void follow_block(Dataflow* flow, OperandSource* addresses, const uint8_t* operands, uint64_t stride,
+                       uint32_t length,
                        const BlockAccess* accesses, uint32_t count) noexcept nogil:
-    cdef Source registers[REGISTER_BITS]
-    cdef Source source
-    cdef const Operands* one
+    cdef OperandSource registers[REGISTER_BITS]
+    cdef OperandSource source
+    cdef const RegisterMasks* one
     cdef uint64_t left
     cdef uint32_t i, k = 0
     for i in range(REGISTER_BITS):
         registers[i].registers, registers[i].loads = <uint64_t>1 << i, 0
     memset(flow, 0, sizeof(Dataflow))
     for i in range(length):
-        one = <const Operands*>(operands + i * stride)
+        one = <const RegisterMasks*>(operands + i * stride)
         join(&source, registers, one.read)
         while k < count and accesses[k].instruction == i:
             join(&addresses[k], registers, one.addressed)
             flow.read |= addresses[k].registers
-            source.loads |= <uint64_t>1 << k if k < MOST_LOADS else 0
+            source.loads |= <uint64_t>1 << k if k < MAX_TRACKED_LOADS else 0
             k += 1
         left = one.written
         flow.written |= left

@@ -2,39 +2,39 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.block_plans cimport BlockPlan
-from pfmon.machine.interval.cycle_watch cimport CycleWatch
+from pfmon.machine.interval.cycle_listener cimport CycleListener
+from pfmon.machine.interval.interval_blocks cimport IntervalBlock
 from pfmon.machine.interval.miss_events cimport MissEvents
-from pfmon.machine.items cimport Items
-from pfmon.stream.table cimport BlockTable
+from pfmon.machine.record_observer cimport RecordObserver
+from pfmon.stream.block_table cimport BlockTable
 
 cdef enum:
-    MOST_HELD = 2048             # words of a block, its addresses and its marks
+    MAX_HELD_WORDS = 2048        # words of a block, its addresses and its marks
 
 
 cdef class IntervalMachine(MissEvents):
-    cdef Items items
-    cdef list watches            # by event set: a CycleWatch, or None
+    cdef RecordObserver observer
+    cdef list listeners          # by event set: a CycleListener, or None
     cdef list told               # by event set: a capture listener, or None
-    cdef bint watched            # there is one of either
+    cdef bint has_listener       # there is one of either
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
-    cdef BlockPlan* ran          # the block that ran last
+    cdef IntervalBlock* ran      # the block that ran last
     cdef uint32_t turn, event_set
     cdef bint due
     cdef uint64_t* cycles_of     # by event set
     cdef int64_t shared          # cycle up to which these are attributed
     cdef uint32_t event_sets
     cdef uint64_t reference, frequency
-    cdef uint64_t held[MOST_HELD]
+    cdef uint64_t held[MAX_HELD_WORDS]
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void run_held(self, uint64_t next_ip) noexcept nogil
-    cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
+    cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil
-    cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil
+    cdef void report_block(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void write_out(self) noexcept nogil
     cdef uint64_t run_blocks(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil
-    cdef void show_last_group(self) noexcept nogil
-    cdef int watch_cycles(self) except -1
-    cdef void leave_captures(self, BlockPlan* plan) noexcept nogil
+    cdef void report_last_group(self) noexcept nogil
+    cdef int set_cycle_listener(self) except -1
+    cdef void leave_captures(self, IntervalBlock* plan) noexcept nogil

@@ -11,17 +11,17 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.block_plans cimport accesses_of, behind, plan_of
-from pfmon.machine.interval.flow_predictor cimport follows, foresees
-from pfmon.machine.interval.hierarchy cimport PAGE_SHIFT
-from pfmon.machine.interval.recency cimport Line, look, ready_of, set_of
-from pfmon.machine.interval.tallies cimport tally_dispatch
+from pfmon.machine.capture_listener cimport CaptureListener, Captured
+from pfmon.machine.interval.cache_hierarchy cimport PAGE_SHIFT
+from pfmon.machine.interval.event_tallies cimport tally_dispatch
+from pfmon.machine.interval.interval_blocks cimport accesses_of, behind, plan_of
+from pfmon.machine.interval.interval_predictor cimport follows, foresees
+from pfmon.machine.interval.lru_sets cimport LruLine, look, ready_of, set_of
 from pfmon.machine.interval.window cimport Window
-from pfmon.machine.items cimport BlockItems
-from pfmon.machine.watch cimport Captured, Watch
+from pfmon.machine.record_observer cimport ObservedBlock
+from pfmon.stream.block_table cimport ALWAYS, BranchKind
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport ALWAYS, BranchKind
-from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
+from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
 
 
 cdef extern from *:
@@ -31,13 +31,13 @@ cdef extern from *:
     void prefetch "pfmon_prefetch"(void*) nogil
 
 
-cdef inline void make_access(IntervalMachine self, BlockPlan* plan, uint32_t number, uint64_t address,
+cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t number, uint64_t address,
                              uint64_t size) noexcept nogil:
     """Performs an access of a block. One to the most recent line of its set in L1D, and the most recent page of its
     set in the first-level TLB, changes nothing."""
     cdef uint64_t line = address >> self.shift
-    cdef const Line* page = set_of(&self.dtlb, address >> PAGE_SHIFT)
-    cdef Line* found = set_of(&self.l1d, line)
+    cdef const LruLine* page = set_of(&self.dtlb, address >> PAGE_SHIFT)
+    cdef LruLine* found = set_of(&self.l1d, line)
     if ((address + size - 1) >> self.shift == line) & (page.number == (address >> PAGE_SHIFT) + 1) \
             & (found.number == line + 1) & (ready_of(found) <= self.now):
         found.ready |= accesses_of(plan)[number].writes
@@ -46,10 +46,10 @@ cdef inline void make_access(IntervalMachine self, BlockPlan* plan, uint32_t num
         self.use_lines(plan, number, line, (address + size - 1) >> self.shift)
 
 
-cdef inline void fetch_lines(IntervalMachine self, BlockPlan* plan) noexcept nogil:
+cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept nogil:
     """Fetches the lines of the block's instructions; the one fetched last is still there."""
     cdef uint64_t line = plan.first_line, last = line + plan.more_lines
-    cdef const Line* found
+    cdef const LruLine* found
     cdef bint translated
     while line <= last:
         if line + 1 != self.line:
@@ -61,7 +61,7 @@ cdef inline void fetch_lines(IntervalMachine self, BlockPlan* plan) noexcept nog
         line += 1
 
 
-cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) noexcept nogil:
+cdef inline void dispatch(IntervalMachine self, IntervalBlock* plan, uint64_t word) noexcept nogil:
     """Dispatches the block's instructions into slots of dispatch groups; their waits are added afterwards."""
     cdef uint32_t taken = self.taken, full
     tally_dispatch(self.tallies, plan, taken, self.width, word)
@@ -75,7 +75,7 @@ cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) 
         self.window.dispatched += plan.length
 
 
-cdef inline void branch(IntervalMachine self, BlockPlan* plan, uint64_t word, uint64_t next_ip) noexcept nogil:
+cdef inline void branch(IntervalMachine self, IntervalBlock* plan, uint64_t word, uint64_t next_ip) noexcept nogil:
     """Predicts the block's branch, if it has one, and compares."""
     cdef bint taken = True
     if plan.branch == BranchKind.NO_BRANCH:
@@ -90,15 +90,15 @@ cdef inline void branch(IntervalMachine self, BlockPlan* plan, uint64_t word, ui
         self.follow_branch(plan, next_ip)
 
 
-cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t* words, uint64_t mark_count,
+cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint64_t* words, uint64_t mark_count,
                            uint64_t next_ip) noexcept nogil:
     """Runs a block; control goes to ``next_ip``."""
     cdef uint32_t i
-    cdef bint careful = self.tallies.careful
-    if careful and self.items is not None:
+    cdef bint detailed = self.tallies.detailed
+    if detailed and self.observer is not None:
         self.records.begin_log()
-    if self.watch is not None:
-        self.watch.begin()
+    if self.listener is not None:
+        self.listener.begin()
     if (plan.first_line + 1 != self.line) | (plan.more_lines != 0):
         fetch_lines(self, plan)
     if mark_count == 0:
@@ -111,13 +111,13 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
     if self.window.late | self.window.late_loads:
         leave_window(self.window, plan, self.now)
     self.ran = plan
-    if self.watch is not None:
+    if self.listener is not None:
         self.leave_captures(plan)
-    if careful and self.items is not None:
-        self.show_items(words, words + 1 + plan.reached, mark_count)
+    if detailed and self.observer is not None:
+        self.report_block(words, words + 1 + plan.reached, mark_count)
 
 
-cdef inline void leave_window(Window window, const BlockPlan* plan, int64_t now) noexcept nogil:
+cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t now) noexcept nogil:
     """Removes a block that ran from the window while something was pending."""
     if plan.flow == NULL or window.pending <= now:
         window.late = window.late_loads = 0
@@ -132,7 +132,7 @@ cdef class IntervalMachine(MissEvents):
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
         self.event_sets = event_sets
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
-        self.watches, self.told = [None] * event_sets, [None] * event_sets
+        self.listeners, self.told = [None] * event_sets, [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
             raise MemoryError
@@ -144,7 +144,7 @@ cdef class IntervalMachine(MissEvents):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = self.read_marks(words, count)
-        cdef BlockPlan* first
+        cdef IntervalBlock* first
         if i == count:
             return
         first = plan_of(self.plans, words[i] & BLOCK_MASK)
@@ -153,7 +153,7 @@ cdef class IntervalMachine(MissEvents):
         i += self.run_blocks(words + i, count - i, 0)
         if self.plans.failure:
             self.fail(self.plans.failure)
-        elif count - i > MOST_HELD:
+        elif count - i > MAX_HELD_WORDS:
             self.fail(Failure.BLOCK_TOO_LONG)
         else:
             memcpy(self.held, words + i, (count - i) * sizeof(uint64_t))
@@ -163,8 +163,8 @@ cdef class IntervalMachine(MissEvents):
         """Runs blocks, from the first word on; returns the number of words. The last one waits for the next words,
         unless control went from it to ``behind``."""
         cdef uint64_t i = 0, marks, next_ip
-        cdef BlockPlan* plan = plan_of(self.plans, words[0] & BLOCK_MASK)
-        cdef BlockPlan* following
+        cdef IntervalBlock* plan = plan_of(self.plans, words[0] & BLOCK_MASK)
+        cdef IntervalBlock* following
         while plan != NULL:
             marks = i + 1 + plan.reached
             while marks < count and words[marks] >> 63:
@@ -189,7 +189,7 @@ cdef class IntervalMachine(MissEvents):
         cdef uint64_t i = 0
         while i < count and words[i] >> 63:
             if self.held_count:
-                if self.held_count == MOST_HELD:
+                if self.held_count == MAX_HELD_WORDS:
                     self.fail(Failure.TOO_MANY_MARKS)
                     return count
                 self.held[self.held_count] = words[i]
@@ -205,17 +205,17 @@ cdef class IntervalMachine(MissEvents):
 
     # --- a block
 
-    cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
+    cdef void report_block(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
         """Shows the records of the block that ran; NULL: of none."""
-        cdef BlockItems shown
+        cdef ObservedBlock shown
         memset(&shown, 0, sizeof(shown))
         self.records.logging = False
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
         shown.now = <uint64_t>self.now
-        self.items.take(&shown)
+        self.observer.take(&shown)
 
-    cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
+    cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
         """Performs the accesses of a block with marks, in order: string instructions carry their extent in a mark."""
         cdef uint32_t i
@@ -228,16 +228,16 @@ cdef class IntervalMachine(MissEvents):
             if addresses[i]:
                 make_access(self, plan, i, addresses[i], size)
 
-    cdef void leave_captures(self, BlockPlan* plan) noexcept nogil:
+    cdef void leave_captures(self, IntervalBlock* plan) noexcept nogil:
         """Attributes the captures made while the block ran to its instructions."""
         cdef uint32_t k
         cdef Captured* one
-        self.watch.gather()
-        for k in range(self.watch.count):
-            one = &self.watch.captured[k]
+        self.listener.gather()
+        for k in range(self.listener.count):
+            one = &self.listener.captured[k]
             one.item = self.records.log_count
-            self.tallies.note_part(plan, one.instruction, one.occurrence, 1)
-        if self.watch.lost:
+            self.tallies.record_part(plan, one.instruction, one.occurrence, 1)
+        if self.listener.lost:
             self.fail(Failure.TOO_MANY_NOTES)
 
     # --- event sets
@@ -256,16 +256,16 @@ cdef class IntervalMachine(MissEvents):
             self.write_out()
             self.event_set = self.turn
             self.records.use(self.event_set)
-            if self.items is not None:
-                self.items.use_event_set(self.event_set)
-            if self.watched:
+            if self.observer is not None:
+                self.observer.use_event_set(self.event_set)
+            if self.has_listener:
                 with gil:
-                    self.watch_cycles()
+                    self.set_cycle_listener()
 
-    cdef int watch_cycles(self) except -1:
+    cdef int set_cycle_listener(self) except -1:
         """Sets the listeners for cycles and misses of the event set in force."""
-        self.tallies.watch, self.watch = self.watches[self.event_set], self.told[self.event_set]
-        self.tallies.careful = self.tallies.shown or self.tallies.watch is not None
+        self.tallies.listener, self.listener = self.listeners[self.event_set], self.told[self.event_set]
+        self.tallies.detailed = self.tallies.shown or self.tallies.listener is not None
         return 0
 
     cdef void write_out(self) noexcept nogil:
@@ -292,23 +292,23 @@ cdef class IntervalMachine(MissEvents):
 
     # --- interface for Python
 
-    def show(self, Items items):
+    def show(self, RecordObserver observer):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
-        self.items, self.tallies.shown, self.tallies.careful = items, True, True
+        self.observer, self.tallies.shown, self.tallies.detailed = observer, True, True
 
-    def tell(self, Watch watch, uint32_t event_set=0):
+    def listen(self, CaptureListener listener, uint32_t event_set=0):
         """Notifies a capture listener (None: none) of misses while an event set is in force; not of branches."""
-        self.told[event_set] = watch
-        self.watched |= watch is not None
+        self.told[event_set] = listener
+        self.has_listener |= listener is not None
         if event_set == self.event_set:
-            self.watch_cycles()
+            self.set_cycle_listener()
 
-    def tell_cycles(self, CycleWatch watch, uint32_t event_set=0):
+    def listen_to_cycles(self, CycleListener listener, uint32_t event_set=0):
         """Notifies a listener, and those after it, of every cycle while an event set is in force."""
-        self.watches[event_set] = watch
-        self.watched |= watch is not None
+        self.listeners[event_set] = listener
+        self.has_listener |= listener is not None
         if event_set == self.event_set:
-            self.watch_cycles()
+            self.set_cycle_listener()
 
     def finish(self):
         """Ends the stream: brings the records up to date. May be called again."""
@@ -316,22 +316,22 @@ cdef class IntervalMachine(MissEvents):
         if self.held_count:
             self.run_held(behind(plan_of(self.plans, self.held[0] & BLOCK_MASK)))
         if self.taken and self.ran != NULL:      # a group that is not full
-            self.show_last_group()
+            self.report_last_group()
             self.taken = 0
             self.now += 1
         self.write_out()
 
-    cdef void show_last_group(self) noexcept nogil:
+    cdef void report_last_group(self) noexcept nogil:
         """Counts the cycle of the last instructions."""
         cdef uint32_t last = self.ran.length - 1
         cdef uint32_t part = self.records.part(
             self.ran.number | <uint64_t>last << 32 | <uint64_t>last << 40, 1, 0, 0, 0)
         self.records.begin_log()
         self.records.add_cycle(part)
-        if self.tallies.watch is not None:
-            self.tallies.end_cycle(self.tallies.watch, self.ran, last)
-        if self.items is not None:
-            self.show_items(NULL, NULL, 0)
+        if self.tallies.listener is not None:
+            self.tallies.end_cycle(self.tallies.listener, self.ran, last)
+        if self.observer is not None:
+            self.report_block(NULL, NULL, 0)
         self.records.logging = False
 
     @property

@@ -4,18 +4,16 @@ Misses of lines and translations by an access or the fetch of a block, and mispr
 handled by interval_machine.pyx alone.
 """
 
-from pfmon.machine.interval.block_plans cimport accesses_of, behind
+from pfmon.machine.capture_listener cimport TlbLevel
+from pfmon.machine.interval.cache_hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
 from pfmon.machine.interval.dataflow cimport addresses_of
-from pfmon.machine.interval.flow_predictor cimport Verdict
-from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
-from pfmon.machine.interval.recency cimport look, ready_of
-from pfmon.machine.interval.tallies cimport (
+from pfmon.machine.interval.event_tallies cimport (
     STALL_BRANCH, STALL_DTLB, STALL_ITLB, STALL_L1I, STALL_REDIRECT, STALL_STORES, STALL_WINDOW_L2, STALL_WINDOW_MEMORY,
-    TALLY_DTLB_MISS, TALLY_ITLB_MISS,
-    TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS, TALLY_LLC_REFERENCE,
-    TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally,
-)
-from pfmon.machine.watch cimport TlbLevel
+    TALLY_DTLB_MISS, TALLY_ITLB_MISS, TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS,
+    TALLY_LLC_REFERENCE, TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally)
+from pfmon.machine.interval.interval_blocks cimport accesses_of, behind
+from pfmon.machine.interval.interval_predictor cimport BranchVerdict
+from pfmon.machine.interval.lru_sets cimport look, ready_of
 
 
 cdef class MissEvents(EventSetConsumer):
@@ -25,11 +23,11 @@ cdef class MissEvents(EventSetConsumer):
         self.records = Records(event_sets)
         self.records.use(0)
         self.width = config["core.width"]
-        self.plans = BlockPlans(table, self.width, config["l1i.line"])
-        self.tallies = Tallies(self.records)
+        self.plans = IntervalBlocks(table, self.width, config["l1i.line"])
+        self.tallies = EventTallies(self.records)
         self.caches = Hierarchy(config)
-        self.translations = Translations(config)
-        self.predictor = FlowPredictor(config)
+        self.translations = IntervalTlbs(config)
+        self.predictor = IntervalPredictor(config)
         self.window_cycles = config["core.window"] // self.width
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
@@ -37,18 +35,18 @@ cdef class MissEvents(EventSetConsumer):
         self.l1d, self.l1i = self.caches.l1d.rows, self.caches.l1i.rows
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
 
-    cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
+    cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
         if until > self.now:
             tally(self.tallies, plan, instruction, TALLY_STALL + cause, <uint64_t>(until - self.now))
             self.now = until
 
-    cdef void late_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated) noexcept nogil:
+    cdef void late_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil:
         """Handles a miss of a line of instructions or of its translation; ``found``: L1I has it, or will."""
         cdef uint64_t page = line >> self.page_lines
         cdef bint walked = False
         cdef int64_t began
-        cdef Served served
+        cdef HierarchyAccess served
         if not translated:
             self.stall(plan, 0, STALL_ITLB,
                        self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
@@ -58,27 +56,27 @@ cdef class MissEvents(EventSetConsumer):
         if found == NULL:
             self.caches.fetch(line << self.plans.line_shift, self.now, &served)
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
-            self.note_last_level(plan, 0, &served)
+            self.record_last_level(plan, 0, &served)
             self.stall(plan, 0, STALL_L1I, served.ready)
         else:
             self.stall(plan, 0, STALL_L1I, ready_of(found))
-        if self.watch is not None:
+        if self.listener is not None:
             self.tell_code(plan, line, found, translated, walked, &served, began)
 
-    cdef void tell_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated, bint walked,
-                        const Served* served, int64_t began) noexcept nogil:
+    cdef void tell_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
+                        const HierarchyAccess* served, int64_t began) noexcept nogil:
         """Notifies the capture listener of a fetch that missed."""
         line <<= self.plans.line_shift
-        if not translated and self.watch.fetch_translations:
-            self.watch.fetch_translation(plan.number, 0, line, TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2)
-        if found == NULL and self.watch.fetches:
-            self.watch.fetch(plan.number, 0, line, served.ready - began, False)
+        if not translated and self.listener.fetch_translations:
+            self.listener.fetch_translation(plan.number, 0, line, TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2)
+        if found == NULL and self.listener.fetches:
+            self.listener.fetch(plan.number, 0, line, served.ready - began, False)
 
-    cdef void use_lines(self, BlockPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
+    cdef void use_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
         """Accesses the lines of an access, one after the other. Hits in L1D and the first-level TLB cost nothing that
         the window does not hide."""
         cdef bint translated
-        cdef Line* found
+        cdef LruLine* found
         if line == 0:                # an access that was not made
             return
         while line <= last:
@@ -90,13 +88,13 @@ cdef class MissEvents(EventSetConsumer):
                 self.late_line(plan, number, line, found, translated)
             line += 1
 
-    cdef void late_line(self, BlockPlan* plan, uint32_t number, uint64_t line, Line* found,
+    cdef void late_line(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
                         bint translated) noexcept nogil:
         """Handles a miss of a line of an access or of its translation; ``found``: L1D has it, or will."""
-        cdef const Reached* access = &accesses_of(plan)[number]
+        cdef const IntervalAccess* access = &accesses_of(plan)[number]
         cdef int64_t began = self.now, start
         cdef bint walked = False
-        cdef Served served
+        cdef HierarchyAccess served
         if plan.flow != NULL and self.window.pending > self.now:
             began = self.window.ready(&addresses_of(plan.flow)[number], began)
         start = began
@@ -106,28 +104,30 @@ cdef class MissEvents(EventSetConsumer):
                 tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
         if found == NULL:
             self.caches.data(line << self.shift, access.writes, start, &served)
-            self.note_miss(plan, access, &served, began)
+            self.record_miss(plan, access, &served, began)
             if not access.reads:
                 self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
         else:
             found.ready |= access.writes
             served.level, served.ready = LEVEL_L1, max(start + self.caches.l1_latency, ready_of(found))
-        if self.watch is not None:
+        if self.listener is not None:
             self.tell_data(plan, access, line, found, translated, walked, &served, began)
         if access.reads and (found == NULL or served.ready > began + self.caches.l1_latency):
             self.late_load(plan, number, &served, start > began)
 
-    cdef void tell_data(self, BlockPlan* plan, const Reached* access, uint64_t line, const Line* found, bint translated,
-                        bint walked, const Served* served, int64_t began) noexcept nogil:
+    cdef void tell_data(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line, const LruLine* found,
+                        bint translated,
+                        bint walked, const HierarchyAccess* served, int64_t began) noexcept nogil:
         """Notifies the capture listener of an access that missed."""
         cdef uint64_t address = self.address if self.address >> self.shift == line else line << self.shift
-        if not translated and self.watch.translations:
-            self.watch.translation(plan.number, access.instruction, address,
+        if not translated and self.listener.translations:
+            self.listener.translation(plan.number, access.instruction, address,
                                    TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2, False)
-        if found == NULL and access.reads and self.watch.loads:
-            self.watch.load(plan.number, access.instruction, address, began, served.ready - began, False)
+        if found == NULL and access.reads and self.listener.loads:
+            self.listener.load(plan.number, access.instruction, address, began, served.ready - began, False)
 
-    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
+    cdef void late_load(self, IntervalBlock* plan, uint32_t number, const HierarchyAccess* served,
+                        bint translated) noexcept nogil:
         """Handles a load whose data arrives late. If it arrives before later instructions have filled the window, only
         its consumers wait."""
         cdef uint32_t cause = STALL_WINDOW_L2 + served.level - LEVEL_L2
@@ -138,35 +138,37 @@ cdef class MissEvents(EventSetConsumer):
             cause = STALL_DTLB if translated else STALL_WINDOW_MEMORY
         self.window.wait_for(plan, accesses_of(plan)[number].instruction, served.ready, TALLY_STALL + cause)
 
-    cdef void note_miss(self, BlockPlan* plan, const Reached* access, const Served* served, int64_t began) noexcept nogil:
+    cdef void record_miss(self, IntervalBlock* plan, const IntervalAccess* access, const HierarchyAccess* served,
+                          int64_t began) noexcept nogil:
         if access.reads:
             tally(self.tallies, plan, access.instruction, TALLY_L1D_READ_MISS, 1)
             tally(self.tallies, plan, access.instruction, TALLY_LOAD_MISS_CYCLE, <uint64_t>(served.ready - began))
         else:
             tally(self.tallies, plan, access.instruction, TALLY_L1D_WRITE_MISS, 1)
-        self.note_last_level(plan, access.instruction, served)
+        self.record_last_level(plan, access.instruction, served)
 
-    cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil:
+    cdef void record_last_level(self, IntervalBlock* plan, uint32_t instruction,
+                                const HierarchyAccess* served) noexcept nogil:
         if served.references:
             tally(self.tallies, plan, instruction, TALLY_LLC_REFERENCE, served.references)
         if served.misses:
             tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
 
-    cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
+    cdef void follow_branch(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:
         """Follows a taken branch whose direction was predicted."""
-        cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
-        if verdict == Verdict.LATE:
+        cdef BranchVerdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
+        if verdict == BranchVerdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
-        elif verdict == Verdict.MISPREDICTED:
+        elif verdict == BranchVerdict.MISPREDICTED:
             self.mispredicted(plan)
 
-    cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
+    cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil:
         """Handles a branch with a mispredicted direction."""
         if taken:
             self.predictor.known_target(plan.last, next_ip)
         self.mispredicted(plan)
 
-    cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
+    cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil:
         """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)

@@ -1,18 +1,18 @@
 """The instruction window of an out-of-order core: see window.pyx."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.interval.block_plans cimport BlockPlan
-from pfmon.machine.interval.tallies cimport Tallies
-from pfmon.machine.interval.dataflow cimport Dataflow, Source
-from pfmon.stream.operands cimport REGISTER_BITS
+from pfmon.machine.interval.dataflow cimport Dataflow, OperandSource
+from pfmon.machine.interval.event_tallies cimport EventTallies
+from pfmon.machine.interval.interval_blocks cimport IntervalBlock
+from pfmon.stream.operand_masks cimport REGISTER_BITS
 
 cdef enum:
-    MOST_WAITING = 1 << 9        # a power of two
-    MOST_STORES = 64
+    MAX_WAITING_LOADS = 1 << 9   # a power of two
+    MAX_WINDOW_STORES = 64
 
-cdef struct Waiting:             # an instruction whose data arrives late
-    BlockPlan* plan
+cdef struct WaitingLoad:         # an instruction whose data arrives late
+    IntervalBlock* plan
     uint64_t limit               # the first instruction that does not fit into the window that it begins
     int64_t ready
     uint32_t instruction
@@ -20,7 +20,7 @@ cdef struct Waiting:             # an instruction whose data arrives late
 
 
 cdef class Window:
-    cdef Tallies tallies
+    cdef EventTallies tallies
     cdef uint64_t size           # instructions
     cdef uint64_t dispatched     # so far
     cdef uint64_t first, last    # of those that wait, in program order; equal: none
@@ -30,12 +30,12 @@ cdef class Window:
     cdef uint32_t store_count, next_store
     cdef int64_t registers[REGISTER_BITS]    # cycles in which the pending ones are ready
     cdef int64_t loads[REGISTER_BITS]        # cycles in which the data of the late loads arrives
-    cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
-    cdef Waiting waiting[MOST_WAITING]
+    cdef int64_t stores[MAX_WINDOW_STORES]  # cycles in which the latest stores that missed are done
+    cdef WaitingLoad waiting[MAX_WAITING_LOADS]
 
-    cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil
-    cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil
-    cdef int64_t ready(self, const Source* source, int64_t now) noexcept nogil
+    cdef void wait_for(self, IntervalBlock* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil
+    cdef int64_t dispatch(self, IntervalBlock* plan, int64_t now) noexcept nogil
+    cdef int64_t ready(self, const OperandSource* source, int64_t now) noexcept nogil
     cdef void load(self, uint32_t number, int64_t ready) noexcept nogil
     cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil

@@ -7,7 +7,7 @@ registers are tracked from block to block (dataflow.pyx) as long as something is
 """
 cimport cython
 
-from pfmon.machine.interval.tallies cimport tally
+from pfmon.machine.interval.event_tallies cimport tally
 
 cdef extern from *:
     """
@@ -20,25 +20,25 @@ cdef extern from *:
 cdef class Window:
     """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
 
-    def __cinit__(self, Tallies tallies, uint64_t size, uint32_t stores):
+    def __cinit__(self, EventTallies tallies, uint64_t size, uint32_t stores):
         self.tallies, self.size, self.store_count = tallies, size, stores
 
-    cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil:
+    cdef void wait_for(self, IntervalBlock* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil:
         """Adds an instruction of the block that dispatches next, which is done in a later cycle."""
-        cdef Waiting* one
+        cdef WaitingLoad* one
         cdef uint64_t limit = self.dispatched + instruction + self.size
-        if self.last - self.first == MOST_WAITING:
+        if self.last - self.first == MAX_WAITING_LOADS:
             self.first += 1      # it has been in the window for long
-        one = &self.waiting[self.last & (MOST_WAITING - 1)]
+        one = &self.waiting[self.last & (MAX_WAITING_LOADS - 1)]
         one.plan, one.limit, one.ready, one.instruction, one.cause = plan, limit, ready, instruction, cause
         self.last += 1
 
-    cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil:
+    cdef int64_t dispatch(self, IntervalBlock* plan, int64_t now) noexcept nogil:
         """Dispatches all of a block's instructions; returns the cycle after their stalls."""
-        cdef const Waiting* one
+        cdef const WaitingLoad* one
         self.dispatched += plan.length
         while self.first != self.last:
-            one = &self.waiting[self.first & (MOST_WAITING - 1)]
+            one = &self.waiting[self.first & (MAX_WAITING_LOADS - 1)]
             if one.limit >= self.dispatched:
                 break
             if one.ready > now:
@@ -47,7 +47,7 @@ cdef class Window:
             self.first += 1
         return now
 
-    cdef int64_t ready(self, const Source* source, int64_t now) noexcept nogil:
+    cdef int64_t ready(self, const OperandSource* source, int64_t now) noexcept nogil:
         """Returns the cycle in which all sources of a value are ready, not before now."""
         cdef uint64_t left = source.registers & self.late
         while left:

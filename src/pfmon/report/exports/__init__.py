@@ -13,9 +13,9 @@ from pfmon.report.exports.speedscope import Speedscope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.report.exports.export import Export
+    from pfmon.report.exports.sample_export import SampleExport
 
-EXPORTS: dict[str, type[Export]] = {
+EXPORTS: dict[str, type[SampleExport]] = {
     "collapsed": Collapsed,
     "speedscope": Speedscope,
     "firefox": Firefox,

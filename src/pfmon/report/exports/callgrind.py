@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.exports.export import Export, utf8
+from pfmon.report.exports.sample_export import SampleExport, utf8
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.profile import Function
     from pfmon.session.sampling import Sample
 
@@ -21,10 +21,10 @@ Cost = Counter[str]
 """The cost in each event."""
 
 
-class Callgrind(Export):
+class Callgrind(SampleExport):
     """Samples do not show how often a call was made; its call count is the number of samples that contain it."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._own: dict[int, Cost] = {}
         self._calls: dict[int, dict[Function, Cost]] = {}

@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.exports.export import Export, utf8
+from pfmon.report.exports.sample_export import SampleExport, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 
-class Collapsed(Export):
+class Collapsed(SampleExport):
     """Stacks in the order of their names; of several programs the outermost frame is the command's name, as perf's
     scripts have it."""
 
     joins = True
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._counts: Counter[str] = Counter()
 

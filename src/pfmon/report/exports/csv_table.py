@@ -5,23 +5,23 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from pfmon.report.exports.export import utf8
-from pfmon.report.exports.rows import COLUMNS, Rows
+from pfmon.report.exports.sample_export import utf8
+from pfmon.report.exports.sample_rows import COLUMNS, SampleRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 ADDRESS = COLUMNS.index("iip")
 
 
-class CsvTable(Rows):
+class CsvTable(SampleRows):
     """Numbers are decimal, the address hexadecimal."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._out = StringIO()
         self._writer = csv.writer(self._out, lineterminator="\n")

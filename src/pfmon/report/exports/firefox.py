@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 
 from pfmon.light_typing import NamedTuple
-from pfmon.report.exports.export import Export, frames, utf8
 from pfmon.report.exports.firefox_tables import Tables
+from pfmon.report.exports.sample_export import SampleExport, frames, utf8
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 GECKO_VERSION, PROCESSED_VERSION = 34, 61
@@ -36,10 +36,10 @@ class _Samples(NamedTuple):
     weights: list[int]
 
 
-class Firefox(Export):
+class Firefox(SampleExport):
     """A thread for each sampled event; samples are weighted by their periods."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._tables = Tables(self.names)
         self._threads: dict[str, _Samples] = {}

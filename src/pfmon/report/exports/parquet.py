@@ -5,14 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 
 from pfmon.errors import PfmonError
-from pfmon.report.exports.rows import Rows
+from pfmon.report.exports.sample_rows import SampleRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
-    from pfmon.report.exports.rows import Cell
+    from pfmon.report.exports.sample_export import ExportSubject
+    from pfmon.report.exports.sample_rows import Cell
     from pfmon.session.sampling import Sample
 
 GROUP = 1 << 16
@@ -20,10 +20,10 @@ GROUP = 1 << 16
 TEXTS = frozenset({"overflowed", "place", "file", "stack"})
 
 
-class Parquet(Rows):
+class Parquet(SampleRows):
     """Numbers are unsigned 64-bit integers."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         try:
             self._arrow, self._parquet = import_module("pyarrow"), import_module("pyarrow.parquet")

@@ -3,26 +3,26 @@ nanoseconds. Scripts for flame graphs and viewers read it."""
 
 from __future__ import annotations
 
-from pfmon.report.exports.export import Export, frames, utf8
-from pfmon.report.sampling.module import CPU
+from pfmon.report.exports.sample_export import SampleExport, frames, utf8
+from pfmon.report.sampling.sampling_module import CPU
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 UNKNOWN = "[unknown]"
 
 
-class PerfScript(Export):
+class PerfScript(SampleExport):
     """For each sample a line (command, thread, processor, seconds, period, event), one for each frame (address,
     function, file), and an empty one."""
 
     joins = True
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._frames: dict[int, str] = {}
 

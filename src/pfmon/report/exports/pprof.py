@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import gzip
 
-from pfmon.report.exports.export import Export, frames, utf8
 from pfmon.report.exports.protobuf import data, number, numbers
+from pfmon.report.exports.sample_export import SampleExport, frames, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 # Profile
@@ -23,11 +23,11 @@ RESOLVED = (7, 8, 9, 10)
 """Fields of a mapping: the profile has its functions, files, lines and inlined calls, as far as known."""
 
 
-class Pprof(Export):
+class Pprof(SampleExport):
     """Samples with the same stack are merged; their values are the number of samples and, for each sampled event, the
     sum of their periods. Locations are instructions; those of callers are the call instructions."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._strings = {"": 0}
         self._functions: dict[tuple[str, int, str], int] = {}

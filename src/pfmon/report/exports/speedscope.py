@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from pfmon.light_typing import NamedTuple
-from pfmon.report.exports.export import Export, frames, utf8
+from pfmon.report.exports.sample_export import SampleExport, frames, utf8
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pfmon.report.exports.export import Subject
+    from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.session.sampling import Sample
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -27,10 +27,10 @@ class _Profile(NamedTuple):
     weights: list[int]
 
 
-class Speedscope(Export):
+class Speedscope(SampleExport):
     """A profile for each sampled event; frames are functions, with their first line."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._frames: list[dict[str, Any]] = []
         self._numbers: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pfmon.program.source_texts import SourceTexts
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.programming_record import programming_lines
-from pfmon.session.cpi import PARTS
+from pfmon.session.cpi_stack import PARTS
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from pfmon.report.html.sampled import SampleTree
-    from pfmon.report.programming_record import Record
-    from pfmon.session.counting import Count, Value
-    from pfmon.session.cpi import Cpi
+    from pfmon.report.html.sample_tree import SampleTree
+    from pfmon.report.programming_record import ProgrammingRecord
+    from pfmon.session.cpi_stack import CpiStack
     from pfmon.session.data_areas import Area
-    from pfmon.session.profile import Row
-    from pfmon.session.survey import DataView, Surveyed
+    from pfmon.session.profile import ProfileRow
+    from pfmon.session.programmed_pmu import Count, Value
+    from pfmon.session.report_collector import CollectedReport, DataView
 
 
 SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")
-MOST_POINTS = 1500
+MAX_CHART_POINTS = 1500
 """Maximum number of intervals of a curve over time; further ones are joined."""
 
 
 def run_page(
-    surveyed: Surveyed,
+    surveyed: CollectedReport,
     command: Sequence[str],
     pmu: str,
     ending: str,
     notes: Sequence[str],
-    programming: Record,
+    programming: ProgrammingRecord,
     counts: Sequence[Count] = (),
     events: Sequence[str] = (),
-    by_function: Sequence[Row] = (),
+    by_function: Sequence[ProfileRow] = (),
     intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
@@ -51,15 +51,15 @@ def run_page(
 
 
 def run_data(
-    surveyed: Surveyed,
+    surveyed: CollectedReport,
     command: Sequence[str],
     pmu: str,
     ending: str,
     notes: Sequence[str],
-    programming: Record,
+    programming: ProgrammingRecord,
     counts: Sequence[Count] = (),
     events: Sequence[str] = (),
-    by_function: Sequence[Row] = (),
+    by_function: Sequence[ProfileRow] = (),
     intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
@@ -91,7 +91,7 @@ def run_data(
     }
 
 
-def cpi_data(cpi: Cpi) -> dict[str, Any]:
+def cpi_data(cpi: CpiStack) -> dict[str, Any]:
     """Return the cycle breakdown in the pages' format."""
     return {
         "machine": cpi.machine,
@@ -109,7 +109,7 @@ def _count(count: Count, descriptions: Mapping[str, str]) -> dict[str, Any]:
 def _intervals(events: Sequence[str], intervals: Sequence[tuple[int, Sequence[Value]]]) -> dict[str, Any]:
     """Return events, milliseconds of an interval, number of intervals joined to a row, rows: end in nanoseconds,
     counts. The value of a formula over joined intervals is their mean."""
-    joined = -(-len(intervals) // MOST_POINTS)
+    joined = -(-len(intervals) // MAX_CHART_POINTS)
     rows = []
     for first in range(0, len(intervals), joined):
         some = intervals[first : first + joined]
@@ -125,7 +125,7 @@ def _together(column: Sequence[Value]) -> Value:
     return sum(numbers) if numbers else None
 
 
-def _functions(cpi: Cpi, by_function: Sequence[Row]) -> list[list[Any]]:
+def _functions(cpi: CpiStack, by_function: Sequence[ProfileRow]) -> list[list[Any]]:
     """Return a row for each function: name, address, shared object, cycles by part, instructions, counts of events."""
     counted = {(row.name, row.address, row.object): row.values for row in by_function}
     nothing = (0,) * (len(by_function[0].values) if by_function else 0)
@@ -138,7 +138,7 @@ def _functions(cpi: Cpi, by_function: Sequence[Row]) -> list[list[Any]]:
     ]
 
 
-def _listings(surveyed: Surveyed, sources: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+def _listings(surveyed: CollectedReport, sources: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
     """Return the instructions of functions, with their source lines as numbers in ``sources``."""
     return [
         {
@@ -158,7 +158,7 @@ def _listings(surveyed: Surveyed, sources: dict[tuple[str, int], int]) -> list[d
     ]
 
 
-def _calls(surveyed: Surveyed) -> dict[str, Any]:
+def _calls(surveyed: CollectedReport) -> dict[str, Any]:
     names: dict[str, int] = {}
     rows = [[row.parent, names.setdefault(row.name, len(names)), row.calls, *row.counts] for row in surveyed.calls]
     return {"names": list(names), "rows": rows}

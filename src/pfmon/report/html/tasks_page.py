@@ -5,15 +5,15 @@ from __future__ import annotations
 from pfmon.light_typing import NamedTuple
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.run_page import SCRIPTS
-from pfmon.report.tasks import shown_command
+from pfmon.report.task_report import shown_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from pfmon.session.counting import Count
-    from pfmon.session.tasks import TaskCounts
+    from pfmon.session.followed_tasks import TaskCounts
+    from pfmon.session.programmed_pmu import Count
 
 MOST_TASKS = 40
 """Whose pages are in the file: those with most cycles."""

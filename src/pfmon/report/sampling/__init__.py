@@ -11,7 +11,7 @@ from pfmon.report.sampling.raw import Raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.report.sampling.module import SamplingModule
+    from pfmon.report.sampling.sampling_module import SamplingModule
 
 MODULES: dict[str, type[SamplingModule]] = {
     "detailed-ia64": Detailed,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.sampling.module import SamplingModule, other_events
-from pfmon.report.sampling.shares import COLUMNS, shares
+from pfmon.report.sampling.histogram_shares import COLUMNS, shares
+from pfmon.report.sampling.sampling_module import SamplingModule, other_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pfmon.pmu.branch_captures import Branch, BranchBuffer
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 NOT_TAKEN, UNKNOWN = "not taken", "unknown"
@@ -31,7 +31,7 @@ class BtbHist(SamplingModule):
     is_of_one_set = True
     is_histogram = True
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._buffer = sampled_buffer(context)
         self._edges: Counter[tuple[int, int]] = Counter()
@@ -107,7 +107,7 @@ def _text(place: Place) -> str:
     return name if address < 0 else f"{address:#x} {name}".rstrip()
 
 
-def sampled_buffer(context: Context) -> BranchBuffer:
+def sampled_buffer(context: ModuleContext) -> BranchBuffer:
     """Return the branch buffer whose event has the period. PfmonError: no such event has."""
     buffer = context.captures.branches
     if buffer and len(context.events) == 1 and context.events[0].branch_buffer:

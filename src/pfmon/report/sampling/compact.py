@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.report.sampling.module import CPU, SamplingModule
+from pfmon.report.sampling.sampling_module import CPU, SamplingModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 COLUMNS = ("entry", "pid", "tid", "cpu", "stamp", "iip", "overflowed", "last_val", "set")
@@ -18,7 +18,7 @@ class Compact(SamplingModule):
     """The first line names the columns: those of registers are called pmdN, the last one is the position in the program
     if addresses are resolved. The heading is repeated when the samples' registers change."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._number = 0
         self._registers: list[int] | None = None

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 
 from pfmon.errors import PfmonError
 from pfmon.pmu.captures import ALAT, TLB, DataEar, InstructionCapture, InstructionEar
+from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
-from pfmon.report.sampling.module import VIEWS, SamplingModule, other_events
-from pfmon.report.sampling.shares import COLUMNS, shares
+from pfmon.report.sampling.sampling_module import VIEWS, SamplingModule, other_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.captures import DataCapture
     from pfmon.pmu.model import PmuModel
     from pfmon.report.sampling.miss_levels import Levels
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 WANTED = ("dear_cache", "dear_tlb", "iear_cache", "iear_tlb")
@@ -42,7 +42,7 @@ class DearHist(SamplingModule):
     is_of_one_set = True
     is_histogram = True
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._ear = sampled_ear(context)
         self._view = context.view or VIEWS[0]
@@ -145,7 +145,7 @@ class DearHist(SamplingModule):
         ]
 
 
-def _levels(ear: DataEar | InstructionEar, context: Context) -> Levels:
+def _levels(ear: DataEar | InstructionEar, context: ModuleContext) -> Levels:
     """Return the levels of an EAR's misses."""
     if ear.mode == TLB:
         return TlbLevels(ear)
@@ -153,7 +153,7 @@ def _levels(ear: DataEar | InstructionEar, context: Context) -> Levels:
     return CacheLevels(context.machine(), "data" if isinstance(ear, DataEar) else "instruction")
 
 
-def sampled_ear(context: Context) -> DataEar | InstructionEar:
+def sampled_ear(context: ModuleContext) -> DataEar | InstructionEar:
     """Return the event address register whose event has the period. PfmonError: there is not exactly one such event."""
     data, instruction, *_ = context.captures
     if context.model and len(context.events) == 1:
@@ -174,7 +174,7 @@ def _wanted(model: PmuModel | None) -> list[str]:
     return list(stems)
 
 
-def _check_view(view: str, ear: DataEar | InstructionEar, context: Context) -> None:
+def _check_view(view: str, ear: DataEar | InstructionEar, context: ModuleContext) -> None:
     if view == "data" and isinstance(ear, InstructionEar):
         raise PfmonError(f"--smpl-data-view: {context.events[0].name} captures no addresses of data")
     if view == "data" and context.by_function:

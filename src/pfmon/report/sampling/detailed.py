@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.report.sampling.module import CPU, SamplingModule
 from pfmon.report.sampling.register_lines import RegisterLines
+from pfmon.report.sampling.sampling_module import CPU, SamplingModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 INDENTATION = " " * 8
@@ -19,7 +19,7 @@ INDENTATION = " " * 8
 class Detailed(SamplingModule):
     """A line for each sample; below it, indented, lines for each register and one for each frame of the call stack."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._number = 0
         sets = context.captures_of_sets or (context.captures,)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.sampling.module import SamplingModule
+from pfmon.report.sampling.sampling_module import SamplingModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 Place = tuple[int, str]
@@ -24,7 +24,7 @@ class InstHist(SamplingModule):
     options = ("--smpl-show-func", "--smpl-show-top", "--smpl-cum-threshold", "--smpl-truth")
     is_histogram = True
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._counts: Counter[int] = Counter()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.report.sampling.module import SamplingModule
 from pfmon.report.sampling.raw_format import Encoder, end, header
+from pfmon.report.sampling.sampling_module import SamplingModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
     from pfmon.session.sampling import Sample
 
 
@@ -18,7 +18,7 @@ class Raw(SamplingModule):
 
     is_binary = True
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._encoder = Encoder()
         self._begun = False

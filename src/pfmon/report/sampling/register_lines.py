@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
     from pfmon.pmu.captures import DataEar, InstructionEar
-    from pfmon.report.sampling.module import Context
+    from pfmon.report.sampling.sampling_module import ModuleContext
 
     Held = Mapping[int, int]
     Show = Callable[[int], str]
@@ -29,7 +29,7 @@ NO_LEVEL = "N/A"
 class RegisterLines:
     """Formats registers of samples according to the PMU's capture units."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ModuleContext) -> None:
         data, instruction, branches, ips = context.captures
         self._plain = partial(plain_lines, context.register)
         self._writers: dict[int, Writer] = {}

@@ -7,9 +7,8 @@ registers of each of 128 classes, and in 16-byte lines of each of 256 classes.
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport (
-    ALAT_LINES, ALAT_REGISTERS, ALAT_SIZE, Cpu, Op, likely, mark_at, unlikely)
-from pfmon.stream.words cimport Mark
+from pfmon.engine.ia64.core.cpu cimport ALAT_LINES, ALAT_REGISTERS, ALAT_SIZE, Cpu, Op, likely, mark_at, unlikely
+from pfmon.stream.stream_words cimport Mark
 
 cdef enum:
     FLOAT_TAG = 1 << 31

@@ -5,14 +5,13 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings.faults cimport (
+from pfmon.engine.ia64.encodings.fault_codes cimport (
     FAULT_NONE, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, FAULT_PRIVILEGED_REGISTER,
     FAULT_RESERVED_REGISTER_FIELD, FAULT_REGISTER_NAT_CONSUMPTION, FAULT_NAT_PAGE_CONSUMPTION,
     FAULT_UNALIGNED_REFERENCE, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_DATA_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT,
     FAULT_INST_ACCESS_RIGHTS, FAULT_FP_FAULT, FAULT_FP_TRAP, FAULT_DISABLED_FP, FAULT_UNSUPPORTED_DATA_REFERENCE,
-    FAULT_BREAK, FAULT_ILLEGAL_DEPENDENCY, FAULT_UNIMPLEMENTED_ADDRESS, FAULT_BACKING_STORE,
-)
-from pfmon.stream.words cimport indexed, mark_word
+    FAULT_BREAK, FAULT_ILLEGAL_DEPENDENCY, FAULT_UNIMPLEMENTED_ADDRESS, FAULT_BACKING_STORE)
+from pfmon.stream.stream_words cimport indexed, mark_word
 
 cdef extern from *:
     """
@@ -41,7 +40,7 @@ cdef enum:
 cdef enum Status:
     STATUS_LIMIT = 1             # the stream buffer is full, marks are pending, or a stop is requested
     STATUS_MISS = 2              # the next block has no translation yet: cpu.ip (and cpu.miss_link)
-    STATUS_CAREFUL = 3           # continue instruction by instruction: a NaT bit is set, or the frame is too small
+    STATUS_CHECKED = 3           # continue instruction by instruction: a NaT bit is set, or the frame is too small
     STATUS_FAULT = 4             # cpu.fault at op.index of cpu.block; before any effect of that instruction
     STATUS_CUT = 5               # leave the block after op.index and continue at cpu.ip (failed check, code written)
     STATUS_BREAK = 6             # break: the number is in cpu.fault_info; the block is complete up to it
@@ -195,7 +194,7 @@ cdef struct Cpu:
     uint32_t mark_count
     uint32_t index               # of the instruction whose memory or RSE slow path runs
     uint32_t traced              # the stream has addresses
-    uint32_t careful             # the driver runs instruction by instruction
+    uint32_t checked             # the driver runs instruction by instruction
     uint32_t stop                # a stop is requested: return at the next block
     uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
     uint32_t pmd_known           # pmd_value holds the result of the read that is repeated
@@ -225,12 +224,12 @@ cdef inline int fault(Cpu* cpu, Op* op, int number) noexcept nogil:
     return STATUS_FAULT
 
 
-cdef inline int careful(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline int checked(Cpu* cpu, Op* op) noexcept nogil:
     """This operation set a NaT bit: continue after it instruction by instruction, tracking NaT bits."""
-    if cpu.careful:
+    if cpu.checked:
         return go(cpu, op)
     cpu.fault_op = op
-    return STATUS_CAREFUL
+    return STATUS_CHECKED
 
 
 cdef inline void append_mark(Cpu* cpu, uint64_t word) noexcept nogil:

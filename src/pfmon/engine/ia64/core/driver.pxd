@@ -2,16 +2,16 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.blocks cimport Blocks
+from pfmon.engine.ia64.core.block_cache cimport BlockCache
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 
-cdef enum Why:                   # why Processor.run returned
+cdef enum ExitReason:            # why Processor.run returned
     WHY_BREAK = 1
     WHY_FAULT = 2
     WHY_STOP = 3
     WHY_PMD = 4
 
 cdef void write_marks(Cpu* cpu) noexcept nogil
-cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil
-cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil
+cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil
+cdef int settle(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil

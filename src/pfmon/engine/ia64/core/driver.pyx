@@ -3,14 +3,14 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.core.blocks cimport cut_block, find_block
-from pfmon.engine.ia64.core.careful cimport run_carefully
-from pfmon.engine.ia64.core.control cimport complete, start
+from pfmon.engine.ia64.core.block_cache cimport cut_block, find_block
+from pfmon.engine.ia64.core.block_chaining cimport complete, start
+from pfmon.engine.ia64.core.checked_execution cimport run_checked
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
-    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, Jump)
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CHECKED, STATUS_CUT, STATUS_EDGE,
+    STATUS_FAULT, STATUS_PMD, Instruction, Jump)
 from pfmon.engine.ia64.core.translate cimport translate
-from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION
+from pfmon.stream.stream_words cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -39,7 +39,7 @@ cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexce
     return total
 
 
-cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexcept nogil:
+cdef void leave(Cpu* cpu, BlockCache* blocks, uint32_t length, uint32_t kind) noexcept nogil:
     """Leave the running block after its first ``length`` instructions, which have retired."""
     cdef Block* whole = cpu.block
     cdef Block* part
@@ -59,7 +59,7 @@ cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexce
     cpu.mask = 0
 
 
-cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
+cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """The block at cpu.ip, translated if necessary and linked from the previous exit. NULL: it faults."""
     cdef Block* block = find_block(blocks, cpu.ip)
     cdef Jump* known
@@ -77,14 +77,14 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
     return block
 
 
-cdef void leave_before(Cpu* cpu, Blocks* blocks) noexcept nogil:
+cdef void leave_before(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Leave the running block before the instruction of cpu.fault_op and continue there."""
     cdef uint32_t index = cpu.fault_op.index
     cpu.ip = cpu.block.instructions[index].address
     leave(cpu, blocks, index, 3)
 
 
-cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
+cdef int settle(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
     """Handle the status of a chain: write what has retired to the stream, set cpu.ip to the next instruction. Returns a
     Why, or 0 to continue."""
     cdef uint32_t index
@@ -123,8 +123,8 @@ cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block`` and its successors until a chain returns for a reason other than NaT bits."""
     cdef int status
     if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.exit.need_sof:
-        return run_carefully(cpu, block, 0, MAX_BLOCK)
+        return run_checked(cpu, block, 0, MAX_BLOCK)
     status = start(cpu, block)
-    if status == STATUS_CAREFUL:
-        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1, MAX_BLOCK)
+    if status == STATUS_CHECKED:
+        status = run_checked(cpu, cpu.block, cpu.fault_op.index + 1, MAX_BLOCK)
     return status

@@ -16,7 +16,7 @@ cdef inline void set_pr_pair(Cpu* cpu, unsigned int p1, uint64_t value1,
     cpu.pr = (cpu.pr & ~((<uint64_t>1 << p1) | (<uint64_t>1 << p2))) | (value1 << p1) | (value2 << p2) | 1
 
 
-cdef inline uint64_t turned_left(uint64_t pr, unsigned int count) noexcept nogil:
+cdef inline uint64_t rotated_left(uint64_t pr, unsigned int count) noexcept nogil:
     """p16 to p63 rotated up by ``count`` (0 to 48) places."""
     cdef uint64_t rotating = pr >> 16
     return (pr & 0xFFFF) | (rotating << count | rotating >> (48 - count)) << 16
@@ -24,11 +24,11 @@ cdef inline uint64_t turned_left(uint64_t pr, unsigned int count) noexcept nogil
 
 cdef inline uint64_t unrenamed_predicates(Cpu* cpu) noexcept nogil:
     """All predicates with CFM.rrb.pr taken as zero, as moves see them (SDM volume 3, mov from predicates)."""
-    return cpu.pr if likely(cpu.rrb_pr == 0) else turned_left(cpu.pr, cpu.rrb_pr)
+    return cpu.pr if likely(cpu.rrb_pr == 0) else rotated_left(cpu.pr, cpu.rrb_pr)
 
 
 cdef inline void set_unrenamed_predicates(Cpu* cpu, uint64_t value) noexcept nogil:
-    cpu.pr = (value if likely(cpu.rrb_pr == 0) else turned_left(value, 48 - cpu.rrb_pr)) | 1
+    cpu.pr = (value if likely(cpu.rrb_pr == 0) else rotated_left(value, 48 - cpu.rrb_pr)) | 1
 
 
 cdef inline void compare_normal(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:

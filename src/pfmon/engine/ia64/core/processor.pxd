@@ -2,15 +2,15 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
+from pfmon.engine.ia64.core.block_cache cimport BlockCache
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 from pfmon.engine.ia64.memory.address_space cimport AddressSpace
-from pfmon.engine.ia64.core.blocks cimport Blocks
+from pfmon.stream.block_table cimport BlockTable
 from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.table cimport BlockTable
 
 cdef class Processor:
     cdef Cpu* cpu
-    cdef Blocks* blocks
+    cdef BlockCache* blocks
     cdef uint64_t* buffer
     cdef uint64_t* buffer_end
     cdef readonly AddressSpace memory

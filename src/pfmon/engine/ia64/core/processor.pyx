@@ -8,30 +8,29 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from pfmon.engine.ia64.memory.address_space cimport AddressSpace
-from pfmon.engine.ia64.core.blocks cimport Blocks, MappedFile, forget_translations, free_blocks
-from pfmon.engine.ia64.core.careful cimport run_carefully
-from pfmon.engine.ia64.core.context cimport (
-    Context, begin_stack, give_registers, possible_marker, restore_frame, take_registers)
+from pfmon.engine.ia64.core.block_cache cimport BlockCache, MappedFile, forget_translations, free_blocks
+from pfmon.engine.ia64.core.checked_execution cimport run_checked
 from pfmon.engine.ia64.core.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, NO_CONDITION, Block, Cpu, FloatRegister,
-    Instruction, get_nat, set_nat)
-from pfmon.engine.ia64.encodings.decoder cimport Row
+    MAX_BLOCK, MAX_MARKS, NO_CONDITION, Block, Cpu, FloatRegister, Instruction, get_nat, set_nat)
 from pfmon.engine.ia64.core.driver cimport (
     WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, next_block, run_block, settle, write_marks)
-from pfmon.engine.ia64.floating_point.memory cimport from_spill, to_spill
-from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
+from pfmon.engine.ia64.core.register_context cimport (
+    ThreadContext, begin_stack, give_registers, possible_marker, restore_frame, take_registers)
 from pfmon.engine.ia64.core.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, program_order, set_backing_store)
+from pfmon.engine.ia64.encodings.decoder cimport Row
+from pfmon.engine.ia64.floating_point.format_conversion cimport from_spill, to_spill
+from pfmon.engine.ia64.memory.address_space cimport AddressSpace
+from pfmon.engine.ia64.memory.memory_map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
+from pfmon.stream.block_table cimport BlockInstruction, BlockTable
 from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.table cimport BlockInstruction, BlockTable
-from pfmon.stream.ia64 cimport Ia64Payload
-from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream.ia64_kinds cimport Ia64Payload
+from pfmon.stream.stream_words cimport NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.ia64.core.identity import cpuid
-from pfmon.engine.ia64.core.records import DecodedBlock, DecodedInstruction
-from pfmon.stream.table import Cut, InstructionSet
+from pfmon.engine.ia64.core.cpuid import cpuid
+from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock, DecodedInstruction
 from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
+from pfmon.stream.block_table import Cut, InstructionSet
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
@@ -50,7 +49,7 @@ cdef class Processor:
 
     def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
         self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
-        self.blocks = <Blocks*>calloc(1, sizeof(Blocks))
+        self.blocks = <BlockCache*>calloc(1, sizeof(BlockCache))
         self.buffer = <uint64_t*>malloc(BUFFER_WORDS * sizeof(uint64_t))
         if self.cpu == NULL or self.blocks == NULL or self.buffer == NULL:
             raise MemoryError
@@ -159,10 +158,10 @@ cdef class Processor:
             cpu.limit = self.next_limit()
             if single:
                 cpu.stop = 1
-                why = settle(cpu, self.blocks, run_carefully(cpu, block, 0, MAX_BLOCK))
+                why = settle(cpu, self.blocks, run_checked(cpu, block, 0, MAX_BLOCK))
             elif self.exact_at - cpu.retired < block.length:
                 why = settle(
-                    cpu, self.blocks, run_carefully(cpu, block, 0, <uint32_t>(self.exact_at - cpu.retired)))
+                    cpu, self.blocks, run_checked(cpu, block, 0, <uint32_t>(self.exact_at - cpu.retired)))
             else:
                 why = settle(cpu, self.blocks, run_block(cpu, block))
         if single or why == WHY_STOP:
@@ -204,11 +203,11 @@ cdef class Processor:
 
     def context(self):
         """A copy of the running thread's registers."""
-        cdef Context made = Context()
+        cdef ThreadContext made = ThreadContext()
         take_registers(self.cpu, &made.c)
         return made
 
-    def resume(self, Context context):
+    def resume(self, ThreadContext context):
         """Load a thread's registers."""
         give_registers(self.cpu, &context.c)
 
@@ -273,7 +272,7 @@ cdef class Processor:
 
     @property
     def fault(self) -> int:
-        """The vector of the last fault (faults.pxd, Fault)."""
+        """The vector of the last fault (fault_codes.pxd, Fault)."""
         return self.cpu.fault
 
     @property

@@ -1,9 +1,10 @@
 """The register stack engine's slow paths: spills, fills, rotation across frames, NaT bits (see rse.pxd)."""
 
-from pfmon.engine.ia64.core.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat
 from pfmon.engine.ia64.core.alat cimport alat_clear
-from pfmon.engine.ia64.memory.map cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
-from pfmon.stream.words cimport Mark, mark_word, packed_address
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat)
+from pfmon.engine.ia64.memory.memory_map cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
+from pfmon.stream.stream_words cimport Mark, mark_word, packed_address
 
 
 cdef extern from *:

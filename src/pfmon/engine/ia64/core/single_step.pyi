@@ -6,5 +6,5 @@ def step(
     state: dict[str, Any],
     extension: int = 0,
     bundle_address: int = 0,
-    careful: bool = False,
+    checked: bool = False,
 ) -> tuple[int, dict[str, Any]]: ...

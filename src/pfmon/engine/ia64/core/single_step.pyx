@@ -73,14 +73,14 @@ cdef dict _store(Cpu* cpu):
     }
 
 
-def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t bundle_address=0, bint careful=False):
+def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t bundle_address=0, bint checked=False):
     """Run a slot of ``unit`` (M, I, F, B, X) and return (status, state after); status 7 is a plain end.
 
     State in: ``gr``, ``br`` {number: value}, ``fr`` {number: (sign, exponent, significand)}, ``nat`` numbers of
     the general registers whose NaT bit is set, ``pr`` as one integer, and lc, ec, pfs, unat, ccv, csd, ssd, fpsr,
     rsc, um, sof (default 96), sol, sor, rrb_gr, rrb_fr, rrb_pr. State out: the same, registers that are 0 left
     out, and fault, fault_code, fault_address, fault_info, ip, mask (bit 32 is the instruction's condition).
-    The qualifying predicate is honoured; NaT policies are not (the driver applies them). ``careful``: run the handler
+    The qualifying predicate is honoured; NaT policies are not (the driver applies them). ``checked``: run the handler
     as the driver does instruction by instruction. ValueError: reserved encoding.
     """
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
@@ -107,7 +107,7 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
         raise MemoryError
     try:
         _load(cpu, state)
-        cpu.careful = careful
+        cpu.checked = checked
         if row.predicated != PREDICATED_GUARD or (cpu.pr >> instruction.qp) & 1:
             with nogil:
                 status = row.run(cpu, chain)

@@ -5,11 +5,11 @@ A block begins at a branch target and ends with a branch, a break, an instructio
 unless its handler tests the predicate, a traced memory access a trace operation.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
-from pfmon.engine.ia64.core.control cimport enter
+from pfmon.engine.ia64.core.block_cache cimport BlockCache, block_of, note_translation
+from pfmon.engine.ia64.core.block_chaining cimport enter
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
     NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go, register_number)
@@ -17,11 +17,11 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands, paired)
-from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
+from pfmon.engine.ia64.memory.memory_map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
 from pfmon.stream.arena cimport take
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ia64 cimport LOOP
-from pfmon.stream.kinds cimport NOP
+from pfmon.stream.ia64_kinds cimport LOOP
+from pfmon.stream.instruction_kinds cimport NOP
 
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
@@ -160,7 +160,7 @@ cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
     return row.predicated == PREDICATED_GUARD and row.guarded == NULL
 
 
-cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
+cdef uint32_t op_count(BlockCache* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
     """The number of operations of the instruction."""
     cdef bint guarded = is_guarded(row, ins, illegal)
     if illegal:
@@ -170,7 +170,8 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
     return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
 
 
-cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
+cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index,
+              bint illegal) noexcept nogil:
     """Write the operations of one instruction; returns the next free place."""
     cdef uint64_t bit = 0
     cdef Op plain
@@ -252,7 +253,7 @@ cdef bint is_multiway(uint64_t low, uint64_t high) noexcept nogil:
     return branches > 1
 
 
-cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
+cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
     """Decode the block at ``ip``; returns the number of its instructions (0: not executable)."""
     cdef uint64_t bundle = ip & ~<uint64_t>15, low, high
     cdef uint32_t slot = ip & SLOT_MASK, count = 0, conditions = 0, template
@@ -340,7 +341,7 @@ cdef void find_pairs(Block* block) noexcept nogil:
         first = NULL
 
 
-cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
+cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
     """Make the operations of a block; 0 when out of memory."""
     cdef bint illegal[MAX_BLOCK]
     cdef uint32_t i, total = 1, needed
@@ -380,7 +381,7 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
     return 1
 
 
-cdef Block* out_of_memory(Cpu* cpu, Blocks* blocks) noexcept nogil:
+cdef Block* out_of_memory(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Mark the run as lost in the table: the code cannot be executed. Returns NULL."""
     cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
     if blocks.table.header.failure == Failure.NO_FAILURE:
@@ -388,7 +389,7 @@ cdef Block* out_of_memory(Cpu* cpu, Blocks* blocks) noexcept nogil:
     return NULL
 
 
-cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
+cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip) noexcept nogil:
     """Translate the block at ``ip``, or NULL with the fault in ``cpu``."""
     cdef Instruction code[MAX_BLOCK]
     cdef Block* block

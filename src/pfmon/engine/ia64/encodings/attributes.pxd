@@ -1,10 +1,10 @@
-"""Attributes of an encoding for later stages, independent of its execution (rows.py states them)."""
+"""Attributes of an encoding for later stages, independent of its execution (encoding_rows.py states them)."""
 
 from libc.stdint cimport uint8_t, uint16_t
 
 cdef enum:
-    MOST_SOURCES = 6
-    MOST_TARGETS = 4
+    MAX_SOURCES = 6
+    MAX_TARGETS = 4
 
 cpdef enum Operation:            # how a register is produced
     OP_ALU = 0
@@ -150,8 +150,8 @@ cdef struct Attributes:
     uint8_t effect               # Effect
     uint8_t fp_operations        # floating-point operations (names.csv, fp_ops_retired)
     uint8_t fp_halves            # half of them when f0 is the addend or f1 a factor
-    Operand source[MOST_SOURCES]
-    Operand target[MOST_TARGETS]
+    Operand source[MAX_SOURCES]
+    Operand target[MAX_TARGETS]
 
 
 cdef inline int as_int(int member) noexcept nogil:

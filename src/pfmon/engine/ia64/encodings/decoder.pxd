@@ -4,11 +4,10 @@ from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.choices cimport (
+from pfmon.engine.ia64.encodings.row_choices cimport (
     NAT_PROPAGATE, NAT_CONSUME, NAT_COMPARE, NAT_OWN, PREDICATED_GUARD, PREDICATED_OWN, PREDICATED_NONE, EMIT_PLAIN,
-    EMIT_BRANCH, EMIT_MEMORY, EMIT_CHECK, EMIT_ALLOC, EMIT_BREAK, EMIT_END, CTYPE_NO_COMPARISON, CTYPE_NONE,
-    CTYPE_UNC, CTYPE_AND, CTYPE_OR, CTYPE_OR_ANDCM, FILE_NONE, FILE_GR, FILE_FR, FILE_PR, FILE_BR, FILE_AR, FILE_CR,
-)
+    EMIT_BRANCH, EMIT_MEMORY, EMIT_CHECK, EMIT_ALLOC, EMIT_BREAK, EMIT_END, CTYPE_NO_COMPARISON, CTYPE_NONE, CTYPE_UNC,
+    CTYPE_AND, CTYPE_OR, CTYPE_OR_ANDCM, FILE_NONE, FILE_GR, FILE_FR, FILE_PR, FILE_BR, FILE_AR, FILE_CR)
 
 cdef enum Unit:                  # slot types
     UNIT_M = 0
@@ -64,7 +63,7 @@ cdef struct Row:
     uint8_t tie_a
     uint8_t tie_b
     uint8_t tie_complement
-    uint8_t as_first             # its handler's number among those that begin a pair (rows.PAIRS); 0: none does
+    uint8_t as_first  # its handler's number among those that begin a pair (encoding_rows.PAIRS); 0: none does
     uint8_t as_second            # the same among those that end one
     uint16_t x
     RegisterOperand registers[4]

@@ -1,16 +1,16 @@
 """Decodes a 41-bit slot to its row and its operands.
 
-The tables (tables.pxd) are made from the rows when pfmon is built, and loaded when this module is imported.
+The tables (decoder_tables.pxd) are made from the rows when pfmon is built, and loaded when this module is imported.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes, origin
+from pfmon.engine.ia64.encodings.decoder_tables cimport Node, TableSizes, origin
 
-from pfmon.engine.ia64.encodings.snapshot import table_bytes
+from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
 from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 
@@ -143,7 +143,7 @@ _load(table_bytes(sizeof(Row)))
 
 
 def find(str unit, uint64_t encoding, uint64_t extension=0):
-    """The row (rows.Row) of a 41-bit slot of ``unit`` (M, I, F, B or X), or None when it is reserved."""
+    """The row (encoding_rows.Row) of a 41-bit slot of ``unit`` (M, I, F, B or X), or None when it is reserved."""
     from pfmon.engine.ia64.encodings.instruction_set import instruction
 
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)

@@ -7,8 +7,8 @@ the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field 
 
 from __future__ import annotations
 
+from pfmon.lazy_map import LazyMap
 from pfmon.light_typing import NamedTuple
-from pfmon.made_when_asked import MadeWhenAsked
 
 SLOT_BITS = 41
 
@@ -190,6 +190,6 @@ def _format(line: str) -> Format:
     return Format(name, name[0], fields)
 
 
-FORMATS: MadeWhenAsked[Format] = MadeWhenAsked(
+FORMATS: LazyMap[Format] = LazyMap(
     {line.split(maxsplit=1)[0]: line for line in _LAYOUTS.splitlines() if line.strip()}, _format
 )

@@ -1,4 +1,4 @@
-"""A row of the instruction set as an object, and the meaning of row()'s arguments (rows.py)."""
+"""A row of the instruction set as an object, and the meaning of row()'s arguments (encoding_rows.py)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cache
 
 from pfmon.engine.ia64.encodings import operand_uses
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind, Effect
-from pfmon.engine.ia64.encodings.choices import Ctype, Emit, Nat, Predicated
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.operand_uses import Register
 from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, operand
-from pfmon.stream.ia64 import Ia64Kind
-from pfmon.stream.kinds import Kind
+from pfmon.engine.ia64.encodings.row_choices import Ctype, Emit, Nat, Predicated
+from pfmon.stream.ia64_kinds import Ia64Kind
+from pfmon.stream.instruction_kinds import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def made(
     tie: str = "",
     **fixed: int,
 ) -> Row:
-    """The row of a call of row() (arguments: rows.py). ValueError for arguments that do not fit."""
+    """The row of a call of row() (arguments: encoding_rows.py). ValueError for arguments that do not fit."""
     form = FORMATS[layout]
     _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
     mask, value = _fixed_bits(form, text, fixed)

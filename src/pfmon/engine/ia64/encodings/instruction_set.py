@@ -1,11 +1,12 @@
-"""The rows of all units. Importing this fills rows.CALLS; a run with the decoder's tables does not import it."""
+"""The rows of all units. Importing this fills encoding_rows.CALLS; a run with the decoder's tables does not import
+it."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from pfmon.engine.ia64.encodings.encoding_rows import CALLS, HANDLERS
 from pfmon.engine.ia64.encodings.instruction import made
-from pfmon.engine.ia64.encodings.rows import CALLS, HANDLERS
 from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 TYPE_CHECKING = False

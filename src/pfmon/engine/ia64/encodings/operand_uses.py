@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pfmon.engine.ia64.encodings.attributes import Operation, Place, RegisterIndex, Use
 from pfmon.light_typing import NamedTuple
-from pfmon.stream.ia64 import Ia64Kind
-from pfmon.stream.kinds import Kind
+from pfmon.stream.ia64_kinds import Ia64Kind
+from pfmon.stream.instruction_kinds import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

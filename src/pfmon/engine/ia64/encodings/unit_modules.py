@@ -26,7 +26,7 @@ NAMES = (
     "f_convert",
     "f_parallel",
     "f_status",
-    "pairs",
+    "fused_pairs",
 )
 
 MODULES = tuple(import_module(f"pfmon.engine.ia64.units.{name}") for name in NAMES)

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pfmon.engine.ia64.linux.interface import Registers
-    from pfmon.engine.settings import Settings
+    from pfmon.engine.guest_settings import GuestSettings
+    from pfmon.engine.ia64.linux.engine_interface import Registers
 
 SECOND = 1_000_000_000
 
@@ -29,7 +29,7 @@ class Time(Protocol):
         """Instructions retired by all processes."""
 
 
-class Used:
+class CpuTime:
     """Processor time of a process, in instructions: of its present program and of earlier ones."""
 
     def __init__(self, registers: Registers) -> None:
@@ -50,7 +50,7 @@ class Used:
 class Clock:
     """The clocks of one process."""
 
-    def __init__(self, settings: Settings, time: Time, retired: Callable[[], int]) -> None:
+    def __init__(self, settings: GuestSettings, time: Time, retired: Callable[[], int]) -> None:
         """``retired``: instructions of this process."""
         self.is_host = settings.host_clock
         self._time = time

@@ -1,16 +1,16 @@
-"""Files mapped where code may be: each gets a number, which its blocks carry (program/mapped.py)."""
+"""Files mapped where code may be: each gets a number, which its blocks carry (program/mapped_files.py)."""
 
 from __future__ import annotations
 
 import os
 
-from pfmon.program.mapped import Mapped
+from pfmon.program.mapped_files import MappedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pfmon.engine.ia64.linux.files import OpenFile
+    from pfmon.engine.ia64.linux.file_table import OpenFile
 
 Place = tuple[int, int, int]
 """Start, end and number of a mapped file."""
@@ -20,12 +20,12 @@ class CodeFiles:
     """All files ever mapped; a file mapped again at its old place keeps its number."""
 
     def __init__(self) -> None:
-        self.files: list[Mapped] = []
-        self.tell: Callable[[Sequence[Place]], None] = _nobody
+        self.files: list[MappedFile] = []
+        self.publish_code: Callable[[Sequence[Place]], None] = _nobody
         """Called with the places of all mapped files when they change."""
         self.on_mapped: Callable[[], None] | None = None
         """Called after a new file is mapped."""
-        self._numbers: dict[Mapped, int] = {}
+        self._numbers: dict[MappedFile, int] = {}
 
     def fork(self) -> CodeFiles:
         """A copy for a child process, which has the same files mapped."""
@@ -35,7 +35,7 @@ class CodeFiles:
 
     def number(self, start: int, end: int, file: OpenFile, offset: int) -> int:
         """The number of a file at its place."""
-        mapped = Mapped(start, end, offset, os.readlink(f"/proc/self/fd/{file.host}"))
+        mapped = MappedFile(start, end, offset, os.readlink(f"/proc/self/fd/{file.host}"))
         if mapped not in self._numbers:
             self.files.append(mapped)
             self._numbers[mapped] = len(self.files)

@@ -7,9 +7,9 @@ import os
 from contextlib import suppress
 
 from pfmon.engine.ia64.linux.countdown import Countdown
-from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
+from pfmon.engine.ia64.linux.syscall_errors import fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.system import System
 
 
-class Notice(OpenFile):
+class EventFile(OpenFile):
     """A timerfd or signalfd. ``ready``: whether it is readable."""
 
     def __init__(self, blocking: bool, path: bytes) -> None:
@@ -39,7 +39,7 @@ class Notice(OpenFile):
         return fail(errno.EINVAL)
 
 
-class TimerFile(Notice):
+class TimerFile(EventFile):
     """timerfd: the number of expiries since the last read."""
 
     def __init__(self, system: System, real: bool, blocking: bool) -> None:
@@ -78,7 +78,7 @@ class TimerFile(Notice):
             self._system.timer_files.discard(self)
 
 
-class SignalFile(Notice):
+class SignalFile(EventFile):
     """signalfd: signals that are pending, one structure each."""
 
     def __init__(self, process: Process, mask: int, blocking: bool) -> None:

@@ -10,11 +10,11 @@ import errno
 import fcntl
 import os
 
-from pfmon.engine.ia64.linux import host_files, waiting
-from pfmon.engine.ia64.linux.errors import Restart, fail
-from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux import blocking_calls, host_files
+from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.record_locks import BEYOND, F_RDLCK, F_UNLCK, F_WRLCK, Lock, RecordLocks
 from pfmon.engine.ia64.linux.structures import FLOCK
+from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
 from pfmon.light_typing import NamedTuple
 
@@ -33,7 +33,7 @@ OF_DESCRIPTION = -1
 """The process that F_GETLK names for a lock of an open file description."""
 
 
-class _Waiting(NamedTuple):
+class _LockWait(NamedTuple):
     """A thread waits for a lock of a file held by ``owner``; ``records``: for one of records of its process."""
 
     file: File
@@ -49,7 +49,7 @@ class FileLocks:
         self._records: dict[File, RecordLocks] = {}
         self._whole: dict[File, dict[OpenFile, bool]] = {}
         """By file: its flock holders, and whether each is exclusive."""
-        self._waiting: dict[Thread, _Waiting] = {}
+        self._waiting: dict[Thread, _LockWait] = {}
 
     # --- record locks
 
@@ -90,7 +90,7 @@ class FileLocks:
             self._forget_empty(file)
             if not waits:
                 fail(errno.EAGAIN)
-            waiting.come_again(p, "for a lock of a file")
+            blocking_calls.come_again(p, "for a lock of a file")
         if kind != F_WRLCK:
             self._wake(_file(file))
         self._forget_empty(file)
@@ -134,7 +134,7 @@ class FileLocks:
         file.on_release = self._released
         attempt = operation | fcntl.LOCK_NB
         if waits:
-            waiting.until_granted(p, lambda: fcntl.flock(file.host, attempt))
+            blocking_calls.until_granted(p, lambda: fcntl.flock(file.host, attempt))
         else:
             fcntl.flock(file.host, attempt)
         holders[file] = alone
@@ -156,7 +156,7 @@ class FileLocks:
             raise Restart
         if records and self._leads_to(owner, p, frozenset()):
             fail(errno.EDEADLK)
-        self._waiting[p.thread] = _Waiting(_file(file), owner, records)
+        self._waiting[p.thread] = _LockWait(_file(file), owner, records)
         text = "for a lock of a file"
         if not isinstance(owner, OpenFile):
             text += f" that process {owner.process_id} has"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux.errors import Restart, fail
-from pfmon.engine.ia64.linux.interface import GuestMemoryFault
+from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.structures import ROBUST_LIST_HEAD, U32, U64
+from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ANY = 0xFFFFFFFF
 WAITERS, OWNER_DIED, THREAD = 0x80000000, 0x40000000, 0x3FFFFFFF
 """Bits of the word of a lock with a known owner (FUTEX_WAITERS, FUTEX_OWNER_DIED, FUTEX_TID_MASK)."""
-MOST_ROBUST = 2048
+MAX_ROBUST_FUTEXES = 2048
 """Locks of a list that are processed, at most, as in Linux (ROBUST_LIST_LIMIT)."""
 
 Key = tuple[int, int]
@@ -138,11 +138,11 @@ def unlock(process: Process, address: int) -> int:
     """Hand the lock over to the longest waiter, or free it. EPERM: another thread owns it."""
     if word(process, address) & THREAD != process.thread.number:
         fail(errno.EPERM)
-    hand_over(process, address, 0)
+    transfer(process, address, 0)
     return 0
 
 
-def hand_over(process: Process, address: int, died: int) -> None:
+def transfer(process: Process, address: int, died: int) -> None:
     """Make the longest waiter the lock's owner; without one the lock is free. ``died``: OWNER_DIED, or 0."""
     waiters = process.system.futexes.get(_key(process, address), [])
     if not waiters:
@@ -159,7 +159,7 @@ def give_up_robust_list(process: Process, thread: Thread) -> None:
         return
     try:
         entry, offset, pending = process.user.unpack(ROBUST_LIST_HEAD, thread.robust_list)
-        for _ in range(MOST_ROBUST):
+        for _ in range(MAX_ROBUST_FUTEXES):
             if entry & ~1 == thread.robust_list:
                 break
             following = process.user.unpack(U64, entry & ~1)[0]
@@ -179,7 +179,7 @@ def _die_with(process: Process, thread: Thread, entry: int, offset: int) -> None
     if held & THREAD != thread.number:
         return
     if entry & 1:
-        hand_over(process, address, OWNER_DIED)
+        transfer(process, address, OWNER_DIED)
         return
     process.user.pack(U32, address, held & WAITERS | OWNER_DIED)
     if held & WAITERS:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux import gate
-from pfmon.engine.ia64.linux.interface import GuestMemoryLimit
+from pfmon.engine.ia64.linux import gate_page
+from pfmon.engine.ia64.linux.engine_interface import GuestMemoryLimit
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
 from pfmon.errors import LostError, PfmonError, reason
-from pfmon.program import stack
+from pfmon.program import initial_stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.engine.ia64.linux.interface import Memory
-    from pfmon.engine.settings import Settings
+    from pfmon.engine.guest_settings import GuestSettings
+    from pfmon.engine.ia64.linux.engine_interface import Memory
     from pfmon.program.image import Image, Program
-    from pfmon.program.stack import InitialStack
+    from pfmon.program.initial_stack import InitialStack
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 CLOCK_TICKS = 1024  # HZ of Linux for IA-64
@@ -57,20 +57,20 @@ def auxiliary_vector(program: Program, page_size: int, ids: tuple[int, int]) -> 
     """The pairs that Linux for IA-64 passes, without those that point into the stack."""
     image, (user, group) = program.image, ids
     return [
-        (stack.AT_HWCAP, 0),
-        (stack.AT_PAGESZ, page_size),
-        (stack.AT_CLKTCK, CLOCK_TICKS),
-        (stack.AT_PHDR, image.program_headers),
-        (stack.AT_PHENT, PROGRAM_HEADER.size),
-        (stack.AT_PHNUM, image.elf.program_header_count),
-        (stack.AT_BASE, program.interpreter.bias if program.interpreter else 0),
-        (stack.AT_FLAGS, 0),
-        (stack.AT_ENTRY, image.entry),
-        (stack.AT_UID, user),
-        (stack.AT_EUID, user),
-        (stack.AT_GID, group),
-        (stack.AT_EGID, group),
-        (stack.AT_SECURE, 0),
+        (initial_stack.AT_HWCAP, 0),
+        (initial_stack.AT_PAGESZ, page_size),
+        (initial_stack.AT_CLKTCK, CLOCK_TICKS),
+        (initial_stack.AT_PHDR, image.program_headers),
+        (initial_stack.AT_PHENT, PROGRAM_HEADER.size),
+        (initial_stack.AT_PHNUM, image.elf.program_header_count),
+        (initial_stack.AT_BASE, program.interpreter.bias if program.interpreter else 0),
+        (initial_stack.AT_FLAGS, 0),
+        (initial_stack.AT_ENTRY, image.entry),
+        (initial_stack.AT_UID, user),
+        (initial_stack.AT_EUID, user),
+        (initial_stack.AT_GID, group),
+        (initial_stack.AT_EGID, group),
+        (initial_stack.AT_SECURE, 0),
     ]
 
 
@@ -79,7 +79,7 @@ def load(
     program: Program,
     arguments: Sequence[bytes],
     environment: Sequence[bytes],
-    settings: Settings,
+    settings: GuestSettings,
     ids: tuple[int, int],
     random: bytes,
 ) -> InitialStack:
@@ -92,13 +92,15 @@ def load(
         size = settings.stack_size
         memory.map(STACK_TOP - size, size, PROT_READ | PROT_WRITE)
         memory.map(BACKING_STORE, settings.backing_store_size, PROT_READ | PROT_WRITE)
-        memory.map(gate.ADDRESS, page, PROT_READ | PROT_EXEC)
+        memory.map(gate_page.ADDRESS, page, PROT_READ | PROT_EXEC)
     except MemoryError as error:
         raise LostError(f"{name}: the host has no memory for it: {reason(error)}") from None
     except GuestMemoryLimit as error:
         raise PfmonError(f"{name}: needs more memory than programs get: {error}") from None
-    memory.write_initial(gate.ADDRESS, gate.page(page))
+    memory.write_initial(gate_page.ADDRESS, gate_page.page(page))
     vector = auxiliary_vector(program, page, ids)
-    first = stack.build(STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random)
+    first = initial_stack.build(
+        STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random
+    )
     memory.write_initial(first.address, first.data)
     return first

@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pfmon.engine.ia64.linux.files import OpenFile
-    from pfmon.engine.ia64.linux.interface import Memory
+    from pfmon.engine.ia64.linux.engine_interface import Memory
+    from pfmon.engine.ia64.linux.file_table import OpenFile
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PIECE = 1 << 20
@@ -66,7 +66,7 @@ class Mappings:
         code = self.code.number(start, end, file, offset) if protection & PROT_EXEC else 0
         self._all.append(FileMapping(start, end, file, offset, shared, protection, saved, code))
         if code:
-            self.tell()
+            self.publish_code()
 
     def _load_around(self, start: int, end: int, file: OpenFile, offset: int) -> int:
         """Share the pages that are mapped shared already, and read the others; returns the end of the last page of the
@@ -111,9 +111,9 @@ class Mappings:
         other.code = self.code.fork()
         return other
 
-    def tell(self) -> None:
+    def publish_code(self) -> None:
         """Publish a change of the files that may contain code."""
-        self.code.tell([(m.start, m.end, m.code) for m in self._all if m.code])
+        self.code.publish_code([(m.start, m.end, m.code) for m in self._all if m.code])
 
     def _load(self, start: int, end: int, file: OpenFile, offset: int) -> int:
         """Read the file's bytes into memory; returns the end of the last page that has some."""
@@ -180,7 +180,7 @@ class Mappings:
         had_code = any(m.code and m.start < end and start < m.end for m in self._all)
         self._all = kept
         if had_code:
-            self.tell()
+            self.publish_code()
 
     def _part(self, m: FileMapping, start: int, end: int) -> FileMapping:
         m.file.acquire()
@@ -195,7 +195,7 @@ class Mappings:
                 code = self.code.number(m.start, m.end, m.file, m.offset) if fresh else m.code
                 self._all[i] = m._replace(protection=m.protection | protection, code=code)
                 if fresh:
-                    self.tell()
+                    self.publish_code()
 
     def write_back(self, start: int = 0, end: int = 1 << 64) -> None:
         """Write changes of shared mappings in a range to their files, up to the file's end."""

@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 
-from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.files import FileTable
+    from pfmon.engine.ia64.linux.file_table import FileTable
     from pfmon.program.root import Root
 
 

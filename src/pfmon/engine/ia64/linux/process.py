@@ -4,47 +4,56 @@ from __future__ import annotations
 
 import os
 
-from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, host_files, loader, open_flags, stopping
-from pfmon.engine.ia64.linux.clock import Clock, Used
-from pfmon.engine.ia64.linux.errors import Restart, Terminated, ThreadEnded, error_number
-from pfmon.engine.ia64.linux.family import Family
-from pfmon.engine.ia64.linux.files import FileTable
-from pfmon.engine.ia64.linux.interface import (
+from pfmon.engine.ia64.linux import (
+    calls,
+    futexes,
+    host_files,
+    job_control,
+    loader,
+    open_flags,
+    process_exit,
+    signal_delivery,
+)
+from pfmon.engine.ia64.linux.clock import Clock, CpuTime
+from pfmon.engine.ia64.linux.engine_interface import (
     Exit,
     GuestMemoryFault,
     GuestMemoryLimit,
 )
+from pfmon.engine.ia64.linux.file_table import FileTable
+from pfmon.engine.ia64.linux.interval_timers import IntervalTimers
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP
-from pfmon.engine.ia64.linux.limits import Limits
 from pfmon.engine.ia64.linux.mappings import Mappings
-from pfmon.engine.ia64.linux.numbers import FIRST, NAMES
 from pfmon.engine.ia64.linux.paths import Paths
-from pfmon.engine.ia64.linux.random import RandomBytes
+from pfmon.engine.ia64.linux.process_tree import ProcessTree
+from pfmon.engine.ia64.linux.random_bytes import RandomBytes
+from pfmon.engine.ia64.linux.rlimits import ResourceLimits
 from pfmon.engine.ia64.linux.signal_table import SIGCONT, SIGKILL
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
+from pfmon.engine.ia64.linux.syscall_errors import Restart, Terminated, ThreadEnded, error_number
+from pfmon.engine.ia64.linux.syscall_numbers import FIRST, NAMES
 from pfmon.engine.ia64.linux.system import System
 from pfmon.engine.ia64.linux.thread import Blocked, Thread
-from pfmon.engine.ia64.linux.timers import Timers
 from pfmon.engine.ia64.linux.umask import Umask
-from pfmon.engine.ia64.linux.user import WRITE, UserMemory
+from pfmon.engine.ia64.linux.user_memory import WRITE, UserMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.engine.api import ProgramPmu
-    from pfmon.engine.ia64.linux.event_files import SignalFile
-    from pfmon.engine.ia64.linux.files import OpenFile
-    from pfmon.engine.ia64.linux.interface import (
+    from pfmon.engine.guest_settings import GuestSettings
+    from pfmon.engine.ia64.linux.engine_interface import (
         Death,
         End,
         Memory,
         Registers,
     )
-    from pfmon.engine.ia64.linux.perfmon.owners import Owners
+    from pfmon.engine.ia64.linux.event_files import SignalFile
+    from pfmon.engine.ia64.linux.file_table import OpenFile
+    from pfmon.engine.ia64.linux.perfmon.pmu_ownership import PmuOwnership
     from pfmon.engine.ia64.linux.posix_timers import PosixTimer
     from pfmon.engine.ia64.linux.system import Host
-    from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38
@@ -66,7 +75,7 @@ class Process:
         program: Program,
         arguments: Sequence[bytes],
         environment: Sequence[bytes],
-        settings: Settings,
+        settings: GuestSettings,
         memory: Memory,
         registers: Registers,
         on_notice: Callable[[str], None] = _nobody,
@@ -82,13 +91,13 @@ class Process:
         self.user = UserMemory(memory)
         self.registers = registers
         self.system = System(self.settings, on_notice, host)
-        self.used = Used(registers)
+        self.used = CpuTime(registers)
         self._since = 0
         self.posix_timers: dict[int, PosixTimer] = {}
         self.clock = self.new_clock()
-        self.timers = Timers(self.clock)
+        self.timers = IntervalTimers(self.clock)
         self.random = RandomBytes(settings.seed, settings.host_random)
-        self.limits = Limits(settings.stack_size)
+        self.limits = ResourceLimits(settings.stack_size)
         self.files = FileTable(self.limits.open_files(), settings.standard_files, self.system.notice)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id, settings.confined)
         self.mappings = Mappings(memory, self.system.mappings)
@@ -98,9 +107,9 @@ class Process:
         """Treatment of unaligned references (prctl, PR_SET_UNALIGN)."""
         self.processor = "itanium2"
         self.pmu: ProgramPmu | None = None
-        self.owners: Owners | None = None
+        self.owners: PmuOwnership | None = None
         self._finished = False
-        self.family = Family(self.settings.process_id, None, self.settings.parent_id)
+        self.family = ProcessTree(self.settings.process_id, None, self.settings.parent_id)
         self.threads: dict[int, Thread] = {}
         self.signal_files: list[SignalFile] = []
         self.thread = self.add_thread(self.process_id, Signals())
@@ -169,9 +178,9 @@ class Process:
     def begin_as_child(self, memory: Memory, registers: Registers) -> None:
         """Start a child as a copy of its parent, with its own memory and registers."""
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
-        self.used, self._since = Used(registers), 0
+        self.used, self._since = CpuTime(registers), 0
         self.clock = self.new_clock()
-        self.timers = Timers(self.clock)
+        self.timers = IntervalTimers(self.clock)
         self.posix_timers = {}
         self.threads = {}
         self.signal_files = []
@@ -186,7 +195,7 @@ class Process:
         self.used.go_on_with(registers)
         self.posix_timers = {}
         self.mappings = Mappings(memory, self.system.mappings)
-        self.mappings.code.tell = registers.set_files
+        self.mappings.code.publish_code = registers.set_files
 
     def set_first_break(self) -> None:
         """Start the heap after the program."""
@@ -208,9 +217,9 @@ class Process:
         r = self.registers
         r.set_cfm(0)
         r.set_gr(12, first.pointer)
-        r.set_ar("rsc", delivery.EAGER_RSE)
+        r.set_ar("rsc", signal_delivery.EAGER_RSE)
         r.set_ar("bspstore", BACKING_STORE)
-        r.set_ar("fpsr", delivery.FPSR_DEFAULT)
+        r.set_ar("fpsr", signal_delivery.FPSR_DEFAULT)
         r.set_um(0)
         r.set_ip(self.program.entry & -16)
 
@@ -253,23 +262,23 @@ class Process:
             self.paths.let_go()
         thread.wait, thread.done = None, 0
         self.fire_timers()
-        return self.finish(delivery.deliver(self, in_call=not returns, restart=restart))
+        return self.finish(signal_delivery.deliver(self, in_call=not returns, restart=restart))
 
     def fault(self, kind: int, address: int, code: int) -> Death | None:
         """Handle a processor fault (enum Fault): continue in a handler, repeat the instruction, or end.
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
-        from pfmon.engine.ia64.linux import faults  # most programs never fault
+        from pfmon.engine.ia64.linux import fault_signals  # most programs never fault
 
-        end = faults.deliver_fault(self, kind, address, code)
+        end = fault_signals.deliver_fault(self, kind, address, code)
         self.finish(end)
         return end
 
     def pending_signals(self) -> End | None:
         """Apply expired timers and pending signals."""
         self.fire_timers()
-        return self.finish(delivery.deliver(self))
+        return self.finish(signal_delivery.deliver(self))
 
     def next_timer(self) -> int | None:
         """The count of the present program's retired instructions at which to call pending_signals; None if no timer
@@ -283,7 +292,7 @@ class Process:
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
         """Send a signal, to one thread or to any thread; it takes effect when that thread runs."""
         if self.family.stopped and signal.number in (SIGCONT, SIGKILL):
-            stopping.go_on(self, report=signal.number == SIGCONT)
+            job_control.go_on(self, report=signal.number == SIGCONT)
         if thread is not None:
             thread.signals.send(signal)
             self._wake([thread], signal)
@@ -291,7 +300,7 @@ class Process:
             takers = [one for one in self.threads.values() if one.signals.interrupts(signal.number)]
             (takers[0] if takers else self.thread).signals.send(signal, to_process=True)
             self._wake(takers or list(self.threads.values()), signal)
-        self._tell_signal_files()
+        self._notify_signal_files()
 
     def wake_waiting_for_children(self) -> None:
         """Wake threads that wait for a child or traced process, after one ended, stopped or continued."""
@@ -299,7 +308,7 @@ class Process:
             if thread.wait and thread.wait.children:
                 self.system.schedule.wake(thread)
 
-    def _tell_signal_files(self) -> None:
+    def _notify_signal_files(self) -> None:
         """Update signalfd files after a change of pending signals."""
         for file in self.signal_files:
             file.look()
@@ -401,11 +410,11 @@ class Process:
                 self.notice(f"cannot write back a mapped file: {error.strerror}")
             self.files.close_all()
             self.paths.close()
-            exits.process_ended(self, end)
+            process_exit.process_ended(self, end)
         return end
 
 
-def _with_host_ids(settings: Settings) -> Settings:
+def _with_host_ids(settings: GuestSettings) -> GuestSettings:
     return settings._replace(
         process_id=os.getpid(),
         parent_id=os.getppid(),

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pfmon.engine.ia64.linux.files import OpenFile
+    from pfmon.engine.ia64.linux.file_table import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
 BEYOND = 1 << 63
@@ -96,14 +96,14 @@ class RecordLocks:
         """Set the host's lock, which may fail, and then the table."""
         try:
             for piece in _together(locks, start, end):
-                self._tell_host(*piece)
+                self._notify_host(*piece)
         except OSError:
             for piece in _together(self.locks, start, end):
-                self._tell_host(*piece)
+                self._notify_host(*piece)
             raise
         self.locks = locks
 
-    def _tell_host(self, start: int, end: int, kind: int) -> None:
+    def _notify_host(self, start: int, end: int, kind: int) -> None:
         if self._host < 0:
             return
         try:

@@ -11,7 +11,7 @@ SIGIO, SIGPWR, SIGSYS = range(29, 32)
 FIRST_REAL_TIME, LAST = 32, 64
 
 
-class Row(NamedTuple):
+class SignalRow(NamedTuple):
     """One signal."""
 
     name: str
@@ -54,13 +54,13 @@ _TABLE = """
 """
 
 
-def _rows() -> dict[int, Row]:
+def _rows() -> dict[int, SignalRow]:
     rows = {}
     for line in _TABLE.strip().splitlines():
         field, name, default, text = line.split(" ", 3)
-        rows[int(field)] = Row("SIG" + name, default, text)
+        rows[int(field)] = SignalRow("SIG" + name, default, text)
     for number in range(FIRST_REAL_TIME, LAST + 1):
-        rows[number] = Row(f"SIGRT{number}", "end", f"Real-time signal {number - FIRST_REAL_TIME}")
+        rows[number] = SignalRow(f"SIGRT{number}", "end", f"Real-time signal {number - FIRST_REAL_TIME}")
     return rows
 
 

@@ -11,7 +11,7 @@ SA_SIGINFO, SA_ONSTACK, SA_RESTART = 0x4, 0x0800_0000, 0x1000_0000
 SA_NODEFER, SA_RESETHAND = 0x4000_0000, 0x8000_0000
 SS_ONSTACK, SS_DISABLE = 1, 2
 SI_USER, SI_KERNEL, SI_QUEUE, SI_TIMER, SI_TKILL = 0, 0x80, -1, -2, -6
-MOST_QUEUED = 1024
+MAX_QUEUED_SIGNALS = 1024
 
 
 def bit(signal: int) -> int:
@@ -116,7 +116,7 @@ class Signals:
         if self.ignores(signal.number) and not self.blocked & bit(signal.number):
             return
         once = signal.number < FIRST_REAL_TIME
-        if len(queue) < MOST_QUEUED and not (once and any(s.number == signal.number for s in queue)):
+        if len(queue) < MAX_QUEUED_SIGNALS and not (once and any(s.number == signal.number for s in queue)):
             queue.append(signal)
 
     def has(self, signal: Signal) -> bool:

@@ -7,8 +7,8 @@ import os
 import socket
 import struct
 
-from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.syscall_errors import fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

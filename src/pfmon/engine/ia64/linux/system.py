@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.engine.ia64.linux.clock import Clock
-from pfmon.engine.ia64.linux.schedule import Schedule
+from pfmon.engine.ia64.linux.scheduler import Scheduler
 from pfmon.engine.ia64.linux.wakeup import Wakeup
 from pfmon.light_typing import Protocol
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.engine.api import ProgramPmu
+    from pfmon.engine.guest_settings import GuestSettings
+    from pfmon.engine.ia64.linux.engine_interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.file_locks import FileLocks
-    from pfmon.engine.ia64.linux.interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.mappings import Mappings
-    from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
+    from pfmon.engine.ia64.linux.perfmon.system_wide import SystemWideContext
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
-    from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
 
 
@@ -42,12 +42,12 @@ class Host(Protocol):
 class System:
     """One Linux, on one processor that the threads of all processes share."""
 
-    def __init__(self, settings: Settings, on_notice: Callable[[str], None], host: Host | None = None) -> None:
+    def __init__(self, settings: GuestSettings, on_notice: Callable[[str], None], host: Host | None = None) -> None:
         self.settings = settings
         self.host = host
         self.slept = 0
         self.wakeup = Wakeup()
-        self.schedule = Schedule(self, settings.quantum, settings.schedule_seed)
+        self.schedule = Scheduler(self, settings.quantum, settings.schedule_seed)
         self.clock = Clock(settings, self, lambda: self.retired)
         self.processes: dict[int, Process] = {}
         self.timer_files: set[TimerFile] = set()
@@ -59,7 +59,7 @@ class System:
         """The file locks of all processes, created at first use."""
         self.perf_events = 0
         """Number of perf events opened so far."""
-        self.everywhere: Everywhere | None = None
+        self.everywhere: SystemWideContext | None = None
         """The system-wide monitor."""
         self._next = settings.process_id + 1
         self._on_notice: Callable[[str], None] | None = on_notice

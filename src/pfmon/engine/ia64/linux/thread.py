@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pfmon.engine.ia64.core.context import Context
+    from pfmon.engine.ia64.core.register_context import ThreadContext
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.signals import Signals
 
@@ -62,7 +62,7 @@ class Thread:
         self.place = place
         self.signals = signals
         self.name = b""
-        self.context: Context | None = None
+        self.context: ThreadContext | None = None
         """Its registers while another thread of its process is in the processor."""
         self.clear_child_tid = 0
         self.robust_list = 0

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu
-from pfmon.engine.ia64.memory.map cimport MemoryMap
+from pfmon.engine.ia64.memory.memory_map cimport MemoryMap
 
 cdef class AddressSpace:
     cdef MemoryMap c

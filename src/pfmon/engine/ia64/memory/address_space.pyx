@@ -1,19 +1,19 @@
-"""The memory of one guest process, for the loader and the system calls (instructions use map.pyx)."""
+"""The memory of one guest process, for the loader and the system calls (instructions use memory_map.pyx)."""
 
 # Buffers use the C API: a typed memoryview would add classes of its own to the start of every run.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from pfmon.engine.ia64.core.alat cimport alat_overlap
 from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
 from pfmon.engine.ia64.memory.extents cimport Extent
-from pfmon.engine.ia64.memory.frames cimport drop_spare
-from pfmon.engine.ia64.memory.map cimport (
+from pfmon.engine.ia64.memory.memory_map cimport (
     PROTECT_READ, PROTECT_WRITE, Region, copied_when_written, find_region, flush_tlb, give_pages, host_piece, is_code,
     writes_code)
+from pfmon.engine.ia64.memory.page_frames cimport drop_spare
 
 from pfmon.engine.ia64.memory.extents import new_extent
 

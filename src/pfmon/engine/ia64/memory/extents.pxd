@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.memory.frames cimport Page, Spare
+from pfmon.engine.ia64.memory.page_frames cimport PageFrame, SpareFrames
 
 cdef class Extent:
     cdef readonly uint64_t start
@@ -10,9 +10,9 @@ cdef class Extent:
     cdef readonly uint32_t protection
     cdef readonly bint shared            # all address spaces with its pages see writes (MAP_SHARED)
     cdef uint8_t* host                   # of the whole extent; NULL: ``pages`` has each page's address
-    cdef Page* pages
+    cdef PageFrame* pages
     cdef Extent cut(self, uint64_t address)
     cdef int separate(self) except -1
     cdef Extent share(self)
-    cdef int own_all(self, Spare* spare) except -1
+    cdef int own_all(self, SpareFrames* spare) except -1
     cdef void release(self)

@@ -1,13 +1,13 @@
 """Ranges of an address space with one mapping, and their host memory."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
 from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT
-from pfmon.engine.ia64.memory.frames cimport (
-    Frames, Page, Spare, drop_page, new_frames, own_page, share_page)
+from pfmon.engine.ia64.memory.page_frames cimport (
+    PageFrame, PageFrames, SpareFrames, drop_page, new_frames, own_page, share_page)
 
 
 cdef class Extent:
@@ -21,27 +21,27 @@ cdef class Extent:
         if self.pages == NULL:
             upper.host = self.host + (address - self.start)
         else:
-            upper.pages = <Page*>malloc(above * sizeof(Page))
+            upper.pages = <PageFrame*>malloc(above * sizeof(PageFrame))
             if upper.pages == NULL:
                 raise MemoryError
-            memcpy(upper.pages, self.pages + below, above * sizeof(Page))
+            memcpy(upper.pages, self.pages + below, above * sizeof(PageFrame))
         self.end = address
         return upper
 
     cdef int separate(self) except -1:
         """Give each page a host address of its own. MemoryError."""
         cdef uint64_t count = (self.end - self.start) >> PAGE_SHIFT, i
-        cdef Frames* frames
+        cdef PageFrames* frames
         if self.pages != NULL:
             return 0
         frames = new_frames(self.host, count)
-        self.pages = <Page*>malloc(count * sizeof(Page))
+        self.pages = <PageFrame*>malloc(count * sizeof(PageFrame))
         if frames == NULL or self.pages == NULL:
             free(self.pages)
             self.pages = NULL
             raise MemoryError
         for i in range(count):
-            self.pages[i] = Page(self.host + (i << PAGE_SHIFT), frames)
+            self.pages[i] = PageFrame(self.host + (i << PAGE_SHIFT), frames)
             share_page(&self.pages[i])
         self.host = NULL
 
@@ -50,16 +50,16 @@ cdef class Extent:
         cdef Extent other = Extent.__new__(Extent)
         cdef uint64_t count = (self.end - self.start) >> PAGE_SHIFT, i
         self.separate()
-        other.pages = <Page*>malloc(count * sizeof(Page))
+        other.pages = <PageFrame*>malloc(count * sizeof(PageFrame))
         if other.pages == NULL:
             raise MemoryError
         other.start, other.end, other.protection, other.shared = self.start, self.end, self.protection, self.shared
-        memcpy(other.pages, self.pages, count * sizeof(Page))
+        memcpy(other.pages, self.pages, count * sizeof(PageFrame))
         for i in range(count):
             share_page(&other.pages[i])
         return other
 
-    cdef int own_all(self, Spare* spare) except -1:
+    cdef int own_all(self, SpareFrames* spare) except -1:
         """Copy every page that another address space also has. MemoryError."""
         cdef uint64_t i
         if self.pages == NULL or self.shared:

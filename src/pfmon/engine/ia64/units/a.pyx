@@ -7,8 +7,8 @@ from pfmon.engine.ia64.core.predicates cimport write_if_qualified
 from pfmon.engine.ia64.units.integer cimport (
     add_immediate_value, add_value, addp4_value, and_value, move_value, region, shladd_value, sub_value)
 
-from pfmon.engine.ia64.encodings.guarded import guarded
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.engine.ia64.encodings.predicated_handlers import guarded
 
 
 # --- A1, A2: register and register ---------------------------------------------------------------------------
@@ -142,7 +142,7 @@ cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
     guarded(<size_t>&add, <size_t>&add_guarded)
     row("A1", "add r1=r2,r3,1", <size_t>&add_one, op=8, x2a=0, ve=0, x4=0, x2b=1)

@@ -4,10 +4,10 @@ from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
 from pfmon.engine.ia64.units.lanes cimport (
-    average, average_away, average_difference, clamp, each_signed, each_unsigned, equal, greater, joined, minus,
-    plus, saturate_sss, saturate_uus, saturate_uuu, signed_lane)
+    average, average_away, average_difference, clamp, each_signed, each_unsigned, equal, greater, joined, minus, plus,
+    saturate_sss, saturate_uus, saturate_uuu, signed_lane)
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 
 # Lane width in bytes -> the fields that choose it.
@@ -202,7 +202,7 @@ cdef int pshradd2(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     _row("padd1", 1, <size_t>&padd1, 0, 0)
     _row("padd1.sss", 1, <size_t>&padd1_sss, 0, 1)
     _row("padd1.uuu", 1, <size_t>&padd1_uuu, 0, 2)

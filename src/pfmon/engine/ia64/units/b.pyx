@@ -5,16 +5,15 @@ Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.control cimport branch, enter, jump, qualified
+from pfmon.engine.ia64.core.block_chaining cimport branch, enter, jump, qualified
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op,
-    fault, go, unlikely)
+    FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op, fault, go, unlikely)
 from pfmon.engine.ia64.core.rse cimport cover_frame, physical_order, pop_frame, push_frame, rotate, turn_predicates
 from pfmon.engine.ia64.encodings.attributes cimport BranchKind, Effect, Whether, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Completers by field value (volume 3, tables 4-46 to 4-48, 4-54 to 4-56).
 PREFETCH = {0: "few", 1: "many"}
@@ -203,7 +202,7 @@ cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_RELATIVE),
                 op=4, btype=0)
 

@@ -2,11 +2,12 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.core.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely
-from pfmon.engine.ia64.floating_point.core cimport Outcome
-from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_NATVAL, set_float
-from pfmon.stream.kinds cimport FLOAT, FP_OPERATION
-from pfmon.stream.words cimport Mark
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely)
+from pfmon.engine.ia64.floating_point.arithmetic cimport FpOutcome
+from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_NATVAL, set_float
+from pfmon.stream.instruction_kinds cimport FLOAT, FP_OPERATION
+from pfmon.stream.stream_words cimport Mark
 
 cdef enum:
     ARITHMETIC = FLOAT | FP_OPERATION    # the kinds of F-unit arithmetic
@@ -35,21 +36,21 @@ cdef enum:
     TRAPPED = 1 << 31
 
 
-cdef inline uint32_t ending(const Outcome* out) noexcept nogil:
+cdef inline uint32_t ending(const FpOutcome* out) noexcept nogil:
     """ISR.code of a scalar operation (SDM volume 2, 8.3, floating-point fault and trap vectors)."""
     if out.faults:
         return out.faults
     return TRAPPED | 1 | (out.traps << 11) if out.traps else 0
 
 
-cdef inline uint32_t ending_pair(const Outcome* high, const Outcome* low) noexcept nogil:
+cdef inline uint32_t ending_pair(const FpOutcome* high, const FpOutcome* low) noexcept nogil:
     """ISR.code of a parallel operation: the high half has the bits of a scalar operation."""
     if high.faults or low.faults:
         return high.faults | (low.faults << 4)
     return TRAPPED | 1 | (high.traps << 11) | (low.traps << 7) if high.traps | low.traps else 0
 
 
-cdef inline void clear(Outcome* out) noexcept nogil:
+cdef inline void clear(FpOutcome* out) noexcept nogil:
     out.flags = 0
     out.faults = 0
     out.traps = 0
@@ -57,7 +58,7 @@ cdef inline void clear(Outcome* out) noexcept nogil:
     out.tiny = 0
 
 
-cdef inline void note_tiny(Cpu* cpu, Op* op, const Outcome* out) noexcept nogil:
+cdef inline void note_tiny(Cpu* cpu, Op* op, const FpOutcome* out) noexcept nogil:
     """Mark a tiny result, for the events that count flushes to zero."""
     if unlikely(out.tiny != 0):
         mark_at(cpu, op, Mark.FLUSH_TO_ZERO, out.tiny - 1)

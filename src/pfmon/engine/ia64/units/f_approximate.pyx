@@ -3,17 +3,18 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.floating_point.approximate cimport reciprocal, reciprocal_estimate, reciprocal_root
-from pfmon.engine.ia64.floating_point.core cimport PC_DYNAMIC, Environment, Operand, Outcome, environment, set_flags, unpack
-from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 from pfmon.engine.ia64.core.predicates cimport set_pr
+from pfmon.engine.ia64.floating_point.arithmetic cimport (
+    PC_DYNAMIC, FpEnvironment, FpOperand, FpOutcome, environment, set_flags, unpack)
+from pfmon.engine.ia64.floating_point.format_conversion cimport INTEGER_BIT
+from pfmon.engine.ia64.floating_point.reciprocal_approximation cimport reciprocal, reciprocal_estimate, reciprocal_root
 from pfmon.engine.ia64.units.f cimport (
     ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval)
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 
-cdef uint32_t deliver(Cpu* cpu, Op* op, Outcome* out) noexcept nogil:
+cdef uint32_t deliver(Cpu* cpu, Op* op, FpOutcome* out) noexcept nogil:
     if not out.faults:
         set_flags(&cpu.fpsr, op.x, out.flags)
         copy_float(&cpu.fr[op.r1], &out.value)
@@ -27,10 +28,10 @@ cdef inline bint is_central(const FloatRegister* x) noexcept nogil:
 
 
 cdef uint32_t approximate_reciprocal(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Operand x
-    cdef Operand y
-    cdef Environment env
-    cdef Outcome out
+    cdef FpOperand x
+    cdef FpOperand y
+    cdef FpEnvironment env
+    cdef FpOutcome out
     cdef FloatRegister estimate
     if fr_is_natval(cpu, op.r2) or fr_is_natval(cpu, op.r3):
         set_natval(cpu, op.r1)
@@ -50,9 +51,9 @@ cdef uint32_t approximate_reciprocal(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef uint32_t approximate_root(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Operand x
-    cdef Environment env
-    cdef Outcome out
+    cdef FpOperand x
+    cdef FpEnvironment env
+    cdef FpOutcome out
     if fr_is_natval(cpu, op.r3):
         set_natval(cpu, op.r1)
         set_pr(cpu, op.r4, 0)
@@ -89,7 +90,7 @@ cdef int frsqrta(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         row("F6", f"frcpa.s{sf} f1,p2=f2,f3", <size_t>&frcpa, kind=ARITHMETIC, fp_operations=1,
             predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=0, sf=sf, op_x=sf)

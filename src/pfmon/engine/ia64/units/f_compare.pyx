@@ -3,35 +3,17 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.floating_point.compare cimport (
-    ORDER_EQUAL,
-    ORDER_GREATER,
-    ORDER_LESS,
-    ORDER_UNORDERED,
-    comparison_exceptions,
-    order,
-)
-from pfmon.engine.ia64.floating_point.core cimport (
-    KIND_INFINITE,
-    KIND_QUIET,
-    KIND_SIGNALING,
-    KIND_UNSUPPORTED,
-    KIND_ZERO,
-    PC_DYNAMIC,
-    Environment,
-    Operand,
-    Outcome,
-    environment,
-    set_flags,
-    u128,
-    unpack,
-)
-from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 from pfmon.engine.ia64.core.predicates cimport set_pr_pair
+from pfmon.engine.ia64.floating_point.arithmetic cimport (
+    KIND_INFINITE, KIND_QUIET, KIND_SIGNALING, KIND_UNSUPPORTED, KIND_ZERO, PC_DYNAMIC, FpEnvironment, FpOperand,
+    FpOutcome, environment, set_flags, u128, unpack)
+from pfmon.engine.ia64.floating_point.format_conversion cimport INTEGER_BIT
+from pfmon.engine.ia64.floating_point.ordering cimport (
+    ORDER_EQUAL, ORDER_GREATER, ORDER_LESS, ORDER_UNORDERED, comparison_exceptions, order)
 from pfmon.engine.ia64.units.f cimport (
     ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go)
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Op.x: the status field in bits 1:0, above it the operation.
 cdef enum:
@@ -44,10 +26,10 @@ cdef enum:
 
 cdef uint32_t order_of(Cpu* cpu, Op* op, bint quiet, bint absolute, int* result) noexcept nogil:
     """Order f2 and f3 and set flags. Returns how it ended (f.pxd)."""
-    cdef Operand x = unpack(cpu.fr[op.r2])
-    cdef Operand y = unpack(cpu.fr[op.r3])
-    cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_DYNAMIC)
-    cdef Outcome out
+    cdef FpOperand x = unpack(cpu.fr[op.r2])
+    cdef FpOperand y = unpack(cpu.fr[op.r3])
+    cdef FpEnvironment env = environment(cpu.fpsr, op.x & X_SF, PC_DYNAMIC)
+    cdef FpOutcome out
     clear(&out)
     comparison_exceptions(&x, &y, quiet, &env, &out)
     if not out.faults:
@@ -145,7 +127,7 @@ cdef enum:
 
 cdef uint64_t is_member(FloatRegister value, uint64_t classes) noexcept nogil:
     """Whether a register other than NaTVal is in one of the classes."""
-    cdef Operand x = unpack(value)
+    cdef FpOperand x = unpack(value)
     if x.kind == KIND_QUIET:
         return (classes & CLASS_QUIET) != 0
     if x.kind == KIND_SIGNALING:
@@ -205,7 +187,7 @@ cdef int fminmax(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     _compare_rows()
     row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=ARITHMETIC, ctype="none", op=5, ta=0)
     row("F5", "fclass.m.unc p1,p2=f2,fclass9", <size_t>&fclass_unc, kind=ARITHMETIC, ctype="unc",

@@ -3,23 +3,13 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
-from pfmon.engine.ia64.floating_point.core cimport (
-    FLAG_I,
-    PC_DYNAMIC,
-    Environment,
-    Operand,
-    Outcome,
-    environment,
-    field_shift,
-    leading_zeros,
-    set_flags,
-    to_integer,
-    unpack,
-)
-from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, EXPONENT_ONE, INTEGER_BIT, set_float
+from pfmon.engine.ia64.floating_point.arithmetic cimport (
+    FLAG_I, PC_DYNAMIC, FpEnvironment, FpOperand, FpOutcome, environment, field_shift, leading_zeros, set_flags,
+    to_integer, unpack)
+from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, EXPONENT_ONE, INTEGER_BIT, set_float
 from pfmon.engine.ia64.units.f cimport ARITHMETIC, clear, ending, fr_is_natval, set_natval, then_go
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Op.x: the status field, and
 cdef enum:
@@ -29,9 +19,9 @@ cdef enum:
 
 
 cdef uint32_t convert(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Operand x
-    cdef Environment env
-    cdef Outcome out
+    cdef FpOperand x
+    cdef FpEnvironment env
+    cdef FpOutcome out
     cdef uint64_t value
     if fr_is_natval(cpu, op.r2):
         set_natval(cpu, op.r1)
@@ -85,7 +75,7 @@ cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         for name, x6, x in (
             ("fcvt.fx", 0x18, X_SIGNED),

@@ -7,11 +7,11 @@ have sign 0 and exponent 0x1003E; NaTVal in a source gives NaTVal.
 from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
-from pfmon.engine.ia64.floating_point.core cimport u128
-from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, EXPONENT_SPECIAL, set_float, to_single
+from pfmon.engine.ia64.floating_point.arithmetic cimport u128
+from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, EXPONENT_SPECIAL, set_float, to_single
 from pfmon.engine.ia64.units.f cimport ARITHMETIC, copy_float, fr_is_natval, set_natval
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef enum:
     EXPONENT_MASK = EXPONENT_SPECIAL
@@ -210,7 +210,7 @@ cdef int fpmerge(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     for name, short, x2, run in (
         ("xma.l", "xmpy.l", 0, <size_t>&xma_l),
         ("xma.h", "xmpy.h", 3, <size_t>&xma_h),

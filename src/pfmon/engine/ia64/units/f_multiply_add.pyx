@@ -6,35 +6,17 @@ Op.x: the shift of the status field in FPSR, and in bits 8 and 9 whether the pro
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.floating_point.core cimport (
-    FLAG_I,
-    PC_DOUBLE,
-    PC_DYNAMIC,
-    PC_SINGLE,
-    Environment,
-    Operand,
-    Outcome,
-    environment,
-    multiply_add,
-    set_flags,
-    unpack,
-)
-from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float
-from pfmon.engine.ia64.floating_point.nearest cimport (
-    INEXACT_SHIFT,
-    Sum,
-    all_ordinary,
-    are_ordinary,
-    is_ordinary,
-    is_zero,
-    nearest,
-    nearest_multiply_add,
-    nearest_product,
-    no_sum,
-)
+from pfmon.engine.ia64.floating_point.arithmetic cimport (
+    FLAG_I, PC_DOUBLE, PC_DYNAMIC, PC_SINGLE, FpEnvironment, FpOperand, FpOutcome, environment, multiply_add, set_flags,
+    unpack)
+from pfmon.engine.ia64.floating_point.fast_multiply_add cimport (
+    INEXACT_SHIFT, Sum, all_ordinary, are_ordinary, is_ordinary, is_zero, nearest, nearest_multiply_add,
+    nearest_product, no_sum)
+from pfmon.engine.ia64.floating_point.format_conversion cimport (
+    EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float)
 from pfmon.engine.ia64.units.f cimport ARITHMETIC, ending, fr_is_natval, note_tiny, set_natval, then_go
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef extern from *:
     """
@@ -74,11 +56,11 @@ cdef uint32_t exactly(Cpu* cpu, Op* op, int pc) noexcept nogil:
 
     With f2 = f0 it is an IEEE multiplication: nothing is added, so that -0 stays -0.
     """
-    cdef Operand x
-    cdef Operand y
-    cdef Operand addend
-    cdef Environment env
-    cdef Outcome out
+    cdef FpOperand x
+    cdef FpOperand y
+    cdef FpOperand addend
+    cdef FpEnvironment env
+    cdef FpOutcome out
     cdef int sf = ((op.x & 0x3F) - 6) // 13
     if fr_is_natval(cpu, op.r3) or fr_is_natval(cpu, op.r4) or fr_is_natval(cpu, op.r2):
         set_natval(cpu, op.r1)
@@ -343,7 +325,7 @@ cdef int fmpy_dynamic(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of F1, and of its forms with f0 and f1 (rows.py)."""
+    """The rows of F1, and of its forms with f0 and f1 (encoding_rows.py)."""
     # Completer, status fields, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1. By convention
     # field 1 has the widest range, in which doubles are not the host's.
     precisions = (

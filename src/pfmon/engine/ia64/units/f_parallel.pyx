@@ -8,32 +8,17 @@ status field have no effect.
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go, unlikely
-from pfmon.engine.ia64.floating_point.approximate cimport reciprocal, reciprocal_root
-from pfmon.engine.ia64.floating_point.compare cimport (
-    ORDER_EQUAL,
-    ORDER_GREATER,
-    ORDER_LESS,
-    ORDER_UNORDERED,
-    comparison_exceptions,
-    order,
-)
-from pfmon.engine.ia64.floating_point.core cimport (
-    PC_PARALLEL,
-    Environment,
-    Operand,
-    Outcome,
-    environment,
-    multiply_add,
-    set_flags,
-    to_integer,
-    unpack,
-)
-from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, from_single, set_float, to_single
 from pfmon.engine.ia64.core.predicates cimport set_pr
+from pfmon.engine.ia64.floating_point.arithmetic cimport (
+    PC_PARALLEL, FpEnvironment, FpOperand, FpOutcome, environment, multiply_add, set_flags, to_integer, unpack)
+from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, from_single, set_float, to_single
+from pfmon.engine.ia64.floating_point.ordering cimport (
+    ORDER_EQUAL, ORDER_GREATER, ORDER_LESS, ORDER_UNORDERED, comparison_exceptions, order)
+from pfmon.engine.ia64.floating_point.reciprocal_approximation cimport reciprocal, reciprocal_root
 from pfmon.engine.ia64.units.f cimport (
     ARITHMETIC, clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Op.x: the status field, and above it the operation.
 cdef enum:
@@ -55,11 +40,11 @@ cdef inline uint32_t half_bits(Cpu* cpu, int number, int half) noexcept nogil:
     return <uint32_t>(cpu.fr[number].significand >> (32 * half))
 
 
-cdef inline Operand operand(Cpu* cpu, int number, int half) noexcept nogil:
+cdef inline FpOperand operand(Cpu* cpu, int number, int half) noexcept nogil:
     return unpack(from_single(half_bits(cpu, number, half)))
 
 
-cdef uint32_t deliver(Cpu* cpu, Op* op, const Outcome* outs, uint64_t high, uint64_t low) noexcept nogil:
+cdef uint32_t deliver(Cpu* cpu, Op* op, const FpOutcome* outs, uint64_t high, uint64_t low) noexcept nogil:
     """Write a pair and the flags of both halves, unless one of them faults."""
     if not (outs[0].faults | outs[1].faults):
         set_flags(&cpu.fpsr, op.x & X_SF, outs[0].flags | outs[1].flags)
@@ -70,11 +55,11 @@ cdef uint32_t deliver(Cpu* cpu, Op* op, const Outcome* outs, uint64_t high, uint
 
 
 cdef uint32_t multiply_add_pair(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
-    cdef Outcome outs[HALVES]
-    cdef Operand x
-    cdef Operand y
-    cdef Operand addend
+    cdef FpEnvironment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
+    cdef FpOutcome outs[HALVES]
+    cdef FpOperand x
+    cdef FpOperand y
+    cdef FpOperand addend
     cdef int half
     if fr_is_natval(cpu, op.r2) or fr_is_natval(cpu, op.r3) or fr_is_natval(cpu, op.r4):
         set_natval(cpu, op.r1)
@@ -109,11 +94,11 @@ def _multiply_add_rows() -> None:
                 row("F1", f"{short}.s{sf} f1=f3,f4", <size_t>&fpma, over=f"{name}.s{sf} f1=f3,f4,f2", f2=0, **fixed)
 
 
-cdef uint32_t order_pair(Cpu* cpu, Op* op, bint quiet, bint absolute, Outcome* outs, int* found) noexcept nogil:
+cdef uint32_t order_pair(Cpu* cpu, Op* op, bint quiet, bint absolute, FpOutcome* outs, int* found) noexcept nogil:
     """Order both halves of f2 and f3 (not NaTVal)."""
-    cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
-    cdef Operand x
-    cdef Operand y
+    cdef FpEnvironment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
+    cdef FpOperand x
+    cdef FpOperand y
     cdef int half
     for half in range(HALVES):
         x = operand(cpu, op.r2, half)
@@ -129,7 +114,7 @@ cdef uint32_t order_pair(Cpu* cpu, Op* op, bint quiet, bint absolute, Outcome* o
 
 cdef uint32_t compare_pair(Cpu* cpu, Op* op) noexcept nogil:
     """All ones in each half for which the relation holds."""
-    cdef Outcome outs[HALVES]
+    cdef FpOutcome outs[HALVES]
     cdef int found[HALVES]
     cdef uint64_t masks[HALVES]
     cdef int half
@@ -148,7 +133,7 @@ cdef int fpcmp(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef uint32_t select_pair(Cpu* cpu, Op* op) noexcept nogil:
     """Each half: f2's if it is less (min) or greater (max), else f3's."""
-    cdef Outcome outs[HALVES]
+    cdef FpOutcome outs[HALVES]
     cdef int found[HALVES]
     cdef uint64_t chosen[HALVES]
     cdef int wanted = ORDER_GREATER if op.x & X_MAXIMUM else ORDER_LESS
@@ -167,10 +152,10 @@ cdef int fpminmax(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef uint32_t convert_pair(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
-    cdef Outcome outs[HALVES]
+    cdef FpEnvironment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
+    cdef FpOutcome outs[HALVES]
     cdef uint64_t values[HALVES]
-    cdef Operand x
+    cdef FpOperand x
     cdef int half
     if fr_is_natval(cpu, op.r2):
         set_natval(cpu, op.r1)
@@ -190,10 +175,10 @@ cdef int fpcvt(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef uint32_t approximate_pair(Cpu* cpu, Op* op, bint root) noexcept nogil:
     """fprcpa or fprsqrta; p2 is 1 only if both halves need iterations."""
-    cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
-    cdef Outcome outs[HALVES]
-    cdef Operand x
-    cdef Operand y
+    cdef FpEnvironment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
+    cdef FpOutcome outs[HALVES]
+    cdef FpOperand x
+    cdef FpOperand y
     cdef int half
     cdef uint32_t code
     if fr_is_natval(cpu, op.r3) or (not root and fr_is_natval(cpu, op.r2)):
@@ -264,6 +249,6 @@ def _rows() -> None:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     _multiply_add_rows()
     _rows()

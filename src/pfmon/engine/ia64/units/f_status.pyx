@@ -3,12 +3,12 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, go
-from pfmon.engine.ia64.floating_point.core cimport field_shift
 from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.floating_point.arithmetic cimport field_shift
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Op.x is the status field.
 cdef enum:
@@ -54,7 +54,7 @@ cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         row("F12", f"fsetc.s{sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
             writes="ar.fpsr",

@@ -7,10 +7,10 @@ from pfmon.engine.ia64.core.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go)
 from pfmon.engine.ia64.core.predicates cimport set_unrenamed_predicates, unrenamed_predicates
 from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 
 # --- I18, I19: nop, hint, break ----------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ cdef int mov_from_other_ar(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
     row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x3=0, x6=0x01, y=1)

@@ -6,7 +6,7 @@ from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
 from pfmon.engine.ia64.units.lanes cimport (
     each_signed, each_unsigned, interleaved, joined, least, most_of, narrowed, signed_lane, unsigned_lane)
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef extern from *:
     int __builtin_popcountll(unsigned long long) nogil
@@ -331,7 +331,7 @@ cdef int czx2_r(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     _row("I2", "pmpy2.r r1=r2,r3", 2, <size_t>&pmpy2_r, x2a=2, x2b=1, x2c=3)
     _row("I2", "pmpy2.l r1=r2,r3", 2, <size_t>&pmpy2_l, x2a=2, x2b=3, x2c=3)
     _row("I1", "pmpyshr2 r1=r2,r3,count2", 2, <size_t>&pmpyshr2, x2a=0, x2b=3)

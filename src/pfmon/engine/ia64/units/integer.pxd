@@ -1,4 +1,4 @@
-"""Computations of frequent integer instructions, for their own handlers and those of pairs (pairs.pyx)."""
+"""Computations of frequent integer instructions, for their own handlers and those of pairs (fused_pairs.pyx)."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 

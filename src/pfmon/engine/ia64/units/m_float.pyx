@@ -3,24 +3,25 @@
 Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2 single (s), 3 double (d), 4 spill.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
 from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, alat_store, float_tag
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, careful, fault, get_nat, go, likely, mark_at, set_nat, unlikely)
-from pfmon.engine.ia64.floating_point.memory cimport (
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, checked, fault, get_nat, go, likely, mark_at, set_nat,
+    unlikely)
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
+from pfmon.engine.ia64.floating_point.format_conversion cimport (
     from_double, from_extended, from_sign_exponent, from_significand, from_single, from_spill, is_natval, natval,
     to_double, to_extended, to_sign_exponent, to_single, to_spill)
-from pfmon.engine.ia64.memory.map cimport read_span, readable, readable_in_place, writable, write_span
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, update_base, write_integer)
-from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.memory.memory_map cimport read_span, readable, readable_in_place, writable, write_span
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream.stream_words cimport Mark
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef enum Form:
     EXTENDED = 0
@@ -319,7 +320,7 @@ cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     cpu.gr[op.r1] = value
     if unlikely(is_natval(cpu.fr[op.r2])):
         set_nat(cpu, op.r1, True)
-        return careful(cpu, op)
+        return checked(cpu, op)
     if unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)
     return go(cpu, op)
@@ -338,7 +339,7 @@ cdef int getf_d(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     loads = {
         EXTENDED: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
         INTEGER: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),

@@ -1,20 +1,19 @@
 """The memory unit's integer loads: M1-M3, and ld16 (SDM volume 3, ld and 4.4.1)."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
 from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, general_tag
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, careful, fault, get_nat, go, mark_at, set_nat,
-    unlikely)
-from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, checked, fault, get_nat, go, mark_at, set_nat, unlikely)
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, load_register, read_integer, update_base)
-from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.memory.memory_map cimport PROTECT_READ, aligned_data, readable
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream.stream_words cimport Mark
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Locality hints by field value (volume 3, table 4-34); value 2 has no meaning for loads.
 HINTS = {
@@ -103,7 +102,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
         set_nat(cpu, op.r1, True)
         if data_too:
             alat_remove(cpu, general_tag(cpu, op.r1))
-        return careful(cpu, op)
+        return checked(cpu, op)
     cpu.gr[op.r1] = read_integer(data, op.x)
     set_nat(cpu, op.r1, False)
     if data_too:
@@ -198,7 +197,7 @@ cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
     cpu.gr[op.r1] = read_integer(data, 8)
     if unlikely((cpu.unat >> ((address >> 3) & 63)) & 1):
         set_nat(cpu, op.r1, True)
-        return careful(cpu, op)
+        return checked(cpu, op)
     if unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)
     return go(cpu, op)
@@ -229,7 +228,7 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     ordinary = (
         (<size_t>&ld1, <size_t>&ld1_immediate, <size_t>&ld1_register),
         (<size_t>&ld2, <size_t>&ld2_immediate, <size_t>&ld2_register),

@@ -3,21 +3,19 @@
 Forms as in m_float.pyx: ``op.x`` is 1 for two integers, 2 for two singles, 3 for two doubles.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
 from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, float_tag
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at)
-from pfmon.engine.ia64.floating_point.memory cimport from_double, from_significand, from_single, natval
-from pfmon.engine.ia64.memory.map cimport PROTECT_READ, UM_BE, probe, readable
-from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, deferral, fault_here, update_base)
-from pfmon.stream.words cimport Mark
+from pfmon.engine.ia64.core.cpu cimport FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at
 from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.floating_point.format_conversion cimport from_double, from_significand, from_single, natval
+from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, deferral, fault_here, update_base
+from pfmon.engine.ia64.memory.memory_map cimport PROTECT_READ, UM_BE, probe, readable
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream.stream_words cimport Mark
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef enum Form:
     INTEGER = 1
@@ -168,7 +166,7 @@ cdef int lfetch_fault_register(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     for completer, (base, plain, update, kind) in PAIRS.items():
         for form, (letter, size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():
             for hint, (locality, flags) in HINTS.items():

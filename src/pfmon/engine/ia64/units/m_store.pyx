@@ -1,19 +1,18 @@
 """The memory unit's integer stores (M4, M5, st16) and semaphores (M16, M17) (SDM volume 3, st, xchg, cmpxchg)."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
 from pfmon.engine.ia64.core.alat cimport alat_store
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, unlikely)
-from pfmon.engine.ia64.memory.map cimport (
-    PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
+from pfmon.engine.ia64.core.cpu cimport FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, unlikely
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.memory.memory_map cimport (
+    PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 # Locality hints by field value (volume 3, tables 4-35 and 4-40).
 HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
@@ -195,7 +194,7 @@ ORDERS = {"acq": as_int(AccessFlag.ACCESS_ACQUIRE), "rel": as_int(AccessFlag.ACC
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     stores = (
         (<size_t>&st1, <size_t>&st1_immediate),
         (<size_t>&st2, <size_t>&st2_immediate),

@@ -9,20 +9,19 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.engine.ia64.core.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remove, float_tag, general_tag
 from pfmon.engine.ia64.core.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION,
-    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go,
-    mark_at, set_nat, unlikely)
-from pfmon.engine.ia64.floating_point.memory cimport is_natval
-from pfmon.engine.ia64.memory.map cimport (
-    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
-from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
+    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, FAULT_RESERVED_REGISTER_FIELD,
+    STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go, mark_at, set_nat, unlikely)
 from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
-from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.ia64 cimport Ia64Kind
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.floating_point.format_conversion cimport is_natval
+from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
+from pfmon.engine.ia64.memory.memory_map cimport (
+    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
+from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream.stream_words cimport Mark
 
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
@@ -299,7 +298,7 @@ PRIVILEGED = (
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
     row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
         emit="check",

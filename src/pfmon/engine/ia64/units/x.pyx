@@ -3,12 +3,12 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
-from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.kinds cimport Kind
 from pfmon.engine.ia64.core.predicates cimport write_if_qualified
+from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
+from pfmon.stream.instruction_kinds cimport Kind
 
-from pfmon.engine.ia64.encodings.guarded import guarded
-from pfmon.engine.ia64.encodings.rows import row
+from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.engine.ia64.encodings.predicated_handlers import guarded
 
 
 cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
@@ -30,7 +30,7 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """The rows of the instructions above (rows.py)."""
+    """The rows of the instructions above (encoding_rows.py)."""
     row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
     guarded(<size_t>&movl, <size_t>&movl_guarded)
     row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)

@@ -2,65 +2,65 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.calls.registry import HANDLERS
-from pfmon.engine.ia64.linux.numbers import NAMES
+from pfmon.engine.ia64.linux.calls.syscall_table import HANDLERS
+from pfmon.engine.ia64.linux.syscall_numbers import NAMES
 from pfmon.errors import LostError, reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.calls.registry import Handler
+    from pfmon.engine.ia64.linux.calls.syscall_table import Handler
 
 CALLS = {
-    "control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname",
-    "descriptors": "open openat creat close close_range dup dup2 dup3 fcntl memfd_create",
-    "directories": (
+    "sys_control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname",
+    "sys_descriptors": "open openat creat close close_range dup dup2 dup3 fcntl memfd_create",
+    "sys_directories": (
         "getdents64 getdents getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
         "link linkat symlink symlinkat readlink readlinkat"
     ),
-    "events": (
+    "sys_events": (
         "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd eventfd2 timerfd_create "
         "timerfd_settime timerfd_gettime signalfd signalfd4 inotify_init inotify_init1 inotify_add_watch "
         "inotify_rm_watch"
     ),
-    "identity": (
+    "sys_identity": (
         "getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setreuid "
         "setresuid setgid setregid setresgid setgroups getpgid getsid setpgid setsid uname sysinfo "
         "sched_getaffinity sched_setaffinity getcpu old_getpagesize getrandom"
     ),
-    "io": (
+    "sys_io": (
         "read write pread64 pwrite64 readv writev preadv pwritev sendfile lseek ftruncate fallocate fsync "
         "fdatasync sync fadvise64 readahead pipe pipe2"
     ),
-    "limits": (
+    "sys_limits": (
         "getrlimit setrlimit prlimit64 getrusage getpriority setpriority sched_getscheduler "
         "sched_get_priority_max sched_get_priority_min sched_setscheduler sched_getparam sched_setparam "
         "sched_yield"
     ),
-    "locks": "flock",
-    "memory": (
+    "sys_locks": "flock",
+    "sys_memory": (
         "brk mmap mmap2 munmap mprotect pkey_mprotect mremap madvise msync mincore mlock mlock2 munlock mlockall "
         "munlockall"
     ),
-    "metadata": (
+    "sys_metadata": (
         "stat lstat fstat newfstatat statx access faccessat faccessat2 chmod fchmodat fchmod chown lchown "
         "fchownat fchown utimensat utimes futimesat truncate mknod mknodat umask statfs fstatfs"
     ),
-    "monitoring": "perfmonctl perf_event_open",
-    "posix_timers": "timer_create timer_settime timer_gettime timer_getoverrun timer_delete",
-    "processes": "clone2 clone execve execveat exit exit_group wait4 waitid",
-    "signals": (
+    "sys_monitoring": "perfmonctl perf_event_open",
+    "sys_posix_timers": "timer_create timer_settime timer_gettime timer_getoverrun timer_delete",
+    "sys_processes": "clone2 clone execve execveat exit exit_group wait4 waitid",
+    "sys_signals": (
         "rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait kill tkill tgkill "
         "rt_sigqueueinfo rt_tgsigqueueinfo sigaltstack rt_sigreturn"
     ),
-    "sockets": (
+    "sys_sockets": (
         "socket socketpair bind connect listen accept accept4 getsockname getpeername shutdown setsockopt "
         "getsockopt sendto send recvfrom recv sendmsg recvmsg sendmmsg recvmmsg"
     ),
-    "terminal": "ioctl",
-    "threads": "set_tid_address set_robust_list get_robust_list futex membarrier rseq getunwind",
-    "time": "clock_gettime clock_getres gettimeofday times nanosleep clock_nanosleep getitimer setitimer",
-    "tracing": "ptrace",
-    "waiting": "poll ppoll select pselect6",
+    "sys_terminal": "ioctl",
+    "sys_threads": "set_tid_address set_robust_list get_robust_list futex membarrier rseq getunwind",
+    "sys_time": "clock_gettime clock_getres gettimeofday times nanosleep clock_nanosleep getitimer setitimer",
+    "sys_tracing": "ptrace",
+    "sys_waiting": "poll ppoll select pselect6",
 }
 """The modules of this package, and the names of their system calls."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.layout import MAP_BASE, MAP_END
-from pfmon.engine.ia64.linux.limits import RLIMIT_MEMLOCK
-from pfmon.engine.ia64.linux.perfmon.structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
+from pfmon.engine.ia64.linux.perfmon.perfmon_structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
+from pfmon.engine.ia64.linux.rlimits import RLIMIT_MEMLOCK
+from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ LARGEST_ENTRY = BUFFER_ENTRY.size + 64 * U64.size
 SMALLEST = BUFFER_HEADER.size + LARGEST_ENTRY
 
 
-class Entry(NamedTuple):
+class FormatEntry(NamedTuple):
     """A sample: the task (process, thread), the overflowed PMD, its last reset value, the instruction, the time, the
     values of PMDs."""
 
@@ -56,7 +56,7 @@ class SamplingBuffer:
         self._used = BUFFER_HEADER.size
         self._write_header()
 
-    def add(self, entry: Entry) -> bool:
+    def add(self, entry: FormatEntry) -> bool:
         """Append a sample; returns whether the buffer is now full. A full buffer only counts the overflow."""
         if not self._is_full:
             process, thread = entry.task

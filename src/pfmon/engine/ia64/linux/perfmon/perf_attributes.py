@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 from struct import Struct
 
-from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.structures import U32
+from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.user import UserMemory
+    from pfmon.engine.ia64.linux.user_memory import UserMemory
 
 # type size config period sample_type read_format flags | wakeup bp_type config1 config2 branches regs_user
 # | stack_user clock regs_intr aux_watermark max_stack reserved aux_sample_size reserved sig_data
@@ -31,7 +31,7 @@ HIGHEST_RATE = 100_000
 """Samples per second, at most (kernel.perf_event_max_sample_rate)."""
 
 
-class Attributes(NamedTuple):
+class PerfEventAttr(NamedTuple):
     """The supported fields of an attribute. ``period`` is a frequency with FREQUENCY."""
 
     type: int
@@ -60,7 +60,7 @@ class Attributes(NamedTuple):
         return user | (0 if self.flags & EXCLUDE_KERNEL else 1)
 
 
-def read_attributes(user: UserMemory, address: int) -> Attributes:
+def read_attributes(user: UserMemory, address: int) -> PerfEventAttr:
     """The attribute at an address, of any version. OSError: EINVAL; E2BIG for a size or fields unknown to Linux 6.1:
     the known size is then written to the attribute."""
     size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
@@ -77,7 +77,7 @@ def read_attributes(user: UserMemory, address: int) -> Attributes:
         fail(errno.EINVAL)
     if period > HIGHEST_RATE if flags & FREQUENCY else period >> 63:
         fail(errno.EINVAL)
-    return Attributes(kind, config, period, sample_type, read_format, flags, wakeup, clock)
+    return PerfEventAttr(kind, config, period, sample_type, read_format, flags, wakeup, clock)
 
 
 def _too_big(user: UserMemory, address: int) -> None:

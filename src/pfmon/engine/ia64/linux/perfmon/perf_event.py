@@ -14,33 +14,33 @@ from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
     FORMAT_RUNNING,
     PINNED,
 )
-from pfmon.engine.ia64.linux.perfmon.perf_sources import Clock
+from pfmon.engine.ia64.linux.perfmon.perf_sources import ClockSource
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
+    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
     from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
-    from pfmon.engine.ia64.linux.perfmon.perf_ring import Ring
-    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+    from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
     from pfmon.engine.ia64.linux.perfmon.perf_sources import Source
 
 MASK = (1 << 64) - 1
 SECOND = 1_000_000_000
 
 
-class Total(NamedTuple):
+class PerfTotal(NamedTuple):
     """A count, and the times that an event was enabled and on the PMU."""
 
     value: int
     enabled: int
     running: int
 
-    def plus(self, other: Total) -> Total:
+    def plus(self, other: PerfTotal) -> PerfTotal:
         """The sum of both."""
-        return Total(*(one + more for one, more in zip(self, other, strict=True)))
+        return PerfTotal(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 class PerfEvent:
@@ -49,7 +49,7 @@ class PerfEvent:
     def __init__(
         self,
         number: int,
-        attributes: Attributes,
+        attributes: PerfEventAttr,
         source: Source,
         leader: PerfEvent | None,
         thread: int,
@@ -81,15 +81,15 @@ class PerfEvent:
         self.last_sample = 0
         self.limit = 0
         """Overflows before it is disabled; 0: unlimited."""
-        self.ring: Ring | None = None
+        self.ring: PerfRing | None = None
         self.lost = 0
         self.unseen = 0
         """Samples since the last wakeup of pollers."""
         self.root = self
         """The opened event, for a copy inherited by a child process (perf_inherit.py)."""
-        self.copies: list[tuple[Schedule, PerfEvent]] = []
+        self.copies: list[tuple[PerfScheduler, PerfEvent]] = []
         """Its copies in running child processes."""
-        self.ended = Total(0, 0, 0)
+        self.ended = PerfTotal(0, 0, 0)
         """Totals of its copies in ended child processes."""
 
     @property
@@ -114,9 +114,9 @@ class PerfEvent:
         return self.source if isinstance(self.source, PmuEvent) else None
 
     @property
-    def total(self) -> Total:
+    def total(self) -> PerfTotal:
         """Its total with those of child processes, as of their last update."""
-        total = Total(self.count, self.enabled, self.running).plus(self.ended)
+        total = PerfTotal(self.count, self.enabled, self.running).plus(self.ended)
         for _, copy in self.copies:
             total = total.plus(copy.total)
         return total
@@ -134,7 +134,7 @@ class PerfEvent:
         self.enabled += passed
         if self.pmu_event is None or self.pmd is not None:
             self.running += passed
-        if self.source is Clock:
+        if self.source is ClockSource:
             self.count += passed
 
     def start_clock(self, used: int, now: int) -> None:

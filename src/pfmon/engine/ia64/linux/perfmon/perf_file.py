@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.notifying import NotifyingFile
+from pfmon.engine.ia64.linux.fasync import NotifyingFile
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import HIGHEST_RATE, INHERIT
-from pfmon.engine.ia64.linux.perfmon.perf_ring import Ring
+from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
 from pfmon.engine.ia64.linux.structures import U64
-from pfmon.engine.ia64.linux.user import int32
+from pfmon.engine.ia64.linux.syscall_errors import fail
+from pfmon.engine.ia64.linux.user_memory import int32
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
-    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
     from pfmon.engine.ia64.linux.process import Process
 
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
@@ -28,7 +28,7 @@ GROUP = 1
 class PerfFile(NotifyingFile):
     """The file of a perf event's descriptor."""
 
-    def __init__(self, process: Process, event: PerfEvent, schedule: Schedule) -> None:
+    def __init__(self, process: Process, event: PerfEvent, schedule: PerfScheduler) -> None:
         super().__init__(b"anon_inode:[perf_event]")
         self.event = event
         self.number = -1
@@ -45,7 +45,7 @@ class PerfFile(NotifyingFile):
                 schedule.remove(copy)
         super().release()
 
-    def tell_opener(self, code: int) -> None:
+    def notify_opener(self, code: int) -> None:
         """Send the signal requested by the opening process."""
         if not self._process.is_over:
             self.notify(self._process, self.number, code)
@@ -150,5 +150,5 @@ class PerfFile(NotifyingFile):
 
     def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
         """Set the ring's address."""
-        self.event.ring = Ring(process, start, length, protection)
+        self.event.ring = PerfRing(process, start, length, protection)
         self._schedule.update()

@@ -10,17 +10,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
     from pfmon.engine.ia64.linux.process import Process
 
 
-def forked(schedule: Schedule, child: Process) -> None:
+def forked(schedule: PerfScheduler, child: Process) -> None:
     """Give a child copies of its parent's groups whose leaders are inherited."""
-    from pfmon.engine.ia64.linux.perfmon.owners import owners_of
-    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
+    from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
 
     copies: list[PerfEvent] = []
-    own = Schedule(child)
+    own = PerfScheduler(child)
     for leader in schedule.in_order():
         if leader.attributes.flags & INHERIT:
             first = _copy(leader, own, None, child)
@@ -35,7 +35,7 @@ def forked(schedule: Schedule, child: Process) -> None:
     own.begin_in_child(copies)
 
 
-def _copy(event: PerfEvent, schedule: Schedule, leader: PerfEvent | None, child: Process) -> PerfEvent:
+def _copy(event: PerfEvent, schedule: PerfScheduler, leader: PerfEvent | None, child: Process) -> PerfEvent:
     root = event.root
     copy = PerfEvent(root.id, event.attributes, event.source, leader, child.thread.number, own=False)
     copy.root, copy.file = root, root.file

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.perfmon.owners import owners_of
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
     EXCLUDE_KERNEL,
     EXCLUSIVE,
@@ -21,13 +19,15 @@ from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
 from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
 from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
 from pfmon.engine.ia64.linux.perfmon.perf_samples import READ, SUPPORTED
-from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
 from pfmon.engine.ia64.linux.perfmon.perf_sources import source_of
+from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
+    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
 
@@ -53,7 +53,7 @@ def perf_event_open(process: Process, address: int, task: int, processor: int, g
     _check_samples(process, attributes)
     owners = owners_of(target)
     if owners.schedule is None:
-        owners.schedule = Schedule(target)
+        owners.schedule = PerfScheduler(target)
     schedule = owners.schedule
     source, leads = source_of(attributes), None if flags & NO_GROUP else leader
     event = PerfEvent(process.system.perf_events + 1, attributes, source, leads, thread.number, target is process)
@@ -90,7 +90,7 @@ def _target(process: Process, task: int, processor: int) -> Thread:
     return thread
 
 
-def _check_samples(process: Process, attributes: Attributes) -> None:
+def _check_samples(process: Process, attributes: PerfEventAttr) -> None:
     """Refuse unsupported sample fields."""
     if attributes.sample_type & READ and attributes.flags & INHERIT:
         fail(errno.EINVAL)
@@ -104,7 +104,7 @@ def _check_samples(process: Process, attributes: Attributes) -> None:
         fail(errno.EINVAL)
 
 
-def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: Schedule) -> None:
+def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: PerfScheduler) -> None:
     """Check a group: the leader leads itself and has the same task, its members are neither pinned nor exclusive.
     Software events are not sampled here."""
     if leader is not None and event.leader is not event:
@@ -115,7 +115,7 @@ def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: Schedule)
         fail(errno.EOPNOTSUPP)
 
 
-def _check_pmu(process: Process, schedule: Schedule, event: PerfEvent) -> None:
+def _check_pmu(process: Process, schedule: PerfScheduler, event: PerfEvent) -> None:
     """Check that the event can be counted, and that its group fits on the PMU."""
     owners_of(process).take_for_perf()
     assert process.pmu and event.pmu_event

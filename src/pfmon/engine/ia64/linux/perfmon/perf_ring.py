@@ -24,7 +24,7 @@ LOST = Struct("<2Q")
 READ, WRITE = 1, 2
 
 
-class Counter(NamedTuple):
+class MappedCounter(NamedTuple):
     """Contents of the first page: the PMD to read at user level, the offset to add, times in nanoseconds."""
 
     pmd: int | None
@@ -33,7 +33,7 @@ class Counter(NamedTuple):
     running: int
 
 
-class Ring:
+class PerfRing:
     """One mapping. Without records (one page) it only describes the counter."""
 
     def __init__(self, process: Process, start: int, length: int, protection: int) -> None:
@@ -69,7 +69,7 @@ class Ring:
             return self.head
         return int(U64.unpack(self._memory.read(self._start + TAIL, U64.size))[0])
 
-    def describe(self, counter: Counter, width: int) -> None:
+    def describe(self, counter: MappedCounter, width: int) -> None:
         """Update the first page."""
         index = 0 if counter.pmd is None else counter.pmd + 1
         capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if index else 0)

@@ -6,12 +6,12 @@ share a counter.
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.notifying import POLL_HUP, POLL_IN
+from pfmon.engine.ia64.linux.fasync import POLL_HUP, POLL_IN
 from pfmon.engine.ia64.linux.perfmon import perf_inherit
+from pfmon.engine.ia64.linux.perfmon.kernel_registers import registers_of
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
-from pfmon.engine.ia64.linux.perfmon.perf_ring import Counter
+from pfmon.engine.ia64.linux.perfmon.perf_ring import MappedCounter
 from pfmon.engine.ia64.linux.perfmon.perf_samples import sample
-from pfmon.engine.ia64.linux.perfmon.registers import registers_of
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 
@@ -31,20 +31,20 @@ LEVELS = 0xF
 """PMC.plm of no level: the counter does not count."""
 
 
-class Slot(NamedTuple):
+class CounterSlot(NamedTuple):
     """The event of one counter, and the perf events that it serves: several, unless one samples."""
 
     counts: PmuEvent
     events: list[PerfEvent]
 
 
-class Schedule:
+class PerfScheduler:
     """The perf events of a process."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self.events: list[PerfEvent] = []
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, CounterSlot] = {}
         self._bases: dict[int, int] = {}
         self._order: list[PerfEvent] = []
         self._tick: int | None = None
@@ -71,7 +71,7 @@ class Schedule:
         else:
             event.leader.siblings.append(event)
         if event.pmu_event and self.uses_pmu:
-            self._pmu.tell(self.overflowed)
+            self._pmu.set_overflow_handler(self.overflowed)
         self.change()
 
     def remove(self, event: PerfEvent) -> None:
@@ -91,7 +91,7 @@ class Schedule:
         if used:
             self.change()
         if used and not self.uses_pmu and self._process.pmu:
-            self._pmu.tell(None)
+            self._pmu.set_overflow_handler(None)
 
     def end(self) -> None:
         """Stop all counting at process exit."""
@@ -115,7 +115,7 @@ class Schedule:
         for event in self.events:
             event.is_on |= bool(event.attributes.flags & ENABLE_ON_EXEC)
         if self.uses_pmu and self._process.pmu:
-            self._pmu.tell(self.overflowed)
+            self._pmu.set_overflow_handler(self.overflowed)
         self.change()
 
     def begin_in_child(self, events: list[PerfEvent]) -> None:
@@ -126,7 +126,7 @@ class Schedule:
             if event.leader is event:
                 self._order.append(event)
         if self.uses_pmu:
-            self._pmu.tell(self.overflowed)
+            self._pmu.set_overflow_handler(self.overflowed)
         self.change()
 
     def in_order(self) -> Iterable[PerfEvent]:
@@ -164,7 +164,7 @@ class Schedule:
             event.runs = event.thread == thread or bool(event.attributes.flags & INHERIT)
         for event in self.events:
             event.pmd = None
-        slots: list[Slot] = []
+        slots: list[CounterSlot] = []
         writes: dict[str, int] = {}
         pmds: list[int] = []
         waiting = False
@@ -183,7 +183,7 @@ class Schedule:
         self._program(dict(zip(pmds, slots, strict=True)), writes)
         self._tick = self._process.clock.processor() + TICK if waiting else None
         if self.uses_pmu:
-            self._pmu.alarm(None if self._tick is None else self._process.clock.instructions_until(self._tick))
+            self._pmu.set_timer(None if self._tick is None else self._process.clock.instructions_until(self._tick))
 
     def look(self) -> None:
         """Rotate groups, if due, when the program is stopped."""
@@ -215,7 +215,7 @@ class Schedule:
             offset -= self._bases[event.pmd]
         total = event.total
         shown = event.pmd if event.own else None
-        event.ring.describe(Counter(shown, offset, total.enabled, total.running), self._width)
+        event.ring.describe(MappedCounter(shown, offset, total.enabled, total.running), self._width)
 
     @property
     def _width(self) -> int:
@@ -223,7 +223,7 @@ class Schedule:
 
     # --- counters
 
-    def _assigned(self, slots: Sequence[Slot]) -> tuple[dict[str, int], list[int]] | None:
+    def _assigned(self, slots: Sequence[CounterSlot]) -> tuple[dict[str, int], list[int]] | None:
         """Registers that make these slots count, and the counters; None: they do not fit."""
         if not slots:
             return {}, []
@@ -235,7 +235,7 @@ class Schedule:
                 self._known[wanted] = None
         return self._known[wanted]
 
-    def _program(self, slots: dict[int, Slot], writes: dict[str, int]) -> None:
+    def _program(self, slots: dict[int, CounterSlot], writes: dict[str, int]) -> None:
         """Count with these counters, and no others, from here on."""
         if not slots and not self._slots:
             return
@@ -312,7 +312,7 @@ class Schedule:
             self._wake(event)
         last = event.limit == 1
         event.limit = max(0, event.limit - 1)
-        event.file.tell_opener(POLL_HUP if last else POLL_IN)
+        event.file.notify_opener(POLL_HUP if last else POLL_IN)
         if last:
             event.is_on = False
         return last
@@ -343,13 +343,13 @@ class Schedule:
         self._pmu.watch([pmd for pmd, slot in self._slots.items() if _samples(slot)])
 
 
-def _samples(slot: Slot) -> bool:
+def _samples(slot: CounterSlot) -> bool:
     return slot.events[0].attributes.samples
 
 
-def _slots(*several: Iterable[PerfEvent]) -> list[Slot]:
+def _slots(*several: Iterable[PerfEvent]) -> list[CounterSlot]:
     """A slot for each event; equal events that do not sample share one."""
-    slots: list[Slot] = []
+    slots: list[CounterSlot] = []
     for events in several:
         for event in events:
             counts = event.pmu_event
@@ -359,5 +359,5 @@ def _slots(*several: Iterable[PerfEvent]) -> list[Slot]:
             if same and not event.attributes.samples:
                 same[0].events.append(event)
             else:
-                slots.append(Slot(counts, [event]))
+                slots.append(CounterSlot(counts, [event]))
     return slots

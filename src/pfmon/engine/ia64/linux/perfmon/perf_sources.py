@@ -6,11 +6,11 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.api import PmuEvent
-from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.syscall_errors import fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
+    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
 
 HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
 """Types of events. Tracepoints and breakpoints, 2 and 5, are not supported."""
@@ -30,23 +30,23 @@ CODE, UMASK, THRESHOLD = 0xFF, 0xF00, 0x70000
 """Fields of a raw event: event code, unit mask, threshold, at other positions in the PMCs."""
 
 
-class Clock:
+class ClockSource:
     """Counts the task's nanoseconds."""
 
 
-class Never:
+class ZeroSource:
     """Counts nothing."""
 
 
-Source = PmuEvent | type[Clock] | type[Never]
+Source = PmuEvent | type[ClockSource] | type[ZeroSource]
 
 
-def source_of(attributes: Attributes) -> Source:
+def source_of(attributes: PerfEventAttr) -> Source:
     """The source of an attribute's event. OSError (ENOENT, EINVAL): unknown event."""
     if attributes.type == SOFTWARE:
         if attributes.config in CLOCKS:
-            return Clock
-        return Never if attributes.config in NEVER else fail(errno.ENOENT)
+            return ClockSource
+        return ZeroSource if attributes.config in NEVER else fail(errno.ENOENT)
     if attributes.type == HARDWARE:
         event = PmuEvent(_generic(attributes.config), 0, 0, 0, attributes.levels)
     elif attributes.type == CACHE:
@@ -58,7 +58,7 @@ def source_of(attributes: Attributes) -> Source:
         event = PmuEvent("", config & CODE, (config & UMASK) >> 8, (config & THRESHOLD) >> 16, attributes.levels)
     else:
         fail(errno.ENOENT)
-    return event if attributes.levels else Never
+    return event if attributes.levels else ZeroSource
 
 
 def _generic(number: int) -> str:

@@ -3,22 +3,22 @@ perfmon_mckinley.h, perfmon_montecito.h)."""
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.perfmon.registers import CONTROL
-from pfmon.engine.ia64.linux.perfmon.structures import OVERFLOW_NOTIFY, RANDOM
+from pfmon.engine.ia64.linux.perfmon.kernel_registers import CONTROL
+from pfmon.engine.ia64.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pfmon.engine.ia64.linux.perfmon.context import Context
-    from pfmon.engine.ia64.linux.perfmon.structures import RegisterArgument
+    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
+    from pfmon.engine.ia64.linux.perfmon.perfmon_structures import RegisterArgument
 
 OVERFLOW_INTERRUPT = 1 << 5
 ENABLE = 1 << 23
 """PMC4 of Itanium 2: the PMU is clocked."""
 
 
-def accepted(context: Context, pmu: str, wanted: RegisterArgument) -> int | None:
+def accepted(context: PerfmonContext, pmu: str, wanted: RegisterArgument) -> int | None:
     """The value for the PMC; None: it is refused."""
     register = context.registers.pmcs.get(wanted.number)
     if register is None or register.kind == CONTROL:

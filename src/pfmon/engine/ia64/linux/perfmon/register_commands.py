@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.perfmon.context import DEBUG_REGISTERS, LOADED, MASKED
-from pfmon.engine.ia64.linux.perfmon.owners import owners_of
-from pfmon.engine.ia64.linux.perfmon.pmc_rules import accepted
-from pfmon.engine.ia64.linux.perfmon.registers import registers_of
-from pfmon.engine.ia64.linux.perfmon.structures import (
+from pfmon.engine.ia64.linux.perfmon.kernel_registers import registers_of
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED
+from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
     DEBUG_REGISTER,
     FEATURES,
     REGISTER,
@@ -18,13 +15,16 @@ from pfmon.engine.ia64.linux.perfmon.structures import (
     VERSION,
     RegisterArgument,
 )
+from pfmon.engine.ia64.linux.perfmon.pmc_rules import accepted
+from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.ia64.linux.syscall_errors import fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pfmon.engine.ia64.linux.perfmon.context import Context
-    from pfmon.engine.ia64.linux.perfmon.monitor import Monitor
+    from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
+    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
     from pfmon.engine.ia64.linux.process import Process
 
 BREAKPOINT_IS_ON = {"ibr": 1 << 63, "dbr": 3 << 62}
@@ -46,7 +46,7 @@ def _each(argument: bytearray, take: Callable[[RegisterArgument], RegisterArgume
         argument[place : place + REGISTER.size] = answer.answered(0).pack()
 
 
-def _monitor(context: Context) -> Monitor | None:
+def _monitor(context: PerfmonContext) -> ContextMonitor | None:
     """The context's monitor; None: it is unloaded, and written values stay in the context."""
     if context.state != LOADED:
         return None
@@ -55,7 +55,7 @@ def _monitor(context: Context) -> Monitor | None:
     return owners_of(context.target).monitors[context]
 
 
-def write_pmcs(process: Process, context: Context, argument: bytearray) -> None:
+def write_pmcs(process: Process, context: PerfmonContext, argument: bytearray) -> None:
     """PFM_WRITE_PMCS."""
     monitor, written, before = _monitor(context), {}, dict(context.pmcs)
 
@@ -85,7 +85,7 @@ def write_pmcs(process: Process, context: Context, argument: bytearray) -> None:
                 monitor.resume()
 
 
-def write_pmds(process: Process, context: Context, argument: bytearray) -> None:
+def write_pmds(process: Process, context: PerfmonContext, argument: bytearray) -> None:
     """PFM_WRITE_PMDS."""
     monitor = _monitor(context)
 
@@ -110,13 +110,13 @@ def write_pmds(process: Process, context: Context, argument: bytearray) -> None:
             monitor.resume()
 
 
-def _is_new(context: Context, number: int) -> None:
+def _is_new(context: PerfmonContext, number: int) -> None:
     """Exclude a value written while the context is masked from the reset at its restart."""
     if context.state == MASKED and context.counts(number):
         context.overflowed &= ~(1 << number)
 
 
-def read_pmds(process: Process, context: Context, argument: bytearray) -> None:
+def read_pmds(process: Process, context: PerfmonContext, argument: bytearray) -> None:
     """PFM_READ_PMDS: PMDs used by the context. Capture registers have a value only on the PMU."""
     monitor = _monitor(context)
 
@@ -144,18 +144,18 @@ def reset_values(process: Process, argument: bytearray, _: bytes) -> None:
     _each(argument, take)
 
 
-def write_ibrs(process: Process, context: Context, argument: bytearray) -> None:
+def write_ibrs(process: Process, context: PerfmonContext, argument: bytearray) -> None:
     """PFM_WRITE_IBRS: ranges of code."""
     _write_debug_registers(process, context, argument, "ibr", context.ibrs)
 
 
-def write_dbrs(process: Process, context: Context, argument: bytearray) -> None:
+def write_dbrs(process: Process, context: PerfmonContext, argument: bytearray) -> None:
     """PFM_WRITE_DBRS: ranges of data."""
     _write_debug_registers(process, context, argument, "dbr", context.dbrs)
 
 
 def _write_debug_registers(
-    process: Process, context: Context, argument: bytearray, file: str, values: list[int]
+    process: Process, context: PerfmonContext, argument: bytearray, file: str, values: list[int]
 ) -> None:
     """Breakpoint registers are address ranges here, never breakpoints."""
     monitor = _monitor(context)

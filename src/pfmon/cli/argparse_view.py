@@ -1,0 +1,33 @@
+"""The options as an argparse parser, for tools that need one. option_parsing.py parses command lines, as getopt
+does."""
+
+from __future__ import annotations
+
+from argparse import REMAINDER, ArgumentParser
+
+from pfmon.cli.command_line import CONCERNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Action
+    from collections.abc import Callable
+
+
+def argument_parser(tell: Callable[[str, Action], None] = lambda name, action: None) -> ArgumentParser:
+    """Return a parser with every option, by topic; ``tell`` is called with the name and action of each option, of
+    "program" and of "argument"."""
+    parser = ArgumentParser("pfmon", add_help=False)
+    for concern in CONCERNS:
+        group = parser.add_argument_group(concern.TITLE)
+        for option in concern.OPTIONS:
+            names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"]
+            text = option.help.replace("%", "%%")
+            if option.value:
+                values = "?" if option.optional else None
+                action = group.add_argument(*names, help=text, metavar=option.value, nargs=values, action="append")
+            else:
+                action = group.add_argument(*names, help=text, action="store_true")
+            tell(option.long, action)
+    tell("program", parser.add_argument("program", nargs="?"))
+    tell("argument", parser.add_argument("argument", nargs=REMAINDER))
+    return parser

@@ -1,0 +1,185 @@
+"""Find all mistakes of a command line; loaded only after the first mistake.
+
+The first mistake is always reported. Further ones are found by checking each option, rule, event and file separately,
+without running anything. A mistake that names an option of an earlier mistake is left out, as it may follow from that
+one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from pfmon.cli import baseline_options, coupled_options, progress_options, sampling_options
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.command_line import CONCERNS, a_program_is_given
+from pfmon.cli.file_name_templates import FILES
+from pfmon.cli.option_parsing import parse
+from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written
+from pfmon.engine import api
+from pfmon.errors import PfmonError
+from pfmon.library.command_program import find_program, interpreted
+from pfmon.library.machine_selection import take_pmu_of_program
+from pfmon.library.option_checks import no_program_is_given, rules
+from pfmon.pmu import get, names
+from pfmon.pmu.derived import load_derived, plan
+from pfmon.pmu.options import event_options
+from pfmon.pmu.request import Request
+from pfmon.session.event_patterns import EXPRESSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pfmon.cli.option_parsing import ParsedOption
+    from pfmon.pmu.model import PmuModel
+
+    Check = tuple[str, Callable[[], object]]
+    """The subject of a check, and the check."""
+
+NAMED = r"(?<![\w-])--?[a-zA-Z][\w-]*"
+"""Matches an option within a message."""
+LETTERS = {f"-{option.short}": f"--{option.long}" for one in CONCERNS for option in one.OPTIONS if option.short}
+
+
+class _FoundErrors:
+    """The mistakes found so far, in the order of their report."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._named: set[str] = set()
+
+    def take(self, error: PfmonError) -> None:
+        """Add a mistake that follows from no other."""
+        if str(error) not in self.texts:
+            self.texts.append(str(error))
+
+    def take_misread(self, error: PfmonError) -> None:
+        """Add a mistake in an option's value, which is therefore unknown to later checks."""
+        self.take(error)
+        self._named |= _options_in(str(error))
+
+    def attempt(self, subject: str, check: Callable[[], object]) -> None:
+        """Run a check and add its error, unless it may follow from an earlier mistake or one with the same ``subject``
+        ("": none)."""
+        if subject and any(subject in text for text in self.texts):
+            return
+        try:
+            check()
+        except PfmonError as error:
+            if not self._named & _options_in(str(error)):
+                self.take(error)
+
+
+def _options_in(text: str) -> set[str]:
+    return {LETTERS.get(name, name) for name in re.findall(NAMED, text)}
+
+
+def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
+    """Return a line for each mistake of a command line; ``first`` is the one that was raised."""
+    found = _FoundErrors()
+    config = CommandConfig()
+    owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
+    misread: list[str] = []
+
+    def misreads(error: PfmonError, word: str) -> None:
+        found.take_misread(error)
+        misread.append(word)
+
+    given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words, misreads)
+    for one in given:
+        try:
+            owner[one.name].apply(config, one)
+        except PfmonError as error:
+            found.take_misread(error)
+    found.take(first)
+    # The next word may be an unknown option's value instead of the program, so the program is not checked.
+    certain = all("=" in word for word in misread)
+    for subject, check in _checks(config, command if certain else None):
+        found.attempt(subject, check)
+    return [_as_typed(text, given) for text in found.texts]
+
+
+def _checks(config: CommandConfig, command: Sequence[str] | None) -> Iterator[Check]:
+    """Yield the checks that need no run. ``command``: None if unknown."""
+    if config.action not in ("", "check"):
+        return  # other actions use neither events nor files
+    for rule in (sampling_options.check, baseline_options.check, progress_options.check, coupled_options.check):
+        yield "", partial(rule, config)
+    for check in rules(config, asks=bool(config.action)):
+        yield "", check
+    yield from _events(config, command or ())
+    if command is not None and not config.action:
+        yield "", partial(a_program_is_given, config, command)
+        yield "", partial(no_program_is_given, config, command)
+    for words in (config.smt, command or ()):
+        if words:
+            yield words[0], partial(_look_at, words)
+    yield "", partial(append_wants_a_file, config.outfile, config.append)
+    yield from _files(config)
+
+
+def _events(config: CommandConfig, command: Sequence[str]) -> Iterator[Check]:
+    """Yield a check of each event (the PMU, or if that is unknown any PMU, has it) and of each event set (it can be
+    counted)."""
+    pmus = _pmus(config, command)
+    plain = [name for name in config.events if not (config.unlimited or name == "all" or EXPRESSION & set(name))]
+    unknown = [name for name in dict.fromkeys(plain) if not any(_knows(pmu, name) for pmu in pmus)]
+    for name in unknown:
+        event = name.partition(":")[0]
+        yield f"event {event!r}", partial(plan, get(pmus[0]).events, [event])
+    if unknown or len(pmus) > 1 or len(plain) < len(config.events):
+        return
+    for one in config.sets:
+        yield "", partial(event_options, one.events, one.event_thresholds, one.priv_levels, one.insn_sets)
+        yield "", partial(_program, get(pmus[0]), one.events)
+
+
+def _knows(pmu: str, name: str) -> bool:
+    event = name.partition(":")[0]
+    return event in get(pmu).events or event.upper() in load_derived(pmu)
+
+
+def _program(model: PmuModel, events: Sequence[str]) -> None:
+    request = Request(tuple(event_options(events)))
+    model.fulfil(plan(model.events, request.events).request(request))
+
+
+def _pmus(config: CommandConfig, command: Sequence[str]) -> list[str]:
+    """Return the PMU in use; all PMUs if it depends on an unknown program."""
+    if config.pmu_given or config.machine or (config.action and not command):
+        return [config.pmu]
+    instructions = None
+    try:
+        instructions = api.instruction_set_of(find_program(command[0])) if command else None
+        take_pmu_of_program(config, instructions)
+    except PfmonError:  # reported by the check of the program
+        pass
+    return names() if instructions is None else [config.pmu]
+
+
+def _look_at(command: Sequence[str]) -> None:
+    """Raise PfmonError if the program cannot be run."""
+    from pfmon.program import image
+
+    path = find_program(interpreted(command)[0])
+    if api.instruction_set_of(path) is None:  # qemu loads the others
+        image.load(path)
+
+
+def _files(config: CommandConfig) -> Iterator[Check]:
+    """Yield a check of each output file."""
+    for option, field in FILES.items():
+        path = getattr(config, field)
+        if path and path != STANDARD:
+            yield f"--{option}={path}", partial(check_can_be_written, path, f"--{option}={path}")
+    for name, path in config.exports:
+        yield f"--export={name}:{path}", partial(check_can_be_written, path, f"--export={name}:{path}")
+
+
+def _as_typed(text: str, given: Sequence[ParsedOption]) -> str:
+    """Return a message with options spelled as the user typed them: --inv for --inverse-irange."""
+    for one in given:
+        if one.typed and one.typed != f"--{one.name}":
+            text = re.sub(rf"(?<![\w-])--{one.name}(?![\w-])", one.typed, text)
+    return text

@@ -1,0 +1,200 @@
+"""Run two programs on the two hardware threads of one core; print each one's counts and its share of the core."""
+
+from __future__ import annotations
+
+import gc
+import json
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+
+from pfmon.atomic_write import WholeFile
+from pfmon.cli.count import counted_text, print_death, programmed
+from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
+from pfmon.cli.run_termination import stopping
+from pfmon.cli.said import say
+from pfmon.errors import LostError, reason
+from pfmon.library.coupled_programs import PreparedCore, of_thread
+from pfmon.library.standard_streams import DEVNULL, Files
+from pfmon.report.coupled_report import core_text, cpi_text, thread_line
+from pfmon.report.header import occasion, occasion_lines, run_lines
+from pfmon.report.run_times import times_line
+from pfmon.session.run_plan import Times
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pfmon.cli.command_config import CommandConfig
+    from pfmon.cli.sample_output import SampleOutput
+    from pfmon.library.coupled_programs import CoreRun, OnSamples
+    from pfmon.library.prepared_run import Prepared
+    from pfmon.library.run_result import Run
+
+
+def run(config: CommandConfig, command: Sequence[str]) -> int:
+    """Run the program of --smt beside ``command``; either may be a recording. Return the exit status of ``command``.
+    Raises PfmonError before the programs start."""
+    timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
+    with _output(config.smt_output) as output:
+        silent = DEVNULL if config.no_cmd_output else None
+        first = Files(DEVNULL, silent if output is None else output, silent)
+        files = (Files(None, silent, silent), Files()) if config.smt_threads else (first, Files(None, silent, silent))
+        ends = _RunNotices(config)
+        commands, replays = [config.smt, command], [config.smt_replay, config.replay]
+        if config.smt_threads:
+            commands, replays = [command, command], [config.replay, config.replay]
+        prepared = PreparedCore(config, commands, files, replays, ends.on_notice)
+        try:
+            results = ResultOutput(config.outfile, config.append, structured=config.json)
+            samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
+        except BaseException:
+            prepared.close()
+            raise
+        ends.begin(prepared.threads, results)
+        if not gc.isenabled():  # __main__.command() disabled it; all modules are loaded now
+            gc.freeze()
+            gc.enable()
+        try:
+            with stopping(prepared.stop, timeout):
+                done = prepared.run([one.take for one in samples])
+        except BaseException:
+            for one in samples:
+                one.abandon()
+            prepared.close()
+            raise
+    ends.print_results(done.threads)
+    outputs = Outputs()
+    for one, of in zip(samples, done.threads, strict=True):
+        outputs.write(partial(one.finish, of))
+    outputs.write(lambda: results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual)))
+    return outputs.status(done.threads[1].status)
+
+
+@contextmanager
+def _output(path: str) -> Iterator[int | None]:
+    """Open the file of --smt-output, which keeps its content if the run fails; yield its descriptor, None without
+    it."""
+    if not path:
+        yield None
+        return
+    check_can_be_written(path, f"--smt-output={path}")
+    whole = WholeFile(path)
+    try:
+        yield whole.file.fileno()
+    except BaseException:
+        whole.abandon()
+        raise
+    try:
+        whole.finish()
+    except OSError as error:
+        raise LostError(f"--smt-output={path}: {reason(error)}") from None
+
+
+class _ThreadSamples:
+    """Writes one thread's samples to its own files; keeps printed text until both threads have ended."""
+
+    def __init__(self, config: CommandConfig, prepared: Prepared, number: int) -> None:
+        self._texts: list[str] = []
+        self._samples: SampleOutput | None = None
+        self.take: OnSamples = None
+        if prepared.session.plan.sampling is None or config.json:
+            return
+        from pfmon.cli.sample_output import SampleOutput  # as for one program: most runs have none
+
+        own = copy(config)
+        own.smpl_outfile = of_thread(config.smpl_outfile, number)
+        own.exports = [(name, of_thread(path, number)) for name, path in config.exports]
+        self._samples = SampleOutput(own, prepared, self._texts.append)
+        self.take = self._samples.take
+
+    def finish(self, done: Run) -> None:
+        """End the output after the last sample."""
+        if self._samples:
+            self._samples.finish(done)
+
+    def abandon(self) -> None:
+        """Discard the output of a failed run."""
+        if self._samples:
+            self._samples.abandon()
+
+    @property
+    def text(self) -> str:
+        """The text to print."""
+        return "".join(self._texts)
+
+
+class _RunNotices:
+    """Prints a run's messages on standard error: before, during and after the run."""
+
+    def __init__(self, config: CommandConfig) -> None:
+        self._config = config
+        self._heard: list[tuple[int, str]] = []
+        self.notes: list[list[str]] = []
+        """By thread: notes on its setup."""
+
+    def on_notice(self, number: int, notice: str) -> None:
+        """Print a thread's notice at once."""
+        self._heard.append((number, notice))
+        say(f"thread {number}: {notice}")
+
+    def begin(self, threads: Sequence[Prepared], results: ResultOutput) -> None:
+        """Print the messages about the setup."""
+        self.notes = [[*one.notes, *one.inexact] for one in threads]
+        verbose = self._config.verbose
+        _print_each([one.notes for one in threads] if verbose else self.notes)
+        if threads[0].usual:
+            events = " and ".join(event.name for event in threads[0].session.plan.requests[0].events)
+            say(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
+        for number, one in enumerate(threads):
+            if verbose and one.session.counting:
+                results.said(f"# thread {number}\n{programmed(one)}")
+
+    def print_results(self, threads: Sequence[Run]) -> None:
+        """Print the messages about the threads' ends."""
+        for number, run in enumerate(threads):
+            if run.death:
+                print_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
+            elif run.status and not run.stopped and not number and not self._config.smt_threads:
+                say(f"thread 0's program ended with exit status {run.status}")
+        stopped = {run.stopped for run in threads}
+        if "timeout" in stopped:
+            say("--session-timeout ended the programs; the counts are those so far")
+        elif stopped != {""}:
+            say("interrupted; the counts are those so far")
+        known = [{*own, *(text for of, text in self._heard if of == number)} for number, own in enumerate(self.notes)]
+        _print_each([[note for note in run.notes if note not in of] for run, of in zip(threads, known, strict=True)])
+
+
+def _print_each(notes: Sequence[Sequence[str]]) -> None:
+    """Print each thread's notes; notes of both threads once."""
+    both = [note for note in notes[0] if note in notes[1]]
+    for note in both:
+        say(note)
+    for number, own in enumerate(notes):
+        for note in own:
+            if note not in both:
+                say(f"thread {number}: {note}")
+
+
+def _text(
+    config: CommandConfig, done: CoreRun, samples: Sequence[_ThreadSamples], notes: Sequence[Sequence[str]], usual: bool
+) -> str:
+    """Return the results in the format that the options select."""
+    if config.json:
+        return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"
+    text = occasion_lines() if config.with_header else ""
+    if config.show_time:
+        text += times_line(Times(*map(max, *(run.times for run in done.threads))))
+    unit = "core" if config.cores > 1 else "thread"
+    lines = [thread_line(number, run.command, run.status, run.signal, unit) for number, run in enumerate(done.threads)]
+    reports = [run.cpi for run in done.threads if run.cpi]
+    for number, run in enumerate(done.threads):
+        body = run_lines(run.pmu, run.command, run.programming, notes[number]) if config.with_header else ""
+        body += samples[number].text
+        body += "" if reports else counted_text(config, run, usual)
+        text += f"{lines[number]}{body}" if body or (run.sampled and not config.smpl_outfile) else ""
+    if reports:
+        return text + cpi_text(done.cycles, reports, lines, config.number_style)
+    printed = not done.threads[0].sampled or config.smpl_print_counts
+    return text + core_text(done.cycles, config.number_style) if printed else text

@@ -1,0 +1,110 @@
+"""Option parsing as by GNU getopt_long: unique prefixes, ``--name=value`` or ``--name value``, grouped short options,
+optional values attached to their option; parsing ends at the first word that is no option."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+class Option(NamedTuple):
+    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
+    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it."""
+
+    long: str
+    help: str
+    value: str = ""
+    short: str = ""
+    optional: bool = False
+    pmus: tuple[str, ...] = ()
+    of_set: bool = False
+
+
+class ParsedOption(NamedTuple):
+    """An option on the command line; ``value`` is None without a value; ``typed`` is the user's spelling."""
+
+    name: str
+    value: str | None
+    typed: str = ""
+
+
+def parse(
+    options: Iterable[Option], words: Sequence[str], mistaken: Callable[[PfmonError, str], None] | None = None
+) -> tuple[list[ParsedOption], list[str]]:
+    """Return the options at the beginning of ``words``, in order, and the remaining words. Raises PfmonError, or calls
+    ``mistaken`` with the error and its word, and continues."""
+    table = list(options)
+    rest = list(words)
+    given: list[ParsedOption] = []
+    while rest:
+        word = rest[0]
+        if word == "--":
+            return given, rest[1:]
+        if word == "-" or not word.startswith("-"):
+            break
+        rest.pop(0)
+        try:
+            given += [_long(table, word[2:], rest)] if word.startswith("--") else _short(table, word[1:], rest)
+        except PfmonError as error:
+            if mistaken is None:
+                raise
+            mistaken(error, word)
+    return given, rest
+
+
+def _long(table: list[Option], text: str, rest: list[str]) -> ParsedOption:
+    name, equals, value = text.partition("=")
+    option = _named(table, name)
+    if not option.value:
+        if equals:
+            raise PfmonError(f"option --{name} takes no value")
+        return ParsedOption(option.long, None, f"--{name}")
+    if equals:
+        return ParsedOption(option.long, value, f"--{name}")
+    return ParsedOption(option.long, None if option.optional else _next(f"--{name}", option, rest), f"--{name}")
+
+
+def _named(table: list[Option], name: str) -> Option:
+    matches = [option for option in table if option.long.startswith(name)]
+    exact = [option for option in matches if option.long == name]
+    if exact:
+        return exact[0]
+    if len(matches) == 1:
+        from pfmon.cli.hp_options import INSTEAD, unknown  # options are seldom shortened
+
+        if name in INSTEAD:
+            raise unknown(f"--{name}", ())
+        return matches[0]
+    if matches:
+        choices = ", ".join(f"--{option.long}" for option in matches)
+        raise PfmonError(f"option --{name} is ambiguous: {choices}")
+    from pfmon.cli.hp_options import unknown  # most command lines are right
+
+    raise unknown(f"--{name}", [option.long for option in table])
+
+
+def _short(table: list[Option], letters: str, rest: list[str]) -> list[ParsedOption]:
+    given = []
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        option = next((option for option in table if option.short == letter), None)
+        if option is None:
+            from pfmon.cli.hp_options import unknown  # as above
+
+            raise unknown(f"-{letter}", [])
+        if not option.value:
+            given.append(ParsedOption(option.long, None, f"-{letter}"))
+            continue
+        value = letters or (None if option.optional else _next(f"-{letter}", option, rest))
+        return [*given, ParsedOption(option.long, value, f"-{letter}")]
+    return given
+
+
+def _next(shown: str, option: Option, rest: list[str]) -> str:
+    if not rest:
+        raise PfmonError(f"option {shown} wants a value: {option.value}")
+    return rest.pop(0)

@@ -1,0 +1,23 @@
+"""Counting while the program runs: see live_counting.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.counting.call_stack cimport CallStack
+from pfmon.counting.overflow_interrupts cimport OverflowInterrupts
+from pfmon.machine.record_observer cimport ObservedBlock
+
+
+cdef class LiveCounting(OverflowInterrupts):
+    cdef CallStack calls         # or None
+    cdef uint32_t taken          # records of the current block already counted, by place
+    cdef uint32_t covered        # ... instructions that issued in them
+    cdef const uint64_t* behind  # words still to be read; NULL: it gets block by block
+
+    cdef void take_block(self, const ObservedBlock* block) noexcept nogil
+    cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
+    cdef void pass_by(self, const ObservedBlock* block) noexcept nogil
+    cdef void collect_captures(self, const ObservedBlock* block, uint32_t instruction) noexcept nogil
+    cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil
+    cdef void take_apart(self, const ObservedBlock* block) noexcept nogil
+    cdef uint64_t issue_time(self, const ObservedBlock* block, uint32_t instruction) noexcept nogil
+    cdef void take_records(self, const ObservedBlock* block, uint32_t beyond, uint32_t instruction) noexcept nogil

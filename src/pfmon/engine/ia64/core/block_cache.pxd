@@ -1,0 +1,36 @@
+"""Block records: every block ever translated keeps its number and its instructions."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
+from pfmon.stream.arena cimport Arena
+from pfmon.stream.block_table cimport Table
+
+cdef enum:
+    TABLE_SIZE = 1 << 14
+
+cdef struct MappedFile:          # code [start, end) is from a file that the program has mapped
+    uint64_t start, end
+    uint32_t number
+
+cdef struct BlockCache:
+    Block** by_number
+    uint64_t count
+    uint64_t capacity
+    Arena records                # the blocks; never freed
+    Arena operations             # of the translated ones
+    Block* by_code[TABLE_SIZE]   # all, by code, chained through Block.same
+    Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
+    Block* translated            # the same, chained through Block.translated
+    Table* table
+    MappedFile* files            # mapped at present
+    uint32_t file_count
+    uint32_t max_block           # instructions in a block, at most (1: instruction by instruction)
+    uint32_t trace               # write the addresses of memory accesses
+
+cdef Block* find_block(BlockCache* blocks, uint64_t ip) noexcept nogil
+cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
+cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil
+cdef void note_translation(BlockCache* blocks, Block* block) noexcept nogil
+cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil
+cdef void free_blocks(BlockCache* blocks) noexcept nogil

@@ -1,0 +1,225 @@
+"""Creates, finds, cuts and drops block records (see block_cache.pxd)."""
+
+from libc.stdint cimport uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
+from pfmon.engine.ia64.encodings.decoder cimport Row
+from pfmon.stream.arena cimport free_arena, take, take_back
+from pfmon.stream.block_table cimport (
+    AccessKind, BlockInstruction, BranchKind, Table, enter_block, fresh_instruction, make_room)
+from pfmon.stream.ia64_kinds cimport Ia64Kind, Ia64Payload
+from pfmon.stream.instruction_kinds cimport Kind
+
+
+cdef enum:
+    BUNDLE_BYTES = 16
+    USER_LEVEL = 3
+
+
+cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
+    return ((ip >> 4) ^ (ip >> 18) ^ ip << 7) & (TABLE_SIZE - 1)
+
+
+cdef Block* find_block(BlockCache* blocks, uint64_t ip) noexcept nogil:
+    """The translated block that begins at ``ip`` (bundle | slot), or NULL."""
+    cdef Block* block = blocks.by_ip[hashed(ip)]
+    while block != NULL:
+        if block.ip == ip:
+            return block
+        block = block.beside
+    return NULL
+
+
+cdef uint64_t code_hash(Instruction* code, uint32_t length) noexcept nogil:
+    """The hash for ``by_code``. Versions of self-modifying code differ in it."""
+    cdef uint64_t hash = length
+    cdef uint32_t i
+    for i in range(length):
+        hash = (hash ^ code[i].encoding ^ code[i].address << 20 ^ code[i].extension << 7) * <uint64_t>0x9E3779B97F4A7C15
+        hash ^= hash >> 29
+    return hash & (TABLE_SIZE - 1)
+
+
+cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept nogil:
+    cdef uint32_t i
+    if block.length != length:
+        return False
+    for i in range(length):
+        if block.instructions[i].encoding != code[i].encoding or block.instructions[i].address != code[i].address \
+                or block.instructions[i].extension != code[i].extension \
+                or block.instructions[i].unit != code[i].unit:
+            return False
+    return True
+
+
+cdef inline uint32_t fp_operations(const Row* row, const Instruction* ins) noexcept nogil:
+    """How many floating-point operations an execution counts (names.csv, fp_ops_retired), as a flag of Ia64Kind.
+
+    A multiply-add with f0 as the addend f2, or f1 as the factor f3 or f4, only multiplies or adds: half of them.
+    """
+    cdef uint32_t operations = row.attributes.fp_operations
+    if row.attributes.fp_halves and (ins.r2 == 0 or ins.r3 == 1 or ins.r4 == 1):
+        operations //= 2
+    if operations == 4:
+        return Ia64Kind.FP_OPS_4
+    if operations == 2:
+        return Ia64Kind.FP_OPS_2
+    return Ia64Kind.FP_OPS_1 if operations else 0
+
+
+cdef uint32_t isa_kind_of(const Instruction* ins) noexcept nogil:
+    """Ia64Kind flags of the encoding and of the instruction's slot."""
+    cdef const Row* row = <const Row*>ins.row
+    cdef uint32_t kind = Ia64Kind.STOP if ins.stop else 0, slot = ins.address & 3
+    if slot:
+        kind |= Ia64Kind.SLOT_1 if slot == 1 else Ia64Kind.SLOT_2
+    if row == NULL:
+        return kind
+    kind |= row.isa_kind | fp_operations(row, ins)
+    if ins.multiway:
+        kind |= Ia64Kind.MULTIWAY
+    if ins.qp:
+        kind |= Ia64Kind.PREDICATED
+    return kind
+
+
+cdef uint8_t access_of(uint32_t kind) noexcept nogil:
+    """The kind of its memory access."""
+    if kind & Kind.PREFETCH or not kind & (Kind.LOAD | Kind.STORE):
+        return AccessKind.FETCH_LINE
+    return (AccessKind.READ if kind & Kind.LOAD else 0) | (AccessKind.WRITE if kind & Kind.STORE else 0)
+
+
+cdef uint8_t branch_of(uint32_t kind) noexcept nogil:
+    if not kind & Kind.BRANCH:
+        return BranchKind.NO_BRANCH
+    if kind & Kind.RETURN:
+        return BranchKind.RETURN_BRANCH
+    if kind & Kind.CALL:
+        return BranchKind.INDIRECT_CALL if kind & Kind.INDIRECT else BranchKind.DIRECT_CALL
+    return BranchKind.INDIRECT if kind & Kind.INDIRECT else BranchKind.DIRECT
+
+
+cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* payload) noexcept nogil:
+    """Fill in an instruction's entry of the block table."""
+    cdef const Row* row = <const Row*>ins.row
+    memset(out, 0, sizeof(BlockInstruction))
+    memset(payload, 0, sizeof(Ia64Payload))
+    payload.encoding, payload.extension, payload.unit, payload.qp = ins.encoding, ins.extension, ins.unit, ins.qp
+    out.address, out.length, out.condition, out.privilege = ins.address, BUNDLE_BYTES, ins.condition, USER_LEVEL
+    out.isa_kind = isa_kind_of(ins)
+    if row == NULL:
+        return
+    out.kind = row.kind
+    out.branch = branch_of(row.kind)
+    if ins.accesses:
+        out.access = access_of(row.kind)
+        out.size = row.attributes.size
+
+
+cdef uint32_t file_at(const BlockCache* blocks, uint64_t ip) noexcept nogil:
+    """The number of the mapped file that holds the code; 0: none."""
+    cdef uint32_t i
+    for i in range(blocks.file_count):
+        if blocks.files[i].start <= ip < blocks.files[i].end:
+            return blocks.files[i].number
+    return 0
+
+
+cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
+    """A new block with a copy of ``code``; NULL when out of memory."""
+    cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
+    cdef Block** grown
+    cdef uint64_t at, first
+    cdef uint32_t i
+    cdef Table* table = blocks.table
+    if block == NULL:
+        return NULL
+    memset(block, 0, sizeof(Block))
+    block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
+    if blocks.count == blocks.capacity:
+        grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
+        if grown != NULL:
+            blocks.by_number = grown
+            blocks.capacity = (blocks.capacity + 512) * 2
+    if block.instructions == NULL or blocks.count == blocks.capacity or not make_room(table, 0, length):
+        free(block.instructions)
+        return NULL
+    memcpy(block.instructions, code, length * sizeof(Instruction))
+    block.ip = ip
+    block.length = length
+    block.cut = cut
+    block.exit.id = blocks.count
+    block.exit.length = length
+    first = fresh_instruction(table, 0)
+    for i in range(length):
+        block.conditions += code[i].condition != NO_CONDITION
+        block.accesses += code[i].accesses
+        describe(&code[i], &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
+    enter_block(table, 0, ip, length, cut, file_at(blocks, ip))
+    blocks.by_number[blocks.count] = block
+    blocks.count += 1
+    at = code_hash(code, length)
+    block.same = blocks.by_code[at]
+    blocks.by_code[at] = block
+    return block
+
+
+cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
+    """The first ``length`` instructions of ``whole`` as a block that only the stream uses."""
+    cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
+    while block != NULL:
+        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length) \
+                and blocks.table.heads[block.exit.id].file == file_at(blocks, whole.ip):
+            return block
+        block = block.same
+    return new_block(blocks, whole.ip, whole.instructions, length, kind)
+
+
+cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
+    """The block for this code: an existing untranslated one with the same code, else a new one."""
+    cdef Block* block = blocks.by_code[code_hash(code, length)]
+    cdef uint32_t file = file_at(blocks, ip)
+    while block != NULL:
+        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length) \
+                and blocks.table.heads[block.exit.id].file == file:
+            return block
+        block = block.same
+    return new_block(blocks, ip, code, length, 0)
+
+
+cdef void note_translation(BlockCache* blocks, Block* block) noexcept nogil:
+    """Enter a translated block into the chains."""
+    cdef uint64_t at = hashed(block.ip)
+    block.beside = blocks.by_ip[at]
+    blocks.by_ip[at] = block
+    block.translated = blocks.translated
+    blocks.translated = block
+
+
+cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
+    """Drop all translations (the records stay), after a write to code."""
+    cdef Block* block = blocks.translated
+    while block != NULL:
+        block.ops = NULL
+        block.exit.taken.block = NULL
+        block.exit.next.block = NULL
+        blocks.by_ip[hashed(block.ip)] = NULL
+        block = block.translated
+    blocks.translated = NULL
+    take_back(&blocks.operations)
+    memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
+    cpu.miss_link = NULL
+
+
+cdef void free_blocks(BlockCache* blocks) noexcept nogil:
+    """Free all memory."""
+    cdef uint64_t i
+    for i in range(blocks.count):
+        free(blocks.by_number[i].instructions)
+    free(blocks.by_number)
+    free(blocks.files)
+    free_arena(&blocks.records)
+    free_arena(&blocks.operations)

@@ -1,7 +1,0 @@
-"""Execution instruction by instruction."""
-
-from libc.stdint cimport uint32_t
-
-from pfmon.engine.ia64.core.cpu cimport Block, Cpu
-
-cdef int run_carefully(Cpu* cpu, Block* block, uint32_t first, uint32_t end) noexcept nogil

@@ -1,2 +1,0 @@
-class Context:
-    """The registers of a thread that does not run; made by Processor.context."""

@@ -1,0 +1,2 @@
+class ThreadContext:
+    """The registers of a thread that does not run; made by Processor.context."""

@@ -1,0 +1,84 @@
+"""Report of a program killed by a signal: the contents of a core file, as text."""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.code_location import bundle_text
+from pfmon.engine.ia64.linux.mappings import rights_text
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
+from pfmon.program.loaded_objects import place_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pfmon.engine.ia64.core.processor import Processor
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.program.loaded_objects import LoadedObjects
+
+APPLICATION_REGISTERS = ("rsc", "bsp", "bspstore", "rnat", "ccv", "unat", "fpsr", "pfs", "lc", "ec")
+STATIC = 32
+AROUND = 3
+"""Bundles shown before and after the killing one."""
+STACK_WORDS = 16
+STACK_POINTER = 12
+
+
+def report(process: Process, processor: Processor, objects: LoadedObjects, why: str) -> str:
+    """Registers, code, top of the stack and memory map of a process whose running thread was killed."""
+    lines = [
+        f"process {process.process_id} ({process.paths.program.decode(errors='replace')}), thread "
+        f"{process.thread.number}: {why}",
+        "",
+        *_registers(processor),
+        "",
+        *_code(processor, objects),
+        "",
+        *_stack(processor, objects),
+        "",
+        *_map(process),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(cells: Sequence[str], columns: int) -> Iterator[str]:
+    for first in range(0, len(cells), columns):
+        yield "  ".join(cells[first : first + columns]).rstrip()
+
+
+def _registers(processor: Processor) -> Iterator[str]:
+    ip, cfm = processor.ip, processor.cfm
+    yield f"ip {ip & ~15:#018x} slot {ip & 3}  um {processor.um:#x}"
+    yield f"cfm {cfm:#x} (sof {cfm & 0x7F}, sol {cfm >> 7 & 0x7F})  pr {processor.pr:#018x}"
+    general = range(1, STATIC + (cfm & 0x7F))
+    yield from _rows([f"r{n:<3} {processor.gr(n):016x}{' NaT' if processor.nat(n) else '    '}" for n in general], 4)
+    yield from _rows([f"b{n} {processor.br(n):016x}" for n in range(8)], 4)
+    yield from _rows([f"ar.{name:<8} {processor.ar(name):016x}" for name in APPLICATION_REGISTERS], 3)
+    floats = [(n, processor.fr_spill(n)) for n in range(2, 128)]
+    yield from _rows([f"f{n:<3} {value[::-1].hex()[11:]}" for n, value in floats if any(value)], 4)
+
+
+def _code(processor: Processor, objects: LoadedObjects) -> Iterator[str]:
+    here, slot = processor.ip & ~15, processor.ip & 3
+    yield f"code at {place_of(objects, here) or hex(here)}:"
+    for address in range(here - 16 * AROUND, here + 16 * (AROUND + 1), 16):
+        mark = ">" if address == here else " "
+        yield f"{mark} {address:#018x}  {bundle_text(processor.memory, address, slot if address == here else None)}"
+
+
+def _stack(processor: Processor, objects: LoadedObjects) -> Iterator[str]:
+    pointer = processor.gr(STACK_POINTER)
+    yield f"stack at r12 = {pointer:#x}:"
+    for address in range(pointer, pointer + 8 * STACK_WORDS, 8):
+        try:
+            word = int.from_bytes(processor.memory.read(address, 8), "little")
+        except (GuestMemoryFault, OverflowError):
+            yield f"  {address:#018x}  not readable"
+            return
+        place = place_of(objects, word)
+        yield f"  {address:#018x}  {word:016x}{f'  {place}' if place else ''}"
+
+
+def _map(process: Process) -> Iterator[str]:
+    yield "memory:"
+    for start, end, protection in process.memory.regions_map():
+        yield f"  {start:016x}-{end:016x} {rights_text(protection)} {process.region_name(start, end)}".rstrip()

@@ -1,1 +1,0 @@
-"""The enumerations of choices.pxd, for Python."""

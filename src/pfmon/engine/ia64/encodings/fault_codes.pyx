@@ -1,0 +1,1 @@
+"""The enumeration of fault_codes.pxd, for Python."""

@@ -1,1 +1,0 @@
-"""The enumeration of faults.pxd, for Python."""

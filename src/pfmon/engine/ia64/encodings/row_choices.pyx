@@ -1,0 +1,1 @@
+"""The enumerations of row_choices.pxd, for Python."""

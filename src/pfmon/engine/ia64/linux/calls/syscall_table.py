@@ -1,0 +1,24 @@
+"""The table of implemented system calls, filled by the modules of this package."""
+
+from __future__ import annotations
+
+from _collections_abc import Callable
+
+from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+
+# A handler receives the process and its declared arguments, as unsigned 64-bit values. It returns the value of r8, or
+# None if it has set the result itself; it fails by an exception (see errors.py).
+Handler = Callable[..., int | None]
+
+HANDLERS: dict[int, tuple[Handler, int]] = {}
+
+
+def system_call(*names: str) -> Callable[[Handler], Handler]:
+    """Register a function as the handler of the calls of these names."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            HANDLERS[NUMBERS[name]] = (handler, handler.__code__.co_argcount - 1)
+        return handler
+
+    return register

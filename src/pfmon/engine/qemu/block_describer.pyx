@@ -1,0 +1,346 @@
+"""Describes announced blocks: their instructions, with kinds and accesses.
+
+capstone decodes instructions, by its C interface (version 5): the library of its Python package is loaded, and the few
+records used here are declared. A table by mnemonic (x86_mnemonics.py, ppc_mnemonics.py) has the rest, such as which
+instructions compute with floating-point numbers. `X86Describer` is for x86; the one for PowerPC is in
+ppc_describer.pyx.
+"""
+
+import os
+
+from libc.string cimport memcpy, memset
+
+from pfmon.errors import PfmonError
+from pfmon.program.mapped_files import MappedFile
+
+from pfmon.engine.qemu.announcements cimport Announced, Announcements
+from pfmon.engine.qemu.layout cimport SIZE_BITS, SLOTS_SHIFT, announcement, read_once
+from pfmon.stream.block_table cimport (
+    ALWAYS, AccessKind, BlockHead, BranchKind, Table, enter_block, fresh_instruction, make_room)
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.instruction_kinds cimport Kind
+
+cdef extern from "<dlfcn.h>" nogil:
+    void* dlopen(const char*, int)
+    void* dlsym(void*, const char*)
+    char* dlerror()
+    int RTLD_NOW, RTLD_LOCAL
+
+cdef enum:                       # capstone's numbers
+    MODE_64 = 1 << 3
+    OPTION_DETAIL = 2
+    OPTION_ON = 3
+    GROUP_PRIVILEGED = 6
+    OPERAND_IMMEDIATE = 2
+    OPERAND_MEMORY = 3
+    PREFIX_LOCK = 0xF0
+    VERSION = 5
+
+cdef struct Operand:
+    int32_t type
+    int32_t padding
+    uint8_t value[24]
+    uint8_t size
+    uint8_t access
+    uint8_t vector[14]
+
+cdef struct Detail:
+    uint16_t registers_read[20]
+    uint8_t registers_read_count
+    uint16_t registers_written[20]
+    uint8_t registers_written_count
+    uint8_t groups[8]
+    uint8_t group_count
+    uint8_t writes_back
+    uint8_t padding[3]
+    uint8_t prefix[4]
+    uint8_t opcode[4]
+    uint8_t other[56]
+    uint8_t operand_count
+    uint8_t more_padding[7]
+    Operand operands[8]
+
+ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil
+ctypedef int (*open_function)(int, int, size_t*) noexcept nogil
+ctypedef int (*close_function)(size_t*) noexcept nogil
+ctypedef int (*option_function)(size_t, int, size_t) noexcept nogil
+ctypedef void* (*allocate_function)(size_t) noexcept nogil
+ctypedef void (*free_function)(void*, size_t) noexcept nogil
+ctypedef bint (*decode_function)(size_t, const uint8_t**, size_t*, uint64_t*, Instruction*) noexcept nogil
+ctypedef const char* (*name_function)(size_t, unsigned int) noexcept nogil
+
+cdef decode_function decode_next = NULL
+
+
+cdef void* function(void* library, const char* name) except NULL:
+    cdef void* found = dlsym(library, name)
+    if found == NULL:
+        raise PfmonError(f"the capstone library has no function {name.decode()}")
+    return found
+
+
+cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
+    """The bit of a register in Operands; registers that no instruction waits for have none."""
+    return <uint64_t>1 << number if number < 64 else 0
+
+
+cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
+    """Give an instruction as many accesses as it has addresses in the stream. Of two the first reads, unless both
+    write: a call through memory, and pushes, pops and moves from memory to memory."""
+    if slots == 0:
+        place.access = AccessKind.NO_ACCESS
+    elif place.access == AccessKind.NO_ACCESS:
+        place.access = AccessKind.READ   # capstone does not know the instruction
+    if slots == 2:
+        place.second = AccessKind.WRITE if place.access & AccessKind.WRITE else AccessKind.READ
+        place.access = AccessKind.READ
+
+
+cdef class Describer:
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: properties of a mnemonic, ``registers``:
+    bit of a register, by name (x86_mnemonics.py, ppc_mnemonics.py); ``architecture`` and ``mode``: capstone's.
+    PfmonError: the library is missing, or of another version."""
+
+    def __cinit__(self, BlockTable table, path, facts, registers, int architecture, uint32_t mode):
+        global decode_next
+        cdef int major = 0, minor = 0
+        self.table = table
+        self.announced = Announcements()
+        self.found = []
+        encoded = path.encode()
+        self.library = dlopen(encoded, RTLD_NOW | RTLD_LOCAL)
+        if self.library == NULL:
+            raise PfmonError(f"the capstone library cannot be loaded: {dlerror().decode()}")
+        (<version_function>function(self.library, b"cs_version"))(&major, &minor)
+        if major != VERSION:
+            raise PfmonError(f"version {VERSION} of capstone is needed, and {path} is version {major}")
+        if (<open_function>function(self.library, b"cs_open"))(architecture, <int>mode, &self.handle):
+            raise PfmonError("capstone was built without the instructions of this program")
+        (<option_function>function(self.library, b"cs_option"))(self.handle, OPTION_DETAIL, OPTION_ON)
+        self.decoded = <Instruction*>(<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
+        decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
+        self.width = 8 if mode & MODE_64 else 4
+        self.read_registers = <registers_function>function(self.library, b"cs_regs_access")
+        self.take_facts(facts)
+        self.take_registers(registers)
+
+    def __dealloc__(self):
+        if self.decoded != NULL:
+            (<free_function>function(self.library, b"cs_free"))(self.decoded, 1)
+        if self.handle:
+            (<close_function>function(self.library, b"cs_close"))(&self.handle)
+
+    def take_facts(self, facts):
+        """Index the mnemonics' facts by capstone's instruction numbers."""
+        cdef unsigned int number
+        for number, name in enumerate(self.names(b"cs_insn_name", MAX_CAPSTONE_IDS), 1):
+            kind, branch, rule, first, size, isa_kind = facts(name)
+            self.facts[number] = InstructionFacts(kind, branch, rule, first, size, isa_kind)
+
+    def take_registers(self, registers):
+        """Index the registers' bits by capstone's register numbers."""
+        cdef unsigned int number
+        for number, name in enumerate(self.names(b"cs_reg_name", MAX_CAPSTONE_REGISTERS), 1):
+            self.registers[number] = registers(name)
+
+    def names(self, symbol, unsigned int most):
+        """capstone's names, in the order of its numbers from 1 on, below ``most``."""
+        cdef name_function name_of = <name_function>function(self.library, symbol)
+        cdef const char* name
+        cdef unsigned int number
+        found = []
+        for number in range(1, most):
+            name = name_of(self.handle, number)
+            if name == NULL:
+                break
+            found.append(name.decode())
+        return found
+
+    def begin_as(self, BlockTable parent):
+        """Describe the inherited beginning of a child's area from its parent's table."""
+        self.parent = parent
+
+    cdef bint describe(self) noexcept nogil:
+        """Enter all announced blocks; False: out of memory, or invalid data in the area, as the table's failure
+        says."""
+        cdef Announced what = self.announced.next()
+        cdef bint files = False
+        while what == Announced.A_BLOCK or what == Announced.A_FILE:
+            if what == Announced.A_FILE:
+                files = True
+                with gil:
+                    self.take_file()
+            elif not self.enter():
+                return False
+            what = self.announced.next()
+        if what != Announced.NOTHING_NEW:
+            self.table.c.header.failure = Failure.BAD_STREAM if what == Announced.DAMAGED else Failure.OUT_OF_MEMORY
+            return False
+        if files and self.on_mapped is not None:
+            with gil:
+                self.on_mapped()
+        return True
+
+    def take_file(self):
+        """Keep the last announced file."""
+        cdef const announcement* it = &self.announced.head
+        path = (<const char*>self.announced.body)[:it.bytes]
+        self.found.append(MappedFile(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
+
+    def files(self):
+        """The files that the program has mapped executable so far, in the order of their numbers, from 1 on
+        (mapped.c)."""
+        return self.found
+
+    cdef bint enter(self) noexcept nogil:
+        """Enter the last announced block."""
+        cdef const announcement* it = &self.announced.head
+        cdef const uint8_t* sizes = self.announced.body
+        cdef const uint8_t* code = sizes + it.length
+        cdef uint64_t address = it.ip, first
+        cdef uint32_t i
+        cdef uint8_t size
+        if not make_room(&self.table.c, 0, it.length):
+            return False
+        first = fresh_instruction(&self.table.c, 0)
+        if self.inherit(first):
+            return self.is_plain(it.number)
+        for i in range(it.length):
+            size = sizes[i] & SIZE_BITS
+            self.instruction(&self.table.c.instructions[first + i], code, size, address)
+            fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
+            memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
+            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
+            if self.traced:
+                self.dataflow(<RegisterMasks*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
+            code += size
+            address += size
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
+        return self.is_plain(it.number)
+
+    cdef bint is_plain(self, uint64_t number) noexcept nogil:
+        """Whether a block reaches the same number of addresses in each run, as every block does that ends in a jump or
+        without a branch; records that number."""
+        cdef const BlockHead* head = &self.table.c.heads[number]
+        self.announced.reached[number] = <uint16_t>head.accesses
+        if head.access_mask:
+            self.table.c.header.failure = Failure.BAD_STREAM
+        return head.access_mask == 0
+
+    cdef bint inherit(self, uint64_t first) noexcept nogil:
+        """Enter the last announced block from the parent's table; False: it is not there."""
+        cdef const announcement* it = &self.announced.head
+        cdef const Table* parent
+        cdef const BlockHead* head
+        if self.parent is None or self.announced.done > read_once(&self.announced.shared.inherited):
+            return False
+        parent = &self.parent.c
+        if it.number >= read_once(&parent.header.bank[0].blocks):
+            return False
+        head = &parent.heads[it.number]
+        if head.ip != it.ip or head.length != it.length:
+            return False
+        memcpy(&self.table.c.instructions[first], &parent.instructions[head.first], it.length * sizeof(BlockInstruction))
+        memcpy(self.table.c.payloads + first * PAYLOAD_BYTES, parent.payloads + head.first * PAYLOAD_BYTES,
+               it.length * PAYLOAD_BYTES)
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
+        return True
+
+    cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        cdef size_t left = size
+        cdef uint64_t at = address
+        return decode_next(self.handle, &code, &left, &at, self.decoded)
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; overridden by instruction set."""
+
+    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+        """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown."""
+
+
+cdef class X86Describer(Describer):
+    """Describes x86-64 and IA-32 instructions."""
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; one unknown to capstone has no kinds."""
+        cdef const InstructionFacts* facts
+        memset(place, 0, sizeof(BlockInstruction))
+        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        if not self.decode(code, size, address) or self.decoded.id >= MAX_CAPSTONE_IDS:
+            self.decoded.id = 0
+            return
+        facts = &self.facts[self.decoded.id]
+        place.kind, place.branch = facts.kind, facts.branch
+        self.operands(place, facts)
+
+    cdef void operands(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil:
+        """Derive from the operands: memory accesses, and whether a branch is direct."""
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
+        cdef const Operand* operand
+        cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
+        cdef uint32_t i, in_memory = 0
+        cdef uint8_t access
+        for i in range(detail.operand_count):
+            operand = &detail.operands[i]
+            if operand.type != OPERAND_MEMORY or facts.rule == MnemonicRule.NO_ACCESSES:
+                continue
+            in_memory += 1
+            place.size = max(place.size, operand.size)
+            access = facts.first if i == 0 else AccessKind.READ
+            reads |= access & AccessKind.READ != 0 and facts.rule != MnemonicRule.FETCHES
+            writes |= access & AccessKind.WRITE != 0 and facts.rule != MnemonicRule.FETCHES
+        if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
+            place.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
+        if facts.rule == MnemonicRule.JUMPS or facts.rule == MnemonicRule.CONDITIONAL:
+            self.branch(place, facts)
+        if facts.rule == MnemonicRule.CONDITIONAL:
+            place.condition = 0
+        for i in range(detail.group_count):
+            if detail.groups[i] == GROUP_PRIVILEGED:
+                place.kind |= Kind.PRIVILEGED
+        if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == MnemonicRule.EXCHANGES):
+            place.kind |= Kind.ATOMIC
+            reads = writes = True
+        if reads:
+            place.kind |= Kind.LOAD
+            place.access |= AccessKind.READ
+        if writes:
+            place.kind |= Kind.STORE
+            place.access |= AccessKind.WRITE
+        if facts.size:
+            place.size = facts.size
+        if place.access and place.size == 0:
+            place.size = self.width
+
+    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+        """The registers that the last instruction reads, writes, and uses in addresses."""
+        cdef const Instruction* one = self.decoded
+        cdef const Detail* detail = <const Detail*>one.detail
+        cdef const int32_t* memory
+        cdef uint16_t read[64]
+        cdef uint16_t written[64]
+        cdef uint8_t reads = 0, writes = 0
+        cdef uint32_t i
+        if one.id == 0 or self.read_registers(self.handle, one, read, &reads, written, &writes):
+            return
+        for i in range(reads):
+            place.read |= bit_of(self.registers[read[i] % MAX_CAPSTONE_REGISTERS])
+        for i in range(writes):
+            place.written |= bit_of(self.registers[written[i] % MAX_CAPSTONE_REGISTERS])
+        for i in range(detail.operand_count):
+            if detail.operands[i].type == OPERAND_MEMORY:
+                memory = <const int32_t*>detail.operands[i].value        # segment, base, index
+                place.addressed |= bit_of(self.registers[memory[1] % MAX_CAPSTONE_REGISTERS])
+                place.addressed |= bit_of(self.registers[memory[2] % MAX_CAPSTONE_REGISTERS])
+
+    cdef void branch(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil:
+        """Set whether a jump or call is direct."""
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
+        cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
+        cdef bint calls = facts.kind & Kind.CALL != 0
+        if direct:
+            place.kind |= Kind.RELATIVE
+            place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
+        else:
+            place.kind |= Kind.INDIRECT
+            place.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT

@@ -1,0 +1,134 @@
+"""Block runs from the counters in translated code (totals.c), for runs that need no order."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from pfmon.stream.block_table cimport Cut, copy_start
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.stream_words cimport Mark, NO_INSTRUCTION, indexed, mark_word
+
+from pfmon.engine.qemu.announcements cimport Kept
+from pfmon.engine.qemu.block_describer cimport Describer
+from pfmon.engine.qemu.layout cimport (
+    COUNTED, MAY_FAULT, MAX_TRANSLATED_INSTRUCTIONS, REPEATED, SLOTS_SHIFT, SUCCESSOR, read_once)
+
+cdef struct Faults:              # of the blocks so far
+    uint64_t died_at             # last instruction of the block that ended the program; 0: found or none
+    uint64_t times
+    uint64_t block, place        # of the latest fault
+
+cdef uint64_t MAX_BLOCK_RUNS = 0xFFFFFFFF
+cdef uint64_t LONGEST_RUN = <uint64_t>1 << 48    # limit of all runs, and of a counter: days of execution
+
+
+cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
+    """Give a consumer the runs of all described blocks with counters; returns the number of retired instructions.
+    ``faulted``: a fault ended the program; if the last begun block ends with an instruction without a counter, that one
+    faulted. ``where`` becomes the address of the faulting instruction, if there was a single fault. The program can
+    overwrite counters: impossible values fail the consumer."""
+    cdef uint64_t counters[MAX_TRANSLATED_INSTRUCTIONS + 1]
+    cdef uint64_t number, retired = 0, runs = 0
+    cdef Faults faults
+    faults.died_at = faults.times = faults.block = faults.place = 0
+    cdef const Kept* it
+    if faulted and read_once(&describer.announced.shared.begun) == read_once(&describer.announced.shared.doubtful_at) + 1:
+        faults.died_at = read_once(&describer.announced.shared.doubtful)
+    for number in range(describer.announced.count):
+        it = &describer.announced.kept[number]
+        if it.counters:
+            memcpy(counters, describer.announced.counters(it), it.counters * sizeof(uint64_t))
+            runs += counters[0]
+            if not are_sound(describer, it, counters) or runs > LONGEST_RUN:
+                consumer.fail(Failure.BAD_STREAM)
+                return retired
+            retired += give_block(number, it, counters, describer, consumer, &faults)
+    if faulted and faults.times == 1:
+        where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
+    return retired
+
+
+cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counters) noexcept nogil:
+    """Whether a block has the right number of counters, with possible values."""
+    cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
+    cdef uint32_t i, marks = 0
+    for i in range(it.instructions - 1):
+        marks += sizes[i] & MAY_FAULT != 0
+    for i in range(it.counters):
+        if counters[i] > LONGEST_RUN:
+            return False
+    return it.counters == marks + 2
+
+
+cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counters, Describer describer,
+                         Consumer consumer, Faults* faults) except? -1:
+    """Give a consumer the runs of one block, and of its beginnings that ended in a fault. Counters say how often each
+    instruction that may fault was passed: the difference to the previous one is its number of faults."""
+    cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
+    cdef uint64_t reached = counters[0], behind, retired = 0, whole
+    cdef uint32_t number, place, mark = 0, last_slots = sizes[it.instructions - 1] >> SLOTS_SHIFT & 3
+    if reached == 0:
+        return 0
+    for place in range(it.instructions - 1):
+        if sizes[place] & MAY_FAULT:
+            mark += 1
+            behind = min(reached, counters[mark])
+            retired += give_start(first, place, reached - behind, describer, consumer, faults)
+            reached = behind
+    whole = runs_of_last(it, last_slots, reached, counters[it.counters - 1])
+    if whole and faults.died_at and faults.died_at == it.last_ip:
+        whole -= 1
+        faults.died_at = 0
+    retired += give_start(first, it.instructions - 1, reached - whole, describer, consumer, faults)
+    for number in range(it.parts):
+        give_runs(first + number, whole, consumer)
+    return retired + whole * it.instructions
+
+
+cdef uint64_t runs_of_last(const Kept* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:
+    """How often a block's last instruction retired, when reached ``reached`` times. ``counted``: its accesses, of which
+    qemu may make several for an operand, but always equally many; or the iterations of a string instruction."""
+    cdef uint64_t each
+    if reached == 0:
+        return 0
+    if it.tail == COUNTED and it.accesses:
+        return min(reached, counted // it.accesses)
+    if it.tail == REPEATED:
+        return reached - min(reached, counted)
+    if it.tail == SUCCESSOR and slots and counted:
+        each = max(<uint64_t>1, counted // reached + (counted % reached != 0))
+        return min(reached, counted // each)
+    return reached
+
+
+cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:
+    """Give a consumer a number of runs of a block."""
+    cdef uint64_t words[2]
+    while times:
+        words[0] = block
+        words[1] = mark_word(Mark.TIMES, indexed(min(times - 1, MAX_BLOCK_RUNS), NO_INSTRUCTION))
+        consumer.consume(words, 2 if times > 1 else 1)
+        times -= 1 + min(times - 1, MAX_BLOCK_RUNS)
+
+
+cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,
+                         Faults* faults) noexcept nogil:
+    """Count runs of a block's first instructions, possibly of several parts, that ended in a fault; returns the number
+    of instructions."""
+    cdef uint64_t left = length
+    cdef uint32_t fresh
+    if times == 0:
+        return 0
+    faults.times += times
+    while left >= describer.table.c.heads[block].length:
+        give_runs(block, times, consumer)
+        left -= describer.table.c.heads[block].length
+        block += 1
+    faults.block, faults.place = block, left
+    if left:
+        fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
+        if fresh == 0:
+            consumer.fail(<Failure>describer.table.c.header.failure)
+            return 0
+        give_runs(fresh, times, consumer)
+    return times * length

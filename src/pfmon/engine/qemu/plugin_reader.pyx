@@ -1,0 +1,377 @@
+"""Reads the plugin's stream and passes it to a consumer until the guest is dead.
+
+Shared memory does not tell whether the guest lives: it may be killed at any time. The thread that waits for its process
+calls `guest_died`; the ring's contents are then final. Nothing in shared memory is trusted: the program's own stores
+may have written it.
+"""
+
+import os
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from pfmon.stream.block_table cimport BlockHead, Cut, copy_start, made_by
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.memory_file cimport make_memory_file
+from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_instruction, mark_kind, mark_word
+
+from pfmon.engine.qemu.announcements cimport Kept
+from pfmon.engine.qemu.block_describer cimport Describer
+from pfmon.engine.qemu.block_run_totals cimport give_totals
+from pfmon.engine.qemu.layout cimport (
+    AREA_BYTES, AREA_HEAD, COUNTED, MAY_FAULT, MAX_MESSAGE_BYTES, MAX_PATH_BYTES, MAX_TRANSLATED_SLOTS,
+    MAX_GUEST_THREADS, REPEATED, RING_BUFFER_WORDS, RING_BUFFERS, SUCCESSOR, area, futex_wait, futex_wake, read_once,
+    read_word_once, ring, ring_buffer, string, timespec, write_word)
+
+cdef extern from "<sys/mman.h>" nogil:
+    void* mmap(void*, size_t, int, int, int, long)
+    int munmap(void*, size_t)
+    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
+    void* MAP_FAILED
+
+cdef extern from "<unistd.h>" nogil:
+    int close(int)
+
+cdef enum:
+    MOMENT = 250_000_000         # nanoseconds
+    MAX_LEFT_WORDS = MAX_TRANSLATED_SLOTS + 16  # words of a last block, at most
+    ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
+    EXITED = 1 << 8              # flag in an exit status (follow.h)
+
+cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)
+
+
+cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
+    """A memory file that the guest also maps, as mapped in this process. MemoryError."""
+    cdef void* place
+    descriptor[0] = make_memory_file(name, size)
+    place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor[0], 0)
+    if place == MAP_FAILED:
+        raise MemoryError(f"there is no room for the {name}")
+    return place
+
+
+cdef class PluginReader:
+    """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
+    ``totals``; the plugin receives ``ring_file`` and ``area_file``. MemoryError.
+
+    The guest can write to both at any time: everything is copied from there before it is checked and used."""
+
+    cdef readonly int ring_file, area_file
+    cdef ring* ring
+    cdef area* shared
+    cdef Describer describer
+    cdef uint64_t* words         # the buffer at hand
+    cdef bint traced, totals
+    cdef uint32_t taken          # buffers read so far
+    cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
+    cdef int64_t adjusted        # correction of the guest's `retired`
+    cdef bint dead
+    cdef readonly bint damaged   # shared memory held invalid data
+    cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
+
+    def __cinit__(self, Describer describer, bint traced=False, bint totals=False):
+        self.ring_file = self.area_file = -1
+        self.describer, self.traced, self.totals = describer, traced, totals
+        self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + 2 * MAX_LEFT_WORDS) * sizeof(uint64_t))
+        if self.words == NULL:
+            raise MemoryError
+        self.ring = <ring*>shared_file("pfmon stream", sizeof(ring), &self.ring_file)
+        self.shared = <area*>shared_file("pfmon announcements", AREA_BYTES, &self.area_file)
+        memcpy(self.ring.magic, <const char*>b"pfmonrng", 8)
+        self.shared.traced, self.shared.totals = traced, totals
+        describer.announced.shared, describer.traced = self.shared, traced
+
+    def __dealloc__(self):
+        if self.shared != NULL:
+            munmap(self.shared, AREA_BYTES)
+        if self.ring != NULL:
+            munmap(self.ring, sizeof(ring))
+        free(self.words)
+        if self.ring_file >= 0:
+            close(self.ring_file)
+        if self.area_file >= 0:
+            close(self.area_file)
+
+    @property
+    def retired(self):
+        """Instructions retired so far; the last block counts whole until its end is known."""
+        return self.shared.retired + <uint64_t>self.adjusted
+
+    @property
+    def executing(self):
+        """Whether the guest executed another program: 1, outside of qemu; 2, followed."""
+        return self.shared.executing
+
+    @property
+    def executed(self):
+        """The last executed program, if programs are followed."""
+        return (<const char*>self.shared.executed)[:MAX_PATH_BYTES].partition(b"\0")[0]
+
+    @property
+    def exit_status(self):
+        """The guest's exit status; None: not yet exited."""
+        cdef uint32_t status = read_word_once(&self.shared.status)
+        return status & 0xFF if status & EXITED else None
+
+    @property
+    def task(self):
+        """The task number by which its children identify their parent."""
+        return self.shared.task
+
+    @task.setter
+    def task(self, number):
+        self.shared.task = number
+
+    @property
+    def forks(self):
+        """The number of its children, if they are followed."""
+        return self.shared.forks
+
+    @forks.setter
+    def forks(self, number):
+        self.shared.forks = number
+
+    @property
+    def files(self):
+        """The files that the program has mapped executable so far."""
+        return self.describer.files()
+
+    def close_files(self):
+        """Close the ring's and area's descriptors once the guest has them."""
+        for file in (self.ring_file, self.area_file):
+            if file >= 0:
+                os.close(file)
+        self.ring_file = self.area_file = -1
+
+    @property
+    def trouble(self):
+        """Why the plugin gave up (layout.h, enum trouble)."""
+        return self.shared.trouble
+
+    @property
+    def message(self):
+        """qemu's own error message."""
+        cdef uint32_t length = read_word_once(&self.shared.message_length)
+        return (<const char*>self.shared.message)[:min(length, <uint32_t>MAX_MESSAGE_BYTES)]
+
+    def request_stop(self):
+        """Ask the guest to end itself between two blocks, when it hands over the next buffer."""
+        self.shared.stopping = 1
+
+    def guest_died(self):
+        """Wake the reader: no more data will arrive."""
+        self.dead = True
+        futex_wake(&self.ring.filling)
+
+    def read(self, Consumer consumer):
+        """Give a consumer the stream until the guest is dead; ``finish`` then gives the last buffer. Python's signal
+        handlers run in between; an exception ends the read. So does invalid data in shared memory: the guest is then
+        still alive, and has to be ended."""
+        while not (self.dead or self.damaged):
+            with nogil:
+                if self.wait():
+                    self.give_buffer(consumer)
+            PyErr_CheckSignals()
+        with nogil:
+            while self.has_come():
+                self.give_buffer(consumer)
+
+    cdef bint has_come(self) noexcept nogil:
+        """Whether an unread buffer is available."""
+        cdef uint32_t ahead = read_word_once(&self.ring.filling) - self.taken
+        self.damaged |= ahead > RING_BUFFERS
+        return ahead > 0 and not self.damaged
+
+    cdef bint wait(self) noexcept nogil:
+        """Wait a moment for a buffer; False: none arrived."""
+        cdef timespec moment = timespec(0, MOMENT)
+        if not (self.has_come() or self.damaged or self.dead):
+            futex_wait(&self.ring.filling, self.taken, &moment)
+            self.give_back()             # in case the guest missed it
+        return self.has_come()
+
+    cdef void give_back(self) noexcept nogil:
+        """Return all read buffers to the guest."""
+        write_word(&self.ring.reading, self.taken)
+        futex_wake(&self.ring.reading)
+
+    cdef void give_buffer(self, Consumer consumer) noexcept nogil:
+        """Give a consumer the next buffer, and return it to the guest."""
+        cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
+        cdef uint64_t count = read_once(&buffer.count)
+        if self.take(consumer, buffer.words, count):
+            self.give(consumer, count)
+        buffer.count = 0
+        self.taken += 1
+        self.give_back()
+
+    cdef bint take(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Copy words from the ring, and describe their blocks; False: the consumer has the reason for the stream's
+        end."""
+        if not self.damaged and count <= RING_BUFFER_WORDS:
+            memcpy(self.words, words, count * sizeof(uint64_t))
+            if not self.describer.describe():
+                self.damaged |= self.describer.table.c.header.failure == Failure.BAD_STREAM
+                consumer.fail(<Failure>self.describer.table.c.header.failure)
+                return False
+            if self.is_sound(count):
+                return True
+        self.damaged = True
+        consumer.fail(Failure.BAD_STREAM)
+        return False
+
+    cdef bint is_sound(self, uint64_t count) noexcept nogil:
+        """Whether the plugin can have written these words: announced blocks, each with its addresses, and marks of
+        their instructions."""
+        cdef const uint64_t* words = self.words
+        cdef const uint16_t* reached = self.describer.announced.reached
+        cdef uint64_t blocks = self.describer.announced.count, i = 0, number
+        cdef bint traced = self.traced
+        while i < count:
+            number = words[i] & ~TAKEN
+            if number < blocks:
+                self.last = number + 1
+                i += reached[number] if traced else 0
+            elif not self.is_mark(words[i]):
+                return False
+            i += 1
+        return i == count
+
+    cdef bint is_mark(self, uint64_t word) noexcept nogil:
+        """Whether the plugin writes such a mark."""
+        cdef int kind = mark_kind(word)
+        cdef uint64_t instruction = mark_instruction(word)
+        cdef uint32_t length = self.describer.table.c.heads[self.last - 1].length if self.last else 0
+        if word >> 63 == 0 or word >> 40 & 0xFFFF:
+            return False
+        if kind == Mark.STRING and not self.traced:
+            return False
+        return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
+                and (instruction == NO_INSTRUCTION or instruction < length))
+
+    cdef void give(self, Consumer consumer, uint64_t count) noexcept nogil:
+        """Give a consumer the present words."""
+        cdef uint64_t i
+        if count == 0:
+            return
+        for i in range(count - 1, max(0, <int64_t>count - 8) - 1, -1):
+            if self.words[i] >> 63 == 0 and not self.traced:         # addresses look like blocks
+                self.ip = self.describer.table.c.heads[self.words[i] & BLOCK_MASK].ip
+                break
+        consumer.consume(self.words, count)
+
+    def finish(self, Consumer consumer, bint faulted, uint32_t signal, status):
+        """Give a consumer the last words of a dead guest. ``faulted``: a signal of one of its instructions killed it;
+        ``status``: for an EXIT mark, or None when the run was stopped."""
+        cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
+        cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
+        cdef const Kept* last
+        if not self.take(consumer, buffer.words, count):
+            return
+        for i in range(MAX_GUEST_THREADS):
+            last = self.last_block(i)
+            if last == NULL:
+                continue
+            count = self.settle(i, last, count, faulted, &where)
+            if count + MAX_LEFT_WORDS > RING_BUFFER_WORDS:
+                with nogil:                  # the thread that has to read first may need the GIL
+                    self.give(consumer, count)
+                count = 0
+        with nogil:
+            self.give(consumer, count)
+        if self.totals:
+            self.adjusted += give_totals(self.describer, consumer, faulted, &where)
+        if where:
+            self.ip = where
+        if faulted:
+            mark = mark_word(Mark.FAULT, indexed(signal, NO_INSTRUCTION))
+            with nogil:
+                consumer.consume(&mark, 1)
+        if status is not None:
+            mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
+            with nogil:
+                consumer.consume(&mark, 1)
+
+    cdef const Kept* last_block(self, int number):
+        """The last begun block of a thread; NULL: none. The guest writes its address of that block, and of the area."""
+        cdef uint64_t last = read_once(<const uint64_t*>&self.shared.threads[number].last)
+        cdef uint64_t base = read_once(<const uint64_t*>&self.shared.base)
+        return self.describer.announced.at(last - base - AREA_HEAD)
+
+    cdef uint64_t settle(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
+        """Write the words of a thread's last begun block, or of its retired part; returns the number of words.
+        ``where`` becomes the address of the first instruction that did not retire. The plugin does the same when
+        another block begins (plugin.c)."""
+        cdef uint64_t passed = self.shared.threads[number].progress - self.shared.threads[number].before
+        cdef const uint8_t* sizes = self.describer.announced.sizes + last.first_size
+        cdef uint32_t retired = last.instructions
+        cdef bint whole
+        if <uint32_t>passed < last.whole:
+            retired = <uint32_t>passed
+            while retired < last.instructions - 1 and not sizes[retired] & MAY_FAULT:
+                retired += 1
+            retired = min(retired, last.instructions - 1)
+        else:
+            if last.tail == COUNTED:
+                whole = passed >> ACCESS_SHIFT >= last.accesses
+            else:
+                whole = not (faulted and (last.tail == SUCCESSOR or last.tail == REPEATED))
+            retired -= not whole
+        self.adjusted -= last.instructions - retired
+        block = <uint64_t>(last - self.describer.announced.kept)
+        if retired < last.instructions:
+            return self.cut(number, count, block, retired, where)
+        return self.put_whole(number, count, block, last)
+
+    cdef uint64_t put_whole(self, int number, uint64_t count, uint64_t first, const Kept* last):
+        """Write the words of a thread's last begun block; returns the number of words."""
+        cdef string strings[2]
+        cdef const BlockHead* head
+        cdef uint64_t block, slot = 0, k
+        for block in range(first, first + last.parts):
+            count = self.put(number, count, block, &slot)
+        if self.traced and last.tail == REPEATED:
+            memcpy(strings, self.shared.threads[number].strings, sizeof(strings))
+            head = &self.describer.table.c.heads[first + last.parts - 1]
+            slot = made_by(&self.describer.table.c.instructions[head.first + head.length - 1])
+            for k in range(slot):
+                self.words[count - slot + k] = strings[k].first if strings[k].last else 0
+            if slot and strings[0].last > strings[0].first:
+                self.words[count] = mark_word(
+                    Mark.STRING, indexed(strings[0].last - strings[0].first, head.length - 1))
+                count += 1
+        return count
+
+    cdef uint64_t put(self, int number, uint64_t count, uint64_t block, uint64_t* slot):
+        """Write a block's word and the addresses of its accesses, from the thread's ``slot`` on; returns the number of
+        words."""
+        cdef uint64_t accesses = self.describer.table.c.heads[block].accesses
+        self.words[count] = block
+        count += 1
+        if self.traced:
+            memcpy(self.words + count, self.shared.threads[number].slots + slot[0], accesses * sizeof(uint64_t))
+            count += accesses
+            slot[0] += accesses
+        return count
+
+    cdef uint64_t cut(self, int thread, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
+        """Write the words of a block's first instructions in place of its own; returns the number of words."""
+        cdef uint64_t number = first, slot = 0
+        cdef uint32_t length
+        while True:
+            length = self.describer.table.c.heads[number].length
+            if retired < length:
+                break
+            count = self.put(thread, count, number, &slot)
+            number += 1
+            retired -= length
+        where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
+        if retired:
+            number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULT)
+        if retired and number:
+            count = self.put(thread, count, number, &slot)
+        return count

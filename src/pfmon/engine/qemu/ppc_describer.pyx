@@ -1,0 +1,163 @@
+"""Describes PowerPC instructions.
+
+A table has the properties of mnemonics (ppc_mnemonics.py). Branches are read from their encoding (Power ISA, book I,
+section 2.4): capstone 5 takes unconditional ones (bc 20) for bdnz, and does not report calls. An instruction has 32
+bits, a prefixed one, which capstone does not decode, 64. The form gives the registers read and written (ppc_forms.py,
+ppc_operands.pyx).
+"""
+
+from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from pfmon.stream.block_table cimport ALWAYS, BlockInstruction, BranchKind
+from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream.operand_masks cimport RegisterMasks
+
+from pfmon.engine.qemu.block_describer cimport MAX_CAPSTONE_IDS, InstructionFacts
+from pfmon.engine.qemu.ppc_operands cimport fill_operands
+
+cdef enum:                       # primary opcodes, and extended ones of opcode 19
+    CONDITIONAL = 16             # bc
+    UNCONDITIONAL = 18           # b
+    REGISTER = 19
+    TO_LINK = 16                 # bclr
+    TO_COUNT = 528               # bcctr
+    TO_TARGET = 560              # bctar
+    EXTENDED_BITS = 10
+
+
+cdef inline uint32_t extended(uint32_t word) noexcept nogil:
+    return word >> 1 & 0x3FF
+
+
+cdef inline bint is_branch(uint32_t word) noexcept nogil:
+    cdef uint32_t primary = word >> 26
+    return primary == CONDITIONAL or primary == UNCONDITIONAL or (
+        primary == REGISTER and (extended(word) == TO_LINK or extended(word) == TO_COUNT
+                                 or extended(word) == TO_TARGET))
+
+
+cdef inline bint goes_on(uint32_t word) noexcept nogil:
+    """Whether a branch with LK and an address goes to the next instruction: code reads its own address so, which is no
+    call (bcl 20,31,$+4; book I, section 2.4)."""
+    return word >> 26 == UNCONDITIONAL and word & 0x3FFFFFE == 4 or word >> 26 == CONDITIONAL and word & 0xFFFE == 4
+
+
+cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil:
+    """b and bc: target relative to their own address, unless AA is set; a call, if LK is."""
+    cdef bint calls = word & 1 and not goes_on(word)
+    place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
+    if calls:
+        place.kind |= Kind.CALL
+    if not word & 2:
+        place.kind |= Kind.RELATIVE
+
+
+cdef void describe_indirect(BlockInstruction* place, uint32_t word) noexcept nogil:
+    """Target in LR, CTR or TAR. A bclr is no return if its field BH says so; one that sets LR is a call."""
+    place.kind |= Kind.INDIRECT
+    if word & 1:
+        place.kind |= Kind.CALL
+        place.branch = BranchKind.INDIRECT_CALL
+    elif extended(word) == TO_LINK and word >> 11 & 3 == 0:
+        place.kind |= Kind.RETURN
+        place.branch = BranchKind.RETURN_BRANCH
+    else:
+        place.branch = BranchKind.INDIRECT
+
+
+cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil:
+    """The field BO says whether a branch other than b is conditional."""
+    place.kind = Kind.BRANCH
+    if word >> 26 == REGISTER:
+        describe_indirect(place, word)
+    else:
+        describe_direct(place, word)
+    if word >> 26 != UNCONDITIONAL and word >> 21 & 0x14 != 0x14:
+        place.condition = 0
+
+
+cdef uint16_t bytes_of(uint8_t rule, uint16_t size, uint32_t word, bint is_64) noexcept nogil:
+    """Bytes that an instruction accesses, by its mnemonic or its fields."""
+    if rule == PpcRule.WORDS:
+        return <uint16_t>(4 * (32 - (word >> 21 & 31)))
+    if rule == PpcRule.BYTES:
+        return <uint16_t>(word >> 11 & 31 or 32)
+    if rule == PpcRule.SOME:
+        return 4
+    if rule == PpcRule.LINE:
+        return 128 if is_64 else 32
+    return size
+
+
+cdef class PpcDescriber(Describer):
+    """Describes PowerPC instructions of either size and byte order."""
+
+    def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):
+        self.big_endian = mode >> 31
+
+    def take_undecoded(self, rows):
+        """Set the facts of instructions that capstone does not decode: value, mask, facts. ValueError: too many."""
+        for value, mask, (kind, branch, rule, first, size, isa_kind) in rows:
+            if self.undecoded_count == MAX_UNDECODED:
+                raise ValueError(f"more than {MAX_UNDECODED} instructions that capstone does not decode")
+            self.undecoded[self.undecoded_count] = Undecoded(value, mask,
+                InstructionFacts(kind, branch, rule, first, size, isa_kind))
+            self.undecoded_count += 1
+
+    def __dealloc__(self):
+        free(self.forms)
+
+    cdef int make_room_for_forms(self) except -1:
+        self.forms = <uint32_t*>calloc(64 << EXTENDED_BITS, sizeof(uint32_t))
+        if self.forms == NULL:
+            raise MemoryError
+        return 0
+
+    def take_forms(self, extensions, rows):
+        """Set the registers used by instructions (ppc_forms.py). ``extensions``: position of the extended opcode, by
+        primary opcode; rows of primary opcode, extended opcode, ppc_operands.Use."""
+        if self.forms == NULL:
+            self.make_room_for_forms()
+        for primary, (shift, mask) in extensions.items():
+            self.shift[primary], self.mask[primary] = shift, mask
+        for primary, extended, uses in rows:
+            self.forms[primary << EXTENDED_BITS | extended] = uses
+
+    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+        cdef uint32_t primary = self.word >> 26
+        if self.forms != NULL:
+            fill_operands(place, self.word, self.forms[
+                primary << EXTENDED_BITS | (self.word >> self.shift[primary] & self.mask[primary])])
+
+    cdef uint32_t word_of(self, const uint8_t* code) noexcept nogil:
+        if self.big_endian:
+            return <uint32_t>code[0] << 24 | <uint32_t>code[1] << 16 | <uint32_t>code[2] << 8 | code[3]
+        return <uint32_t>code[3] << 24 | <uint32_t>code[2] << 16 | <uint32_t>code[1] << 8 | code[0]
+
+    cdef const InstructionFacts* find(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """The facts of an instruction, or NULL."""
+        cdef uint32_t word = self.word_of(code), i
+        if self.decode(code, size, address):
+            return &self.facts[self.decoded.id] if self.decoded.id < MAX_CAPSTONE_IDS else NULL
+        for i in range(self.undecoded_count):
+            if word & self.undecoded[i].mask == self.undecoded[i].value:
+                return &self.undecoded[i].facts
+        return NULL
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; an unknown one has no kinds."""
+        cdef uint32_t word = self.word_of(code)
+        cdef const InstructionFacts* facts
+        self.word = word
+        memset(place, 0, sizeof(BlockInstruction))
+        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        if is_branch(word):
+            describe_branch(place, word)
+            return
+        facts = self.find(code, size, address)
+        if facts == NULL:
+            return
+        place.kind, place.isa_kind = facts.kind, facts.isa_kind
+        place.access, place.size = facts.first, bytes_of(facts.rule, facts.size, word, self.width == 8)

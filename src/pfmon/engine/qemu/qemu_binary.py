@@ -1,0 +1,75 @@
+"""Finds the emulator and the plugin."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.stream.block_table import InstructionSet
+
+PACKAGE = "qemu-user"
+VERSIONS = "qemu 7.2 to 8.2"
+"""Versions whose plugin interface has version 1."""
+
+
+def find(instruction_set: InstructionSet) -> str | None:
+    """The path of the emulator for an instruction set."""
+    name = f"qemu-{TARGETS[instruction_set].name}"
+    for directory in os.get_exec_path():
+        path = os.path.join(directory, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def emulator(instruction_set: InstructionSet) -> str:
+    """The path of the emulator. PfmonError: it is not installed, or the plugin was not built."""
+    path = find(instruction_set)
+    if path is None:
+        name = TARGETS[instruction_set].name
+        raise PfmonError(f"qemu-{name}, which runs such programs, is not installed: install the package {PACKAGE}")
+    for made in (_beside("plugin.so"), reaper_path()):
+        if not os.path.isfile(made):
+            raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {made}")
+    return path
+
+
+def version(instruction_set: InstructionSet) -> str:
+    """The emulator's name and version, such as "qemu-x86_64 version 7.2.22"; empty where there is none."""
+    from subprocess import DEVNULL, run  # only who asks waits for it
+
+    path = find(instruction_set)
+    if path is None:
+        return ""
+    asked = run([path, "--version"], stdin=DEVNULL, capture_output=True, check=False)
+    lines = os.fsdecode(asked.stdout).splitlines()
+    return lines[0].partition(" (")[0] if lines else ""
+
+
+def check_cpu(path: str, cpu: str) -> None:
+    """PfmonError: the emulator has no such processor model. Features may follow it, after commas."""
+    from subprocess import DEVNULL, run  # as above
+
+    asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
+    model = cpu.partition(",")[0]
+    if model and asked.stdout and model.encode() not in asked.stdout.split():
+        name = os.path.basename(path)
+        raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
+
+
+def plugin_path() -> str:
+    """The plugin's path as an option of qemu, with commas doubled."""
+    return _beside("plugin.so").replace(",", ",,")
+
+
+def reaper_path() -> str:
+    """The program that kills the guest's descendants (reaper.c)."""
+    return _beside("reaper")
+
+
+def _beside(name: str) -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)

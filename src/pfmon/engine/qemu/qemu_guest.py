@@ -1,0 +1,277 @@
+"""A program that qemu-user executes, with a plugin that reports retired blocks (docs/qemu.md)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from threading import Thread, Timer
+
+from pfmon.engine.api import Capabilities, ExitReport, instruction_set_in
+from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
+from pfmon.engine.qemu.process import GuestProcess
+from pfmon.engine.qemu.qemu_binary import VERSIONS, check_cpu, emulator, plugin_path, version
+from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.errors import LostError, PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from pfmon.engine.api import PerformanceData, StartRequest
+    from pfmon.engine.qemu.qemu_tasks import QemuTasks
+    from pfmon.program.mapped_files import MappedFile
+    from pfmon.stream.consumer import Consumer
+
+FOLLOWED = 2
+"""The executed program is followed (follow.h, enum executing)."""
+
+ALL = "max"
+"""qemu's processor model with every feature that qemu has."""
+
+MAX_STOP_SECONDS = 0.1
+"""Seconds before a guest that does not stop is killed."""
+
+
+class QemuGuest:
+    """One host process in which qemu executes the program."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
+
+    def __init__(self, wanted: StartRequest) -> None:
+        """Prepare the run; the process starts with `run`. Raises PfmonError."""
+        if wanted.settings.confined:
+            raise PfmonError("--confine is for IA-64 programs: under qemu a program reaches all of the host's files")
+        self._wanted = wanted
+        self.instruction_set = instruction_set_in(wanted.program)
+        self._emulator = emulator(self.instruction_set)
+        self.traced = wanted.addresses
+        self.table, self._reader = reading(
+            self.instruction_set,
+            self.traced,
+            totals=wanted.totals and not self.traced and wanted.follow is None,
+            on_mapped=wanted.on_mapped,
+        )
+        self._tasks = self._make_tasks() if wanted.follow else None
+        self._process: GuestProcess | None = None
+        self._status = 0
+        self._stopping = False
+        self._killer: Timer | None = None
+
+    def _make_tasks(self) -> QemuTasks:
+        from pfmon.engine.qemu.qemu_tasks import QemuTasks  # most runs follow nothing
+
+        wanted = self._wanted
+        assert wanted.follow
+        return QemuTasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
+
+    @classmethod
+    def start(cls, wanted: StartRequest) -> Self:
+        """The engine for a session (engine/api.py)."""
+        return cls(wanted)
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self._reader.retired
+
+    @property
+    def ip(self) -> int:
+        """The address of the last block read; after a fatal fault, that of the faulting instruction."""
+        return self._reader.ip or self._wanted.program.entry
+
+    @property
+    def mapped(self) -> Sequence[MappedFile]:
+        """The files that the program has mapped executable so far."""
+        return self._reader.files
+
+    threads: Sequence[tuple[int, int]] = ()
+    """Not reported by the plugin."""
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PfmonError when the program is to read counters: qemu emulates no PMU."""
+        if not secure:
+            raise PfmonError("--insecure: a program under qemu has no counters to read")
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
+        """Run to the program's end, or until ``stop`` was called (None)."""
+        if self._stopping:
+            return None
+        process = self._spawn()
+        watcher = Thread(target=self._watch, args=(process,), name="pfmon guest", daemon=True)
+        watcher.start()
+        try:
+            self._reader.read(consumer)
+            if self._reader.damaged:
+                self._kill()
+        except BaseException:
+            self._kill()
+            raise
+        finally:
+            watcher.join()
+        if self._tasks and self._reader.executing == FOLLOWED:
+            ending = self._end_as_another(consumer, self._status)
+        else:
+            ending = self._finish(consumer, self._status)
+            if self._tasks:
+                self._tasks.join(ending)
+        self._end_the_rest(process)
+        return ending
+
+    def _end_the_rest(self, process: GuestProcess) -> None:
+        """End remaining descendants of the program."""
+        ended = process.end()
+        if ended and not self._stopping:
+            rest = "1 process" if ended == 1 else f"{ended} processes"
+            self._wanted.on_notice(
+                f"killed at the program's end: {rest} that it had started; "
+                "--detach-children leaves such processes running"
+            )
+
+    def _end_as_another(self, consumer: Consumer, status: int) -> ExitReport | None:
+        """End of a process that executed a program outside of qemu: its end is that of the run."""
+        assert self._tasks
+        self._reader.finish(consumer, False, 0, None)
+        self._tasks.join(None)
+        return None if self._stopping else self._ending(max(0, -status), status)
+
+    def _finish(self, consumer: Consumer, status: int) -> ExitReport | None:
+        """Give the consumer the rest of the stream, and return how the ended process ended."""
+        killed_by = max(0, -status)
+        ending = None if self._stopping else self._ending(killed_by, status)
+        faulted = killed_by in FAULTS
+        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
+        self._check()
+        if killed_by == signal.SIGILL and self._wanted.settings.cpu not in ("", ALL):
+            self._wanted.on_notice(
+                f"its processor is qemu's {self._wanted.settings.cpu}: instructions of later ones are illegal on it; "
+                f"--set qemu.cpu={ALL} enables all that qemu executes"
+            )
+        return ending if ending is None or not faulted else ending._replace(where=self._where())
+
+    def _spawn(self) -> GuestProcess:
+        wanted = self._wanted
+        files: tuple[int, ...] = ()
+        plugin = plugin_path()
+        if self._tasks:
+            plugin += self._tasks.start()
+        else:
+            files = (self._reader.ring_file, self._reader.area_file)
+            plugin += f",ring={files[0]},area={files[1]}"
+        command: list[str | bytes] = [
+            self._emulator,
+            "-plugin",
+            plugin,
+            "-0",
+            wanted.arguments[0],
+            "-r",
+            wanted.settings.release,
+        ]
+        command += ["-seed", str(wanted.settings.seed), "-s", str(wanted.settings.stack_size)]
+        if wanted.settings.cpu:
+            command += ["-cpu", wanted.settings.cpu]
+        if wanted.settings.sysroot is not None:
+            command += ["-L", wanted.settings.sysroot]
+        if wanted.slow:
+            command.append("-singlestep")
+        for entry in filter(_is_for_the_linker, wanted.environment):
+            command += ["-E", entry]
+        command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
+        standard = wanted.settings.standard_files
+        # qemu reverses their order.
+        others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
+        environment = dict(entry.partition(b"=")[::2] for entry in others)
+        process = GuestProcess(command, standard, environment, files, wanted.settings.detach_children)
+        self._process = process
+        if self._stopping:
+            self.stop()
+        return process
+
+    def _watch(self, process: GuestProcess) -> None:
+        self._status = process.wait()
+        self._reader.guest_died()
+        if self._tasks:
+            self._tasks.first_died()
+
+    def _ending(self, killed_by: int, status: int) -> ExitReport:
+        return killed(killed_by) if killed_by else ExitReport(status)
+
+    def _check(self) -> None:
+        """PfmonError: the counts are not those of the program. Also prints other messages."""
+        path = self._wanted.program.image.path
+        if why := trouble(self._reader):
+            raise LostError(f"{path}: cannot be counted: {why}")
+        if self._stopping:
+            return
+        if len(self.table) == 0:
+            text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
+            check_cpu(self._emulator, self._wanted.settings.cpu)
+            found = version(self.instruction_set) or "qemu"
+            what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
+            raise PfmonError(f"{path}: {what}{': ' if text else ''}{text}")
+        if self._reader.executing:
+            self._wanted.on_notice(self._native())
+
+    def _native(self) -> str:
+        """The message about a program that continues uncounted, outside of qemu."""
+        if self._wanted.follow is None:
+            return "the program executed another one, which was not counted"
+        from pfmon.engine.qemu.qemu_task import native  # as above
+
+        return native("the program", self._reader, self._wanted.follow.execs)
+
+    def _where(self) -> str:
+        """``0x401136 (main+0x10)``; empty where it is unknown: totals have no order of blocks."""
+        if not self._reader.ip:
+            return ""
+        from pfmon.program.loaded_objects import LoadedObjects, place_of  # only a program that dies needs symbols
+
+        place = place_of(LoadedObjects(self._wanted.program, lambda: self.mapped), self.ip)
+        return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
+
+    def stop(self) -> None:
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. The guest ends between
+        two blocks, so that counted instructions are those retired, unless it writes no stream for a while, such as in a
+        wait."""
+        self._stopping = True
+        self._reader.request_stop()
+        if tasks := self._tasks:
+            tasks.stop()
+        if self._process and self._killer is None:
+            killer = Timer(MAX_STOP_SECONDS, self._kill)
+            killer.daemon = True
+            killer.start()
+            self._killer = killer
+
+    def _kill(self) -> None:
+        if tasks := self._tasks:  # another thread may close this
+            tasks.kill()
+        if self._process:
+            self._process.kill()
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the executed instructions in a range of code."""
+        from pfmon.engine.qemu.capstone_listing import listing  # capstone's package takes long to load
+
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+
+    def close(self) -> None:
+        """End the guest if it still runs, and break reference cycles, so that memory is freed at once."""
+        if self._process is not None:
+            self._process.close()
+        if self._tasks:
+            self._tasks.close()
+            self._tasks = None
+        self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
+        if self._killer is not None:
+            self._killer.cancel()
+
+
+def _is_for_the_linker(entry: bytes) -> bool:
+    """Whether a variable of the environment is for the program's dynamic linker, not qemu's own. qemu splits values at
+    commas."""
+    return entry.startswith(b"LD_") and b"," not in entry
+
+
+def _nobody(_: str) -> None:
+    pass

@@ -1,0 +1,36 @@
+"""The targets that qemu executes: one row per instruction set."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+from pfmon.stream.block_table import InstructionSet
+
+X86, PPC = 3, 4
+"""capstone's numbers of architectures (CS_ARCH_*)."""
+
+LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
+"""capstone's modes (CS_MODE_*)."""
+
+
+PAYLOAD_BYTES = 40
+"""Payload of an instruction in the block table: its code, zero-padded to 16 bytes, and its operands
+(stream/operand_masks.pxd)."""
+
+
+class QemuTarget(NamedTuple):
+    """qemu's name of the target; the module with its mnemonics and its describer; capstone's architecture and mode."""
+
+    name: str
+    module: str
+    architecture: int
+    mode: int
+
+
+TARGETS = {
+    InstructionSet.X86_64: QemuTarget("x86_64", "pfmon.engine.qemu.x86_mnemonics", X86, MODE_64),
+    InstructionSet.I386: QemuTarget("i386", "pfmon.engine.qemu.x86_mnemonics", X86, MODE_32),
+    InstructionSet.PPC64: QemuTarget("ppc64", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_64 | BIG_ENDIAN),
+    InstructionSet.PPC: QemuTarget("ppc", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_32 | BIG_ENDIAN),
+    InstructionSet.PPC64LE: QemuTarget("ppc64le", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_64 | LITTLE_ENDIAN),
+}
+"""Targets by instruction set."""

@@ -1,0 +1,164 @@
+"""One task of a followed program, and the thread that reads its stream."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from threading import Thread
+
+from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
+from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.errors import LostError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    from pfmon.engine import api
+    from pfmon.engine.api import PerformanceData, TaskReader
+    from pfmon.engine.qemu.plugin_reader import PluginReader
+    from pfmon.program.mapped_files import MappedFile
+    from pfmon.stream.block_table import BlockTable, InstructionSet
+    from pfmon.stream.consumer import Consumer
+
+    class TaskFamily(Protocol):
+        """The tasks of a run."""
+
+        def fail(self, error: BaseException) -> None:
+            """Fail the run because of a task's error."""
+
+
+UNCAUGHT = re.compile(rb"uncaught target signal (\d+)")
+"""qemu's message when a signal kills the program."""
+
+
+class RunningTask:
+    """A running engine: another one began its process."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
+
+    def __init__(
+        self,
+        family: TaskFamily,
+        task: api.Task,
+        instruction_set: InstructionSet,
+        traced: bool,
+        handle: int,
+        parent: BlockTable | None,
+        reader: tuple[BlockTable, PluginReader] | None,
+    ) -> None:
+        """``handle``: of the process; ``parent``: the parent task's table; ``reader``: a table and a reader with a
+        thread already, None: this creates its own."""
+        self._family = family
+        self.task = task
+        self.instruction_set = instruction_set
+        self.traced = traced
+        self.handle = handle
+        self.table: BlockTable
+        self.reader: PluginReader
+        self.table, self.reader = reader or reading(instruction_set, traced, parent)
+        self._thread: Thread | None = None
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.reader.retired
+
+    @property
+    def ip(self) -> int:
+        """The address of the last block read."""
+        return self.reader.ip
+
+    @property
+    def mapped(self) -> Sequence[MappedFile]:
+        """The files that the program has mapped executable so far."""
+        return self.reader.files
+
+    threads: Sequence[tuple[int, int]] = ()
+    """Not reported by the plugin."""
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """No effect: the program finds no PMU."""
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
+        """Not supported: it already runs."""
+        raise ValueError("a task runs as it is followed")
+
+    def stop(self) -> None:
+        """End it between two blocks."""
+        if reader := getattr(self, "reader", None):  # its thread may have ended with an error
+            reader.request_stop()
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the executed instructions in a range of code."""
+        from pfmon.engine.qemu.capstone_listing import listing  # as for the first process
+
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+
+    def close(self) -> None:
+        """No effect: `Tasks` ends it."""
+
+    def begin(self, watch: TaskReader, on_notice: Callable[[str], None], execs: bool) -> None:
+        """Start a thread that reads its stream. ``execs``: executed programs are followed."""
+        self._thread = Thread(target=self._read, args=(watch, on_notice, execs), name="pfmon task", daemon=True)
+        self._thread.start()
+
+    def died(self) -> None:
+        """The process is dead, or executes another program."""
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+        if reader := getattr(self, "reader", None):  # as above
+            reader.guest_died()
+
+    def join(self) -> None:
+        """Wait until the stream is read to its end."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _read(self, watch: TaskReader, on_notice: Callable[[str], None], execs: bool) -> None:
+        try:
+            with watch.running:
+                self.reader.read(watch.consumer)
+                if self.reader.damaged:
+                    raise LostError(f"{self._shown}: cannot be counted: {trouble(self.reader)}")
+                ending = self._ending()
+                faulted = ending is not None and ending.signal in FAULTS
+                status = ending.status if ending else None
+                self.reader.finish(watch.consumer, faulted, ending.signal if ending else 0, status)
+            if why := trouble(self.reader):
+                raise LostError(f"{self._shown}: cannot be counted: {why}")
+            if self.reader.executing == 1:
+                on_notice(self._notice(execs))
+            watch.ended(ending, self.reader.retired)
+        except BaseException as error:  # raised by Tasks.join
+            self._family.fail(error)
+        finally:
+            del self.table, self.reader  # frees memory: many tasks may follow
+
+    def _ending(self) -> ExitReport | None:
+        """How the program ended: by its exit status or qemu's message; else by SIGKILL, which leaves neither."""
+        if self.reader.executing:
+            return None
+        if self.reader.exit_status is not None:
+            return ExitReport(self.reader.exit_status)
+        said = UNCAUGHT.search(self.reader.message)
+        return killed(int(said[1]) if said else signal.SIGKILL)
+
+    @property
+    def _shown(self) -> str:
+        return f"task {self.task.name} ({self.task.command[0]})"
+
+    def _notice(self, execs: bool) -> str:
+        return native(self._shown, self.reader, execs)
+
+
+def native(who: str, reader: PluginReader, execs: bool) -> str:
+    """The message about a program that continues uncounted, outside of qemu."""
+    if not execs:
+        return f"{who} executed another program, which was not counted; --follow-exec counts it"
+    return f"{who} executed {os.fsdecode(reader.executed)}, which cannot be followed and was not counted"

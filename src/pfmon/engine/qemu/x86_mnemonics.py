@@ -1,0 +1,151 @@
+"""Properties of x86 mnemonics: kinds, branch kinds, and operand rules.
+
+capstone gives the operands. Whether a memory operand is read or written follows from its position and the mnemonic, as
+capstone is wrong for many (fstp, movups, cmpxchg, test). This module also has accesses without a written operand (the
+stack's), branches, and instructions on floating-point registers.
+Source: Intel SDM, volume 2, the instruction reference.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pfmon.engine.qemu.block_describer import MnemonicRule, X86Describer
+from pfmon.stream.block_table import AccessKind, BranchKind
+from pfmon.stream.instruction_kinds import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.stream.block_table import BlockTable
+
+JUMP = Kind.BRANCH
+CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
+RETURN = Kind.BRANCH | Kind.RETURN | Kind.INDIRECT | Kind.LOAD
+
+NAMED: dict[str, int] = {
+    **dict.fromkeys(("nop", "endbr32", "endbr64", "fnop", "pause"), Kind.NOP),
+    **dict.fromkeys(("push", "pushf", "pushfd", "pushfq", "pushal", "pushaw", "enter"), Kind.STORE),
+    **dict.fromkeys(("pop", "popf", "popfd", "popfq", "popal", "popaw", "leave"), Kind.LOAD),
+    **dict.fromkeys(("ret", "retf", "retfq", "iret", "iretd", "iretq"), RETURN),
+    **dict.fromkeys(("call", "lcall"), CALL),
+    **dict.fromkeys(("jmp", "ljmp", "jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne"), JUMP),
+    **dict.fromkeys(("syscall", "sysenter", "int", "int1", "int3", "into"), Kind.SYSTEM),
+    **dict.fromkeys(("cpuid", "serialize"), Kind.SERIALIZE),
+    **dict.fromkeys(("maskmovq", "maskmovdqu"), Kind.STORE),
+    "xlatb": Kind.LOAD,
+}
+"""Kinds beyond those of written operands. Near returns and calls move the return address."""
+
+SIZES = {
+    "pushal": 32,
+    "popal": 32,
+    "pushaw": 16,
+    "popaw": 16,
+    "xlatb": 1,
+    **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
+    **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
+}
+"""Sizes of accesses without a written operand that are not pointer-sized, or that capstone takes for 8 bytes; of XSAVE
+the area without extensions (Intel SDM volume 1, 13.4)."""
+
+CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
+NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
+PREFETCH = re.compile(r"prefetch\w*")
+
+FLOATING_ARITHMETIC = re.compile(
+    r"v?(?:add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|cmp|comi|ucomi|addsub|hadd|hsub|dp|cvtt?\w*2)(?:ss|sd|ps|pd)?"
+    r"(?:ss|sd|ps|pd|si|dq|pi)"
+    r"|vf(?:n?m(?:add|sub)|maddsub|msubadd)\w+"
+    r"|f(?:i?(?:add|subr?|mul|divr?|com)\w*|sqrt|abs|chs|sin|cos|sincos|ptan|patan|2xm1|yl2x\w*|rndint|scale|prem1?"
+    r"|ucom\w*|tst|xam|xtract)"
+)
+"""Mnemonics that compute with floating-point numbers: SSE, AVX, x87."""
+
+FLOATING_MOVE = re.compile(
+    r"v?(?:mov[auhl]?(?:hl|lh|nt)?|and|andn|or|xor|shuf|unpck[hl]|blendv?|broadcast|maskmov|perm\w*|insert|extract|movmsk"
+    r"|movddup|movs[hl]dup)(?:ss|sd|ps|pd)|v?movsldup|v?movshdup|v?movddup"
+    r"|f(?:i?ld\w*|[in]?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
+)
+"""Mnemonics that move floating-point numbers."""
+
+WRITES_FIRST = re.compile(
+    r"v?p?mov\w*|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
+    r"|vp?maskmov\w+|vp?scatter\w+|vp?compress\w+|vcvtps2ph|s[gil]dt|str|smsw"
+)
+"""Mnemonics that only write their first operand."""
+
+READS_FIRST = re.compile(
+    r"cmp(?!xchg)\w*|test|bt|push|l?call|l?jmp|i?mul|i?div|scas\w|lods\w|xrstor\w*|fxrstor\w*|v?ldmxcsr"
+    r"|f(?:i?ld\w*|bld|i?(?:add|subr?|mul|divr?|comp?)|rstor)|l[gil]dt|ltr|lmsw|ver[rw]|bound"
+)
+"""Mnemonics that only read their first operand. All others do both; later operands are read."""
+
+
+def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
+    """The describer of x86 instructions, with the capstone library at this path."""
+    return X86Describer(table, library, facts, register, architecture, mode)
+
+
+@cache  # each process of a program that is followed asks for all
+def facts(name: str) -> tuple[int, int, int, int, int, int]:
+    """Of a mnemonic: kinds, branch kind, rule (block_describer.pxd), access kind of a first operand in memory, size of
+    the access in bytes (0: as capstone says, or a pointer's), and x86 kinds."""
+    kind, branch, rule = _kinds(name)
+    if WRITES_FIRST.fullmatch(name):
+        first = AccessKind.WRITE
+    elif READS_FIRST.fullmatch(name):
+        first = AccessKind.READ
+    else:
+        first = AccessKind.READ_WRITE
+    return kind, branch, rule, first, SIZES.get(name, 0), 0
+
+
+def _kinds(name: str) -> tuple[int, int, int]:
+    kind = NAMED.get(name, 0)
+    if CONDITIONAL_JUMP.fullmatch(name):
+        return JUMP, BranchKind.DIRECT, MnemonicRule.CONDITIONAL
+    if kind & Kind.BRANCH:
+        returns = kind & Kind.RETURN
+        return kind, BranchKind.RETURN_BRANCH if returns else BranchKind.DIRECT, 0 if returns else MnemonicRule.JUMPS
+    if FLOATING_ARITHMETIC.fullmatch(name):
+        kind |= Kind.FLOAT | Kind.FP_OPERATION
+    elif FLOATING_MOVE.fullmatch(name):
+        kind |= Kind.FLOAT
+    elif PREFETCH.fullmatch(name):
+        kind |= Kind.PREFETCH
+    return kind, BranchKind.NO_BRANCH, _rule(name)
+
+
+def _rule(name: str) -> int:
+    if name in NO_ACCESSES:
+        return MnemonicRule.NO_ACCESSES
+    if PREFETCH.fullmatch(name):
+        return MnemonicRule.FETCHES
+    return MnemonicRule.EXCHANGES if name == "xchg" else MnemonicRule.NO_RULE
+
+
+GENERAL = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
+FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
+"""Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
+
+
+@cache
+def register(name: str) -> int:
+    """The bit of a register and all of its parts; NO_REGISTER: no instruction waits for it."""
+    if match := re.fullmatch(r"r(\d+)[bwd]?", name):
+        return int(match[1])
+    if match := re.fullmatch(r"[xyz]mm(\d+)", name):
+        return VECTORS + int(match[1])
+    if name in ("eflags", "rflags", "flags"):
+        return FLAGS
+    if re.fullmatch(r"st\(?\d?\)?|mm\d|fp\d|fpsw", name):
+        return X87
+    whole = name[1:] if len(name) == 3 and name[0] in "re" else name
+    if whole in GENERAL:
+        return GENERAL.index(whole)
+    if len(name) == 2 and name[1] in "lh" and f"{name[0]}x" in GENERAL:
+        return GENERAL.index(f"{name[0]}x")
+    if name in ("sil", "dil", "spl", "bpl"):
+        return GENERAL.index(name[:2])
+    return NO_REGISTER

@@ -1,0 +1,157 @@
+"""The engine that replays a recording word by word: any event can be counted, on any machine, at any time."""
+
+from __future__ import annotations
+
+from pfmon.engine import api
+from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.errors import PfmonError
+from pfmon.program import image
+from pfmon.program.mapped_files import MappedFile, digest
+from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingReader
+from pfmon.stream.stream_codec import Decoder, enter_blocks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.engine.api import PerformanceData
+    from pfmon.program.image import Program
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.recording_file import RecordingPiece
+
+
+class ReplayEngine:
+    """A recorded run. ``partial``: replay a damaged recording up to the damage; ``addresses``: with those of
+    accesses."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False)
+
+    def __init__(self, path: str, *, partial: bool = False, addresses: bool = False) -> None:
+        """Read the head of a recording. Raises PfmonError."""
+        self._reader = RecordingReader(path)
+        self._head = self._reader.head
+        self._partial = partial
+        self._stopping = False
+        self._listed: Program | None = None
+        self.mapped: list[MappedFile] = []
+        """The files that the program had mapped executable so far."""
+        self._threads: list[tuple[int, int]] | None = None
+        self.damage = ""
+        """The place of the damage, once a partial run has reached it."""
+        try:
+            self.instruction_set = InstructionSet(int(self._head["instruction_set"]))
+            self.traced = bool(self._head["traced"]) and addresses
+            self.table = BlockTable(self.instruction_set, int(self._head["payload_bytes"]))
+            self.command: list[str] = [str(word) for word in self._head["command"]]
+            self._files: list[dict[str, Any]] = list(self._head["files"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise PfmonError(f"{path}: its head is not that of a recording: {error}") from None
+        self.retired = 0
+        self.ip = 0
+
+    def program(self, sysroot: str | None = None) -> Program:
+        """The recorded program, for its symbols. PfmonError: the file is gone or has changed."""
+        if self._listed is None:
+            path = str(self._files[0]["path"])
+            loaded = image.load(path, sysroot or self._head.get("sysroot"))
+            images = loaded.images
+            for one, recorded in zip(images, self._files, strict=False):
+                if digest(one.data) != recorded["sha256"]:
+                    raise PfmonError(f"{one.path}: has changed since {self._reader.path} was recorded")
+            self._listed = loaded
+        return self._listed
+
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its threads, if the recording is whole."""
+        if self._threads is None:
+            reader = RecordingReader(self._reader.path)
+            self._threads = []
+            try:
+                for piece in reader.pieces(only=END):
+                    self._threads = [(int(one), int(other)) for one, other in reader.json(piece).get("threads", ())]
+            except (ValueError, TypeError, DamagedRecording):  # `run` reports it
+                pass
+            finally:
+                reader.close()
+        return self._threads
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PfmonError when the program is to read counters: a recording does not change."""
+        if not secure:
+            raise PfmonError("--insecure: a recorded program cannot read counters; run the program itself")
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
+        """Write the stream to the consumer. Damaged: the recording is not whole (without ``partial``)."""
+        decoder = Decoder(self.table, bool(self._head["traced"]), self.traced)
+        try:
+            for piece in self._reader.pieces():
+                if self._stopping:
+                    return None
+                if piece.kind == BLOCKS:
+                    enter_blocks(self.table, piece.data)
+                elif piece.kind == STREAM:
+                    decoder.decode(piece.data, consumer)
+                elif piece.kind == MAPPED:
+                    self.mapped += self._files_in(piece)
+                elif piece.kind == END:
+                    end = self._reader.json(piece)
+                    self.retired = int(end["retired"])
+                    return ExitReport(*end["ending"]) if end["ending"] else None
+        except (ValueError, DamagedRecording) as error:
+            damage = (
+                error
+                if isinstance(error, DamagedRecording)
+                else DamagedRecording(f"{self._reader.path}: damaged: {error}")
+            )
+            if not self._partial:
+                raise damage from None
+            self.damage = str(damage).partition("; --partial")[0]
+        return None
+
+    def everything_mapped(self) -> list[MappedFile]:
+        """All files that the program maps executable, up to the first damage."""
+        reader = RecordingReader(self._reader.path)
+        found: list[MappedFile] = []
+        try:
+            for piece in reader.pieces(only=MAPPED):
+                found += self._files_in(piece)
+        except DamagedRecording:  # `run` reports it
+            pass
+        finally:
+            reader.close()
+        return found
+
+    def _files_in(self, piece: RecordingPiece) -> list[MappedFile]:
+        try:
+            return [MappedFile(**one) for one in self._reader.json(piece)["files"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"files that are mapped: {error}") from None
+
+    def stop(self) -> None:
+        """Make `run` return after the next chunk."""
+        self._stopping = True
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address | slot and text of every instruction in a range of code: from the program's file, or, where
+        instructions differ in length, from the executed blocks."""
+        if self.instruction_set not in api.INSTRUCTIONS:
+            from pfmon.engine.qemu.capstone_listing import listing  # capstone's package takes long to load
+            from pfmon.engine.qemu.qemu_targets import TARGETS
+
+            return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+        instructions = api.instructions(self.instruction_set)
+        return instructions.listing(self._objects().bundle, first, beyond)
+
+    def _objects(self) -> LoadedObjects:
+        """The program's files, with symbols and code."""
+        from pfmon.program.loaded_objects import LoadedObjects  # only listings need them
+
+        return LoadedObjects(self.program(), lambda: self.mapped)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()

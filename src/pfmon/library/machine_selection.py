@@ -1,0 +1,69 @@
+"""Selection of the machine (prebuilt or a TOML file, with figures changed) and its PMU."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.machine.catalog import default_machine
+from pfmon.pmu import get, names
+from pfmon.session.supported import PROCESSORS, check_fits
+from pfmon.stream.block_table import InstructionSet
+
+ONLY_32_BITS = ("604e",)
+"""Models of qemu's that run no 64-bit programs."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.run_options import Options
+    from pfmon.machine.machine_figures import MachineFigures
+
+
+def take_pmu(options: Options, text: str) -> None:
+    """Set the PMU to program."""
+    if text.lower() not in names():
+        raise UnknownNameError("PMU", text, names())
+    options.pmu = text.lower()
+    options.pmu_given = True
+
+
+def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None) -> None:
+    """Set the PMU to the default of the program's processors, unless --pmu or a machine selects it. PfmonError: these
+    processors lack the selected one. ``instruction_set``: None if unknown; loading the program reports the error."""
+    if instruction_set is None:
+        return
+    masks_sets = options.gives("insn_sets") or options.insn_set != "both"
+    if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu_given:
+        return  # only Itaniums distinguish instruction sets, and an Itanium is the default
+    if not (options.pmu_given or options.machine):
+        options.pmu = PROCESSORS[instruction_set].pmu
+    check_fits(get(options.pmu), instruction_set)
+
+
+def take_pmu_of_machine(options: Options) -> None:
+    """Set the PMU to the machine's. PfmonError: --pmu selects another."""
+    if not options.machine:
+        return
+    own = str(machine_of(options)["machine.pmu"])
+    if options.pmu_given and options.pmu != own:
+        raise PfmonError(
+            f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}"
+        )
+    options.pmu = own
+
+
+def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
+    """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
+    wrong."""
+    from pfmon.machine.prebuilt_configs import load  # only runs that need the machine read its file
+
+    return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
+
+
+def cpu_model(options: Options, instruction_set: InstructionSet | None) -> str:
+    """The model of processor that qemu gives a program: the machine's; empty: qemu's default, for a program that the
+    machine's processor does not run (a 64-bit one on the 604e), or for none of qemu's."""
+    if instruction_set in (None, InstructionSet.IA64):
+        return ""
+    ia32 = instruction_set == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
+    model = str(machine_of(options, ia32).get("qemu.cpu", ""))
+    is_64 = instruction_set in (InstructionSet.PPC64, InstructionSet.PPC64LE)
+    return "" if is_64 and model in ONLY_32_BITS else model

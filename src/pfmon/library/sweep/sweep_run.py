@@ -1,0 +1,130 @@
+"""Run a sweep: record programs and count cells, skipping those already done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+from pfmon.library.sweep.worker_pool import Pool, SweepTask
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pfmon.library.sweep.dask_pool import DaskPool
+    from pfmon.library.sweep.sweep_cell import Answer
+    from pfmon.library.sweep.sweep_plan import Cell, Sweep
+    from pfmon.library.sweep.sweep_store import Store
+
+
+class SweepProgress(NamedTuple):
+    """Progress of a sweep: cells done, all cells, cells done before it began, tasks running; the current activity."""
+
+    doing: str
+    done: int
+    cells: int
+    before: int
+    running: int
+
+
+class SweepResult(NamedTuple):
+    """A cell and its answer (library/sweep/sweep_cell.py)."""
+
+    cell: Cell
+    answer: Answer
+
+
+def sweep(
+    wanted: Sweep, store: Store, workers: int, cluster: DaskPool | None, on_progress: Callable[[SweepProgress], None]
+) -> list[SweepResult]:
+    """Return all cells in order. Local workers record programs; they or the cluster's count cells. PfmonError: a
+    program cannot be recorded, or an answer cannot be stored."""
+    with Pool(workers) as pool:
+        _record(wanted, store, pool, on_progress)
+        recordings = {name: store.recording(program) for name, program in wanted.programs.items()}
+        taken = [_recordings(cell, recordings) for cell in wanted.cells]
+        keys = [store.cell_key(cell, *of) for cell, of in zip(wanted.cells, taken, strict=True)]
+        answers = {key: answer for key in keys if (answer := store.answer(key)) is not None}
+        before = len([key for key in keys if key in answers])
+        tasks: dict[str, SweepTask] = {}
+        for cell, key, of in zip(wanted.cells, keys, taken, strict=True):
+            if key not in answers:
+                tasks.setdefault(key, SweepTask(key, store.cell_order(cell, *of)))
+
+        def tell(running: int) -> None:
+            done = sum(key in answers for key in keys)
+            on_progress(SweepProgress("counting", done, len(keys), before, running))
+
+        def take(key: str, answer: Answer) -> None:
+            answers[key] = answer
+            if answer["error"] is None:  # failed cells are retried by the next sweep
+                store.keep(key, answer)
+
+        (cluster or pool).run(tasks.values(), take, tell)
+        tell(0)
+        return [one for cell, key in zip(wanted.cells, keys, strict=True) for one in _swept(cell, answers[key])]
+
+
+def _recordings(cell: Cell, recordings: Mapping[str, str]) -> tuple[str, str]:
+    """Return the recordings of the program and of the one beside it ("": none)."""
+    return recordings[cell.program], recordings[cell.beside] if cell.beside else ""
+
+
+def _swept(cell: Cell, answer: Answer) -> list[SweepResult]:
+    """Return a cell with its answer; for a pair, one for each thread's program, naming the other beside it."""
+    if not cell.beside:
+        return [SweepResult(cell, answer)]
+    found = []
+    for thread, (program, beside) in enumerate(((cell.program, cell.beside), (cell.beside, cell.program))):
+        own = cell._replace(
+            program=program, beside=beside, figures=(("beside", beside), ("thread", thread), *cell.figures)
+        )
+        of_both = {**answer, "seconds": 0.0} if thread else answer
+        parts = answer.get("threads")
+        found.append(SweepResult(own, {**of_both, **parts[thread]} if parts else of_both))
+    return found
+
+
+def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[SweepProgress], None]) -> None:
+    """Record the programs without a recording."""
+    orders = {name: store.recording_order(one) for name, one in wanted.programs.items() if one.command}
+    missing = [SweepTask(name, order) for name, order in orders.items() if not Path(order["path"]).exists()]
+    failed: list[str] = []
+
+    def take(key: str, answer: Answer) -> None:
+        if answer["error"] is not None:
+            failed.append(f"{key}: {answer['error']}")
+
+    pool.run(missing, take, lambda running: on_progress(SweepProgress("recording", 0, len(wanted.cells), 0, running)))
+    if failed:
+        raise PfmonError(failed[0])
+
+
+def rows(swept: Sequence[SweepResult]) -> tuple[list[str], list[list[object]]]:
+    """Return the table's columns, and a row for each cell, for a pair one for each program: program, machine, PMU, the
+    varied figures (of pairs: the program beside it, and its hardware thread), error ("": none), exit status,
+    instructions, seconds of processor time (a pair's in its first row), the events, with cpi the cycles by part.
+    Missing values are None."""
+    figures = list(dict.fromkeys(name for one in swept for name, _ in one.cell.figures))
+    events = list(dict.fromkeys(name for one in swept for name in one.answer.get("counts") or ()))
+    parts = list(dict.fromkeys(name for one in swept for name in one.answer.get("cpi") or ()))
+    columns = [*FIRST, *figures, *LAST, *events, *(f"cpi: {part}" for part in parts)]
+    table: list[list[object]] = []
+    for cell, answer in swept:
+        known, counts, cpi = dict(cell.figures), answer.get("counts") or {}, answer.get("cpi") or {}
+        table.append(
+            [
+                *(cell.program, cell.machine, cell.pmu),
+                *(known.get(name) for name in figures),
+                *(answer["error"] or "", answer.get("status"), answer.get("instructions"), answer["seconds"]),
+                *(counts.get(name) for name in events),
+                *(cpi.get(part) for part in parts),
+            ]
+        )
+    return columns, table
+
+
+FIRST = ("program", "machine", "pmu")
+LAST = ("error", "status", "instructions", "seconds")
+"""Columns before the figures, and between the figures and the events."""

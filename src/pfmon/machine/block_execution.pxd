@@ -1,0 +1,65 @@
+"""Execution of a block, as passed to the pipeline."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.machine.predictor cimport Prediction
+from pfmon.stream.stream_words cimport BLOCK_MASK
+
+cdef extern from *:
+    const uint64_t NO_WINDOW "UINT64_MAX"
+
+cdef enum:
+    MAX_TRACKED_ACCESSES = 32    # accesses with a field in Run.served
+
+cdef enum:                       # Run.served of an integer load
+    SERVED_BY_L2 = 1             # in its latency
+    SERVED_AHEAD = 2             # by L1D, ahead of earlier accesses that wait for the simulation
+
+cdef struct BlockMarks:          # marks of instructions, a bit for each
+    uint64_t failed[2]           # a check load that found no entry in the ALAT
+    uint64_t deferred[2]         # a speculative load that delivered NaT
+    uint64_t no_page[2]          # ... as its page is not mapped
+    uint64_t no_address[2]       # ... as its address was a NaT
+
+cdef struct BlockExecution:      # one execution of a block
+    uint64_t number
+    uint64_t word                # of the stream
+    const uint64_t* addresses    # of its memory accesses
+    const BlockMarks* block_marks  # NULL: nothing
+    uint64_t ranged[2]           # by access: in the data ranges
+    Prediction prediction        # of its branch, if it has one
+    uint8_t taken                # its last instruction is a taken branch
+    uint8_t quick                # memoizable: all of it took the fast path
+    uint32_t made                # number of accesses performed before the block is simulated, in order
+    uint64_t served              # of the first accesses, two bits each: level that served an integer load, 0 for L1D in
+                                 # order; turn of a floating-point load in a bank of L2
+    uint64_t first_window
+    uint64_t slow_window         # the first window that the front end has to wait for
+
+
+cdef inline void begin_execution(BlockExecution* run, uint64_t word, const uint64_t* addresses,
+                           uint64_t first_window) noexcept nogil:
+    """Begins an execution of a block; its other fields are not known yet."""
+    run.number, run.word, run.addresses, run.block_marks = word & BLOCK_MASK, word, addresses, NULL
+    run.ranged[0] = run.ranged[1] = 0
+    run.prediction = 0
+    run.taken = run.quick = run.made = 0
+    run.served, run.slow_window, run.first_window = 0, 0, first_window
+
+
+cdef inline uint32_t served_as(const BlockExecution* run, uint32_t access) noexcept nogil:
+    """Returns the field of `served` for an access."""
+    return run.served >> 2 * access & 3 if access < MAX_TRACKED_ACCESSES else 0
+
+
+cdef inline bint was_made(const BlockExecution* run, uint32_t access) noexcept nogil:
+    """Whether an access was performed before the block is simulated."""
+    return access < run.made or served_as(run, access) == SERVED_AHEAD
+
+
+cdef inline bint has_bit(const uint64_t* bits, uint32_t number) noexcept nogil:
+    return bits[number >> 6] >> (number & 63) & 1
+
+
+cdef inline void set_bit(uint64_t* bits, uint32_t number) noexcept nogil:
+    bits[number >> 6] |= <uint64_t>1 << (number & 63)

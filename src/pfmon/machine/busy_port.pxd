@@ -1,0 +1,40 @@
+"""A port that is occupied for some cycles at a time, by requests in any order of cycles."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+cdef enum:
+    MAX_OCCUPATIONS = 32         # occupations that are kept; requests are never for the cycles of older ones
+
+cdef struct BusyPort:
+    int64_t cycles               # of each occupation
+    uint32_t count
+    int64_t taken[MAX_OCCUPATIONS]  # first cycles, ascending
+
+
+cdef inline void start_port(BusyPort* port, int64_t cycles) noexcept nogil:
+    port.cycles = cycles
+    port.count = 0
+
+
+cdef inline int64_t occupy(BusyPort* port, int64_t now) noexcept nogil:
+    """Occupies the port in the first free cycles from ``now`` on; returns the first of them."""
+    cdef uint32_t place = port.count, i
+    while place > 0 and port.taken[place - 1] + port.cycles > now:
+        place -= 1
+    while place < port.count and port.taken[place] < now + port.cycles:
+        now = port.taken[place] + port.cycles
+        place += 1
+    if port.count == MAX_OCCUPATIONS:
+        if place == 0:
+            return now
+        for i in range(1, place):
+            port.taken[i - 1] = port.taken[i]
+        port.taken[place - 1] = now
+        return now
+    i = port.count
+    while i > place:
+        port.taken[i] = port.taken[i - 1]
+        i -= 1
+    port.taken[place] = now
+    port.count += 1
+    return now

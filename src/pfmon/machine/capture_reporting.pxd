@@ -1,0 +1,44 @@
+"""Notification of a machine's listeners: see capture_reporting.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.block_execution cimport BlockExecution
+from pfmon.machine.block_plan cimport BlockPlan, BlockPlans
+from pfmon.machine.capture_listener cimport CaptureListener, Captured
+from pfmon.machine.coupled_machines cimport SwitchedThread
+from pfmon.machine.data_memory cimport DataMemory
+from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.l2 cimport L2
+from pfmon.machine.memo cimport Memo, MemoNode
+from pfmon.machine.pipeline cimport Pipeline
+from pfmon.machine.predictor cimport BranchPredictor
+from pfmon.machine.record_observer cimport RecordObserver
+from pfmon.machine.records cimport Records
+
+
+cdef class CaptureReporting(SwitchedThread):
+    cdef readonly BlockPlans plans
+    cdef readonly Records records
+    cdef readonly Pipeline pipeline
+    cdef readonly L2 l2
+    cdef readonly DataMemory data
+    cdef readonly InstructionFetch fetch
+    cdef readonly BranchPredictor predictor
+    cdef readonly Memo memo
+    cdef uint32_t state          # number of the pipeline's state in the memo; 0: it is in the pipeline itself
+    cdef int64_t now             # as Pipeline.now, also during replay
+    cdef CaptureListener listener  # capture listener for the event set in force; None: there is none
+    cdef RecordObserver observer  # observer of the records; None: there is none
+    cdef uint64_t arrived        # address reached after the block whose branch was reported last
+    cdef const MemoNode* ran     # the memo's node that the current block was replayed from; NULL: it was simulated
+
+    cdef int set_listener(self, CaptureListener listener) except -1
+    cdef void report_repeated(self, const BlockPlan* plan, const BlockExecution* run, const uint32_t* issued,
+                            int64_t began) noexcept nogil
+    cdef void report_branch(self, const BlockPlan* plan, const BlockExecution* run, uint64_t next_ip) noexcept nogil
+    cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil
+    cdef void leave_captures(self) noexcept nogil
+    cdef bint is_second(self, const Captured* one) noexcept nogil
+    cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
+                            bint* found) noexcept nogil
+    cdef void leave_events(self, uint64_t number, uint32_t instruction) noexcept nogil

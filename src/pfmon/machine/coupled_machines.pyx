@@ -1,0 +1,149 @@
+"""Two coupled machines, running one at a time, in one thread of the host: hardware threads of a core, or two cores.
+
+Each reads a stream of its own. A machine that yields keeps its stack, in the middle of a block or of a memory access
+(coroutine.pxd). So the order of their accesses to shared state is that of the modelled cycles, and depends on nothing
+else.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uintptr_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.coroutine cimport STACK_BYTES, begin_flow, switch_flow
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.ring cimport BUFFERS, Buffer, Ring, Shared, read_all
+from pfmon.stream.ring_pair cimport NOTHING_NOW, SLEEPS, THE_END, WAKES_OTHER, Taken
+
+
+cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
+    """Entry point of the second flow; the arguments are the halves of the object's address."""
+    (<CoupledMachines><void*>(<uintptr_t>high << 32 | low)).run_flow(1)
+
+
+cdef class SwitchedThread(EventSetConsumer):
+    """The base class does nothing."""
+
+    cdef void hold(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef void go_on(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef int64_t stand(self) noexcept nogil:
+        return 0
+
+    cdef void sleep(self) noexcept nogil:
+        pass
+
+    cdef void wake(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef int64_t end(self) noexcept nogil:
+        return 0
+
+
+cdef class CoupledMachines:
+    """The base class does not decide when the flows take turns."""
+
+    def __cinit__(self, *_):
+        self.stack = calloc(STACK_BYTES, 1)
+        if self.stack == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.stack)
+
+    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
+        pass
+
+    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void begin_asleep(self) noexcept nogil:
+        """The second flow sleeps until the first one wakes it."""
+        self.asleep[1] = True
+        self.credit[1] = -1
+
+    cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
+        """Reads a ring whose writer also writes another one, in turn (ring_pair.pyx)."""
+        cdef Shared* shared = ring.shared
+        cdef Buffer* buffer
+        cdef uint32_t own = ring.number, turn
+        cdef Taken found
+        while True:
+            found = ring.pair.take(own)
+            if found == THE_END:
+                return
+            if found == NOTHING_NOW:
+                self.starved[own] = True
+                self.rests(thread)
+                self.starved[own] = False
+                continue
+            buffer = &shared.buffers[shared.reading % BUFFERS]
+            turn = ring.pair.turns[own][shared.reading % BUFFERS]
+            reader.consume(buffer.words, buffer.count)
+            buffer.count = 0
+            shared.reading += 1
+            ring.pair.give_back(own)
+            if self.starved[1 - own] and ring.pair.settle(1 - own):
+                self.starved[1 - own] = False
+                self.wakes(thread)
+            if turn & WAKES_OTHER:
+                self.credit[1 - own] += 1
+                if self.credit[1 - own] == 0:
+                    self.asleep[1 - own] = False
+                    self.wakes(thread)
+            if turn & SLEEPS and not self.ended[1 - own]:
+                self.credit[own] -= 1
+                if self.credit[own] < 0:
+                    self.asleep[own] = True
+                    self.rests(thread)
+
+    cdef void let_other_run(self) noexcept nogil:
+        cdef uint32_t own = self.running
+        self.running = 1 - own
+        self.leave(own)
+
+    cdef void leave(self, uint32_t own) noexcept nogil:
+        if self.begun:
+            switch_flow(&self.flows[own], &self.flows[1 - own])
+        else:
+            self.begun = True
+            begin_flow(&self.flows[own], self.stack, STACK_BYTES, begin_second, <void*>self)
+
+    cdef void run_flow(self, uint32_t number) noexcept nogil:
+        if self.running != number:       # the second one is to begin
+            self.leave(number)
+        if number:
+            self.run_stream(self.second, self.second_reader, self.second_ring)
+        else:
+            self.run_stream(self.first, self.first_reader, self.first_ring)
+        if number or not self.ended[1]:
+            self.let_other_run()         # the second flow never returns
+
+    cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
+        cdef int64_t now
+        self.begins(thread)
+        if ring.pair is None:
+            read_all(ring, reader)
+        else:
+            self.read_pair(thread, reader, ring)
+        now = thread.end()
+        self.ended[self.running] = True
+        self.ends(thread, now)
+
+    def run(self, threads, readers, rings):
+        """Runs two machines on the streams in two rings. ``readers``: they read the rings and feed the machines."""
+        self.first, self.second = threads
+        self.first_reader, self.second_reader = readers
+        self.first_ring, self.second_ring = rings
+        with nogil:
+            self.run_flow(0)
+        self.first = self.second = None          # breaks reference cycles
+        self.first_reader = self.second_reader = None
+        self.first_ring = self.second_ring = None

@@ -1,0 +1,119 @@
+"""Data side of the memory hierarchy: the pipeline's requests, and results."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.encodings.attributes cimport (
+    ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
+    ACCESS_FLUSH, ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE,
+    ACCESS_SEMAPHORE, ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
+from pfmon.machine.access_result cimport AccessResult
+from pfmon.machine.bounded_queue cimport Queue
+from pfmon.machine.data_translation cimport DataTranslation
+from pfmon.machine.event_log cimport EventLog
+from pfmon.machine.event_set_accounting cimport EventSetAccounting
+from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.store_conflict cimport StoreConflicts, conflicts
+from pfmon.machine.tag_store cimport Info, KnownLine, TagStore, touch_known
+
+cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
+    ACCESS_DEFERRED = 1 << 16    # it reads nothing
+    ACCESS_NO_PAGE = 1 << 17     # ... as its page is not mapped
+
+cdef enum:
+    RECENT_LINES = 128           # a power of two; by kind of access
+    RECENT_LINE_SHIFT = 6
+
+cdef struct RecentLine:          # a line that was quick before, with its translation
+    KnownLine translation
+    KnownLine line
+
+
+
+cdef inline bint is_store(int kind) noexcept nogil:
+    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
+
+
+cdef class DataMemory(DataTranslation):
+    """L1D, data TLBs, page walker, store buffer; backed by an L2."""
+
+    cdef int64_t latency, conflict_cycles
+    cdef uint32_t recirculation  # the cause of loads that conflict with a store
+    cdef int64_t filled          # cycle in which all lines in flight to L1D have arrived
+    cdef int64_t ordered         # until this cycle an acquire load delays later ones
+    cdef int64_t cycle, stood    # of the last access, and the stall for accesses of that cycle
+    cdef Queue fills, store_buffer
+    cdef StoreConflicts store_conflicts
+    cdef RecentLine recent_line[4][RECENT_LINES]  # integer loads, floating-point loads, stores, floating-point stores
+    cdef TagStore lines2         # the tags of L2
+    cdef InstructionFetch fetch  # that fc reaches; None: there is none
+    cdef uint64_t no_number
+    cdef Info no_info
+
+    # Whether the access has the usual latency. Then it is performed.
+    # `now`: no later than the cycle of the access if the block is quick.
+    cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
+    # `turn`: of a read of L2, as set by quick() in L2's banks.
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil
+    # Performs an integer load that is not familiar (recent_load): returns QUICK; PLAIN: it misses L1D and hits L2
+    # without conflicts, with exactly L2's latency; or SLOW: it was not performed. `now` as for quick().
+    cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
+    cdef void record_plain(self, EventLog* event_log) noexcept nogil
+    cdef void access(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                     AccessResult* out) noexcept nogil
+    # mf: what is behind it waits for everything before it.
+    cdef void fence(self, int64_t now, AccessResult* out) noexcept nogil
+    cdef void finish(self, int64_t now) noexcept nogil
+    cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
+
+    # Latency from issue to use after quick() succeeded, by kind.
+    cdef int64_t quick_latency[ACCESS_KINDS]
+
+    cdef int64_t load(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                      AccessResult* out) noexcept nogil
+    cdef int64_t store(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
+                       int64_t now,
+                       AccessResult* out) noexcept nogil
+    cdef void prefetch(self, EventLog* event_log, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
+                       AccessResult* out) noexcept nogil
+    # fc: the line leaves all caches.
+    cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now, AccessResult* out) noexcept nogil
+    # The cycle in which an access of cycle `now` can be made: the pipeline may have stood for one of its group before.
+    cdef int64_t begin(self, int64_t now, AccessResult* out) noexcept nogil
+    cdef void end(self, const AccessResult* out) noexcept nogil
+    cdef void leave_to_other(self, uint64_t address) noexcept nogil
+    cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
+    cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil
+    cdef int64_t in_order(self, uint32_t flags, int64_t now, AccessResult* out) noexcept nogil
+    cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil
+    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil
+    cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
+    cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
+                          RecentLine* recent_line) noexcept nogil
+    cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const RecentLine* recent_line) noexcept nogil
+
+
+cdef enum:                       # result for an integer load
+    SLOW = 0
+    QUICK = 1
+    PLAIN = 2
+    NOT_RECENT = 3
+
+
+cdef inline bint is_recent(const RecentLine* recent_line, TagStore lines, TagStore pages, uint64_t address,
+                             uint64_t physical) noexcept nogil:
+    """Whether both places still hold the line, at the ``physical`` place, and the page of this address."""
+    return (recent_line.line.number[0] == physical >> lines.shift
+            and recent_line.translation.number[0] == address >> pages.shift)
+
+
+cdef inline int recent_load(DataMemory data, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+    """`DataMemory.quick`, inlined, for an integer load whose line and page are where they were found last;
+    NOT_RECENT: they are not, and nothing was done."""
+    cdef const RecentLine* recent_line = &data.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+    if now < data.ordered:
+        return 0
+    if (is_recent(recent_line, data.cache, data.pages1, address, address) and recent_line.line.info.ready <= now
+            and touch_known(data.pages1, &recent_line.translation) and touch_known(data.cache, &recent_line.line)):
+        return not conflicts(&data.store_conflicts, address, size, now)
+    return NOT_RECENT

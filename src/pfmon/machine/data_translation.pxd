@@ -1,0 +1,64 @@
+"""Translation of data addresses: see data_translation.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.encodings.attributes cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
+from pfmon.machine.access_result cimport AccessResult
+from pfmon.machine.event_log cimport EventLog
+from pfmon.machine.l2 cimport L2
+from pfmon.machine.tag_store cimport ABSENT, TagStore, quick_find
+from pfmon.machine.tlb cimport PageTable, Tlb
+
+cdef enum:
+    MASK_BITS = 64
+
+
+cdef inline bint is_float(int kind) noexcept nogil:
+    return kind == ACCESS_FLOAT_LOAD or kind == ACCESS_FLOAT_STORE
+
+
+cdef inline bint reads_first_level(int kind) noexcept nogil:
+    return kind == ACCESS_LOAD or kind == ACCESS_FILL
+
+
+cdef class DataTranslation:
+    """The data TLBs and the page walker, in front of L2 and with the L1D whose tags they validate."""
+
+    cdef readonly L2 l2
+    cdef TagStore cache          # L1D
+    cdef Tlb tlb1, tlb2
+    cdef TagStore pages1, pages2 # their tags
+    cdef PageTable table
+    cdef bint prevalidated       # lines of L1D are invalidated with their entry of tlb1
+    cdef uint64_t* lines         # by place of tlb1: lines of its page filled into L1D, a bit for every 64th
+    cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
+    cdef uint32_t page_shift, entry_shift
+    # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
+    cdef uint64_t physical
+
+    # Translates an address; returns the cycle in which the access can proceed; -1: not at all.
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                           AccessResult* out) noexcept nogil
+    # Handles a speculative load of an unmapped page: returns the cycle of its NaT. No translation is kept.
+    cdef int64_t find_no_page(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                              AccessResult* out) noexcept nogil
+    # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
+    cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, bint drops, int64_t now,
+                      AccessResult* out) noexcept nogil
+    cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil
+    # Enters the operating system in cycle `now`; returns the cycle of its exit.
+    cdef int64_t enter_kernel(self, EventLog* event_log, int64_t now, AccessResult* out) noexcept nogil
+    cdef bint first_alone(self, uint64_t address) noexcept nogil
+    cdef void insert_first(self, uint64_t address) noexcept nogil
+    cdef void insert_second(self, uint64_t address) noexcept nogil
+    cdef void drop_lines(self, int64_t place) noexcept nogil
+
+
+cdef inline void line_came(DataTranslation data, uint64_t address) noexcept nogil:
+    """Records a line filled into L1D."""
+    cdef int64_t place
+    if data.prevalidated:
+        place = quick_find(data.pages1, address)
+        if place != ABSENT:
+            data.lines[place] |= <uint64_t>1 << (address >> data.cache.shift & (MASK_BITS - 1))

@@ -1,0 +1,168 @@
+"""The data TLBs, the page walker, and the invalidation of L1D's lines with their translation.
+
+Both levels are accessed at once (Montecito manual 4.10): a miss of the second level starts a walk, even if the first
+hits; a hit only in the second is a transfer. Floating-point accesses use the second alone. L1D is prevalidated
+(2.4.3.1): its tags name an entry of the first level, and its lines are invalidated with that.
+
+An entry of the first level whose page was evicted from the second stays, marked; its next use walks.
+"""
+
+from libc.stdlib cimport calloc, free
+
+from pfmon.engine.ia64.encodings.attributes cimport ACCESS_LFETCH
+from pfmon.machine.access_result cimport stall_until
+from pfmon.machine.address_bits cimport ALONE, LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
+from pfmon.machine.bit_arrays cimport trailing_zeros
+from pfmon.machine.capture_listener cimport TlbLevel
+from pfmon.machine.event_log cimport record
+from pfmon.machine.l2 cimport REQUEST_WALK
+from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
+from pfmon.machine.stall_causes cimport Cause
+from pfmon.machine.tag_store cimport ABSENT, NO_NUMBER, quick_find, use
+from pfmon.machine.tlb cimport lookup, room_in
+
+
+cdef class DataTranslation:
+    """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
+
+    def __cinit__(self, config, L2 l2):
+        self.l2 = l2
+        self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
+        self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
+        self.pages1, self.pages2 = self.tlb1.tags, self.tlb2.tags
+        self.table = PageTable()
+        self.prevalidated = config["l1d.prevalidated"]
+        self.lines = <uint64_t*>calloc(self.pages1.sets << self.pages1.way_shift, sizeof(uint64_t))
+        if self.lines == NULL:
+            raise MemoryError
+        self.transfer_cycles = config["dtlb2.penalty"]
+        self.walk_cycles = max(0, config["vhpt.walk"] - l2.latency)
+        self.software_cycles = config["vhpt.software"]
+        self.exception_cycles = config["pipeline.exception_flush"]
+        self.page_shift = config["vhpt.page"].bit_length() - 1
+        self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
+
+        self.physical = ~<uint64_t>0
+
+    def __dealloc__(self):
+        free(self.lines)
+
+    cdef void share_addresses(self, uint64_t thread_id) noexcept nogil:
+        self.physical = ~thread_id
+
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                           AccessResult* out) noexcept nogil:
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
+        if first and not is_float(kind):
+            return now           # the second level has it, too: otherwise it would be marked
+        if not first:
+            first = self.first_alone(address)
+            if not first:
+                record(event_log, Occurrence.L1DTLB_MISS, 1)
+        if not lookup(self.tlb2, address):
+            record(event_log, Occurrence.L2DTLB_MISS, 1)
+            now = self.walk(event_log, address, kind == ACCESS_LFETCH, now, out)
+            if now < 0:
+                return now
+        elif not first:
+            if reads_first_level(kind):
+                record(event_log, Occurrence.L1DTLB_TRANSFER, 1)
+                out.level = TlbLevel.TLB_L2
+            now = stall_until(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
+        if not first:
+            self.insert_first(address)
+        return now
+
+    cdef int64_t find_no_page(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                              AccessResult* out) noexcept nogil:
+        if not is_float(kind):
+            record(event_log, Occurrence.L1DTLB_MISS, 1)
+        record(event_log, Occurrence.L2DTLB_MISS, 1)
+        now = self.read_entry(event_log, vhpt_entry(address, self.page_shift, self.entry_shift), now, out)
+        if now < 0:
+            now = -now
+        return self.enter_kernel(event_log, now, out)
+
+    cdef int64_t enter_kernel(self, EventLog* event_log, int64_t now, AccessResult* out) noexcept nogil:
+        record(event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        now = stall_until(out, Cause.XPN, now, now + self.exception_cycles)
+        return stall_until(out, Cause.KERNEL, now, now + self.software_cycles)
+
+    # Reads the VHPT entry through L2, if its address has a translation itself: returns the cycle; otherwise -now.
+    cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil:
+        cdef int64_t done
+        if not lookup(self.tlb2, entry):
+            return -now
+        record(event_log, Occurrence.HPW_READ, 1)
+        done = self.l2.request(event_log, entry | ~self.physical, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        return stall_until(out, Cause.L1D_HPW, now, done)
+
+    # Inserts a translation into the second level; without one in the VHPT the operating system inserts it there, unless
+    # the access `drops` then (lfetch): -1.
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, bint drops, int64_t now,
+                      AccessResult* out) noexcept nogil:
+        cdef uint64_t page = (address & self.physical) >> self.page_shift
+        cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
+        cdef int64_t done = self.read_entry(event_log, entry, now, out)
+        if done >= 0 and self.table.knows(page):
+            record(event_log, Occurrence.DTLB_WALKED, 1)
+            out.level = TlbLevel.TLB_WALKER
+            now = done
+        elif drops:
+            record(event_log, Occurrence.LFETCH_DROPPED, 1)
+            return -1
+        else:
+            record(event_log, Occurrence.DTLB_FILLED, 1)
+            out.level = TlbLevel.TLB_FAULT
+            if done < 0:
+                done = now
+            now = self.enter_kernel(event_log, done, out)
+            if not self.table.knows(page):
+                self.table.add(page)
+            self.insert_second(entry)
+        self.insert_second(address)
+        return now
+
+    # Whether the first level has an entry whose page was evicted from the second; clears the mark.
+    cdef bint first_alone(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.pages1.search(address >> self.pages1.shift | ALONE)
+        if place == ABSENT:
+            return 0
+        self.pages1.numbers[place] = address >> self.pages1.shift
+        use(self.pages1, place)
+        return 1
+
+    cdef void insert_first(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.pages1.victim(address)
+        if self.lines[place]:
+            self.drop_lines(place)
+        self.pages1.put(place, address, 0, 0, 1)
+
+    cdef void insert_second(self, uint64_t address) noexcept nogil:
+        cdef int64_t place
+        cdef uint64_t gone, i
+        cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
+        if quick_find(self.pages2, address) != ABSENT:
+            return
+        place = room_in(self.tlb2, address)
+        gone = self.pages2.numbers[place]
+        if gone != NO_NUMBER:
+            for i in range(self.pages1.sets << self.pages1.way_shift):
+                if self.pages1.numbers[i] >> pieces == gone:
+                    self.pages1.numbers[i] = self.pages1.numbers[i] | ALONE
+        self.pages2.put(place, address, 0, 0, 1)
+
+    # Evicts the entry in this place of the first level, and its lines.
+    cdef void drop_lines(self, int64_t place) noexcept nogil:
+        cdef uint64_t base = (self.pages1.numbers[place] & ~ALONE) << self.pages1.shift
+        cdef uint64_t mask = self.lines[place], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line
+        cdef int64_t inner
+        self.lines[place] = 0
+        while mask:
+            line = trailing_zeros(mask)
+            mask &= mask - 1
+            while line < size:
+                inner = quick_find(self.cache, base + (line << self.cache.shift))
+                if inner != ABSENT:
+                    self.cache.clear(inner)
+                line += MASK_BITS

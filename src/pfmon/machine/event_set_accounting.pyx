@@ -1,0 +1,133 @@
+"""Accounting by event set: cycles, and the histograms of levels.
+
+A level keeps one histogram. At a switch of event sets the histogram up to there is computed separately, and its growth
+since the switch before is attributed to the event set. The levels and queues are not changed, so that the parts of all
+event sets add up to the histogram of a single one.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    CLOCK_EDGES = 2              # the bus moves data on both edges of its clock; bus.frequency counts transfers
+
+
+cdef void histogram_until(const AccountedLevel* one, int64_t border, uint64_t* cycles) noexcept nogil:
+    """Computes the level's histogram up to a cycle, with the entries that will have left the queue by then."""
+    cdef int64_t since = one.level.since
+    cdef uint32_t value = one.level.value, i = 0
+    memcpy(cycles, one.level.cycles, one.size * sizeof(uint64_t))
+    if one.queue != NULL:
+        while i < one.queue.count and one.queue.leaves[i] <= border:
+            if one.queue.leaves[i] > since:
+                cycles[value] += <uint64_t>(one.queue.leaves[i] - since)
+                since = one.queue.leaves[i]
+            i += 1
+            value = one.queue.count - i
+    if border > since:
+        cycles[value] += <uint64_t>(border - since)
+
+
+cdef object common_divisor(a, b):
+    """Greatest common divisor (math.gcd: the module is not loaded for it)."""
+    while b:
+        a, b = b, a % b
+    return a
+
+
+cdef class EventSetAccounting:
+    """``event_sets``: their number; ``config``: the frequencies."""
+
+    def __cinit__(self, uint32_t event_sets, config):
+        bus, core = int(config["bus.frequency"]), CLOCK_EDGES * int(config["machine.frequency"])
+        divisor = common_divisor(bus, core)
+        self.bus_rate, self.core_rate = bus // divisor, core // divisor
+        self.event_sets = event_sets
+        self.levels = <uint64_t*>calloc(event_sets * MAX_ACCOUNTED_LEVELS * (MAX_LEVEL + 1), sizeof(uint64_t))
+        self.cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
+        self.bus_cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
+        if self.levels == NULL or self.cycles == NULL or self.bus_cycles == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.levels)
+        free(self.cycles)
+        free(self.bus_cycles)
+
+    cdef void account(self, OccupancyLevel* level, const Queue* queue, uint32_t size) noexcept nogil:
+        cdef AccountedLevel* one = &self.accounted[self.count]
+        one.level, one.queue, one.size = level, queue, size
+        self.count += 1
+
+    cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil:
+        """Returns the bus clock in a cycle of the core."""
+        return <uint64_t>now // self.core_rate * self.bus_rate \
+            + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
+
+    cdef void leave_out(self, int64_t now) noexcept nogil:
+        cdef uint32_t i
+        cdef AccountedLevel* one
+        self.now, self.bus_now = now, self.bus_cycle(now)
+        for i in range(0 if self.no_levels else self.count):
+            one = &self.accounted[i]
+            histogram_until(one, now, one.seen)
+            one.since, one.value, one.border = one.level.since, one.level.value, now
+
+    cdef void account_instead(self, const Queue* queue, Queue* other) noexcept nogil:
+        cdef uint32_t i
+        for i in range(self.count):
+            if self.accounted[i].queue == queue:
+                self.accounted[i].queue, self.accounted[i].level = other, &other.level
+
+    cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil:
+        cdef uint32_t i
+        cdef uint64_t bus = self.bus_cycle(now)
+        self.cycles[event_set] += <uint64_t>(now - self.now)
+        self.bus_cycles[event_set] += bus - self.bus_now
+        self.now, self.bus_now = now, bus
+        for i in range(0 if self.no_levels else self.count):
+            self.share_level(&self.accounted[i],
+                             &self.levels[(event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1)], border)
+
+    cdef void share_level(self, AccountedLevel* one, uint64_t* cycles, int64_t border) noexcept nogil:
+        cdef uint64_t until[MAX_LEVEL + 1]
+        cdef uint32_t value
+        if border < one.border:
+            border = one.border
+        if one.level.since == one.since and one.level.value == one.value and one.since <= one.border and (
+                one.queue == NULL or one.queue.count == 0 or one.queue.leaves[0] > border):
+            cycles[one.value] += <uint64_t>(border - one.border)
+            one.seen[one.value] += <uint64_t>(border - one.border)
+            one.border = border
+            return
+        histogram_until(one, border, until)
+        for value in range(one.size):
+            cycles[value] += until[value] - one.seen[value]
+        memcpy(one.seen, until, one.size * sizeof(uint64_t))
+        one.since, one.value, one.border = one.level.since, one.level.value, border
+
+    # --- interface for Python
+
+    cdef void show(self, event_sets):
+        """Gives the levels the histograms of some event sets until `hide`; None: of all."""
+        cdef uint32_t i, value, event_set
+        cdef AccountedLevel* one
+        for i in range(self.count):
+            one = &self.accounted[i]
+            memcpy(one.kept, one.level.cycles, sizeof(one.kept))
+            memset(one.level.cycles, 0, sizeof(one.kept))
+            for event_set in range(self.event_sets) if event_sets is None else event_sets:
+                for value in range(one.size):
+                    one.level.cycles[value] += self.levels[(event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1) + value]
+
+    cdef void hide(self):
+        """Restores the levels' own histograms."""
+        cdef uint32_t i
+        for i in range(self.count):
+            memcpy(self.accounted[i].level.cycles, self.accounted[i].kept, sizeof(self.accounted[i].kept))
+
+    cdef object cycles_of(self, event_sets):
+        """Cycles of the core and of the bus in some event sets, None: in all."""
+        places = range(self.event_sets) if event_sets is None else tuple(event_sets)
+        return sum([self.cycles[place] for place in places]), sum([self.bus_cycles[place] for place in places])

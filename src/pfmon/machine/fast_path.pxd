@@ -1,0 +1,82 @@
+"""The fast path of a block: fetches and accesses are performed before its timing is known, as long as they are
+quick."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.block_execution cimport MAX_TRACKED_ACCESSES, NO_WINDOW, SERVED_BY_L2, BlockExecution
+from pfmon.machine.block_plan cimport BlockPlan, MemAccess
+from pfmon.machine.data_memory cimport (
+    ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_RECENT, PLAIN, DataMemory, is_store, recent_load)
+from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.l2_banks cimport LAST_TURN
+from pfmon.stream.block_table cimport executed
+
+
+# Performs the accesses after `BlockPlan.mem_accesses[slow]`, which is number ``access`` and waits for the simulation.
+cdef void run_fast_path_rest(DataMemory data, const BlockPlan* plan, BlockExecution* run, uint32_t slow,
+                             uint32_t access,
+                      int64_t clock) noexcept nogil
+
+
+cdef inline bint is_beside(DataMemory data, const MemAccess* met, const MemAccess* mem_access) noexcept nogil:
+    """Whether an access behind a read that met another one in a bank is sure not to meet it: it is of the same group, or
+    comes when that was issued again; a store that is no release waits for no bank."""
+    if mem_access.group == met.group or is_store(mem_access.kind):
+        return not mem_access.releases
+    return mem_access.group - met.group > data.l2.turn_cycles(LAST_TURN)
+
+
+cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const BlockPlan* plan, BlockExecution* run,
+                        int64_t clock, bint marked) noexcept nogil:
+    """Performs the block's fetches and accesses in order, as long as they have the usual latency.
+    Returns whether all of them had, and the block is memoizable; a block with marks is not."""
+    cdef uint64_t line = plan.first_window >> fetch.line_shift, last_line = line + plan.more_lines
+    cdef int64_t at
+    cdef uint32_t access = 0
+    cdef int known
+    cdef const MemAccess* met = NULL     # the last read that met another one in a bank
+    cdef const MemAccess* mem_access = plan.mem_accesses
+    cdef const MemAccess* beyond = mem_access + plan.access_count
+    data.l2.banks.block += 1
+    if marked or not plan.plain:
+        return False
+    run.slow_window = NO_WINDOW
+    while line <= last_line:
+        if not fetch.quick_line(line, clock):              # windows of a line arrive together
+            run.slow_window = max(line << fetch.line_shift, plan.first_window)
+            break
+        line += 1
+    while mem_access < beyond:
+        if not executed(run.word, mem_access.condition):
+            mem_access += 1
+            continue
+        at = clock + mem_access.group
+        if mem_access.checks:
+            known = 1
+        elif mem_access.kind == ACCESS_LOAD:
+            known = recent_load(data, run.addresses[access], mem_access.size, at)
+            if known == NOT_RECENT and access < MAX_TRACKED_ACCESSES and run.slow_window == NO_WINDOW \
+                    and (met == NULL or is_beside(data, met, mem_access)):
+                known = data.other_load(run.addresses[access], mem_access.size,
+                                        plan.steps[mem_access.step].access_flags, at)
+                if known == PLAIN:
+                    run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
+            elif known == NOT_RECENT:
+                known = data.quick(run.addresses[access], mem_access.size, mem_access.kind, at)
+        elif met != NULL and not is_beside(data, met, mem_access):
+            known = 0
+        else:
+            known = not mem_access.releases or at >= data.l2.reads_done
+            known = known and data.quick(run.addresses[access], mem_access.size, mem_access.kind, at)
+        if not known:
+            run_fast_path_rest(data, plan, run, <uint32_t>(mem_access - plan.mem_accesses), access, clock)
+            return False
+        if mem_access.kind == ACCESS_FLOAT_LOAD and not mem_access.checks and data.l2.banks.turn:
+            if access >= MAX_TRACKED_ACCESSES:
+                return False
+            run.served |= <uint64_t>data.l2.banks.turn << 2 * access
+            met = mem_access
+        access += 1
+        run.made = access
+        mem_access += 1
+    return run.slow_window == NO_WINDOW

@@ -1,0 +1,55 @@
+"""Caches of an out-of-order core, and memory: see cache_hierarchy.pyx."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.machine.interval.lru_sets cimport LruLine, LruSets
+
+cpdef enum CacheLevel:           # that had the line
+    LEVEL_L1 = 0
+    LEVEL_L2
+    LEVEL_L3
+    LEVEL_MEMORY
+
+cdef enum:
+    MAX_PREFETCH_STREAMS = 64
+    PAGE_SHIFT = 12
+
+cdef struct PrefetchStream:      # consecutive lines of a page
+    uint64_t page                # + 1; 0: none
+    uint64_t line
+    int32_t direction, sure
+
+cdef struct HierarchyAccess:     # result of an access
+    int64_t ready                # cycle in which its data arrives
+    uint32_t level
+    uint32_t references, misses  # of the last-level cache
+
+
+# Line sizes do not decrease from level to level.
+cdef class Hierarchy:
+    cdef readonly LruSets l1d, l1i, l2, l3
+    cdef bint has_l3
+    cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
+    cdef int64_t bus_free        # cycle in which memory can accept the next request
+    cdef bint inclusive          # lines evicted from the last-level cache are invalidated in the others
+    cdef bint adjacent
+    cdef int32_t degree          # lines that a stream prefetches; 0: there are no streams
+    cdef uint32_t stream_count   # a page's stream is selected by the page number
+    cdef uint32_t stream_mask    # that less one if it is a power of two, else 0
+    cdef PrefetchStream streams[MAX_PREFETCH_STREAMS]
+
+    # Requests a line of data that missed L1D; ``writes``: it becomes modified.
+    cdef void data(self, uint64_t address, bint writes, int64_t now, HierarchyAccess* served) noexcept nogil
+    # Requests a line of instructions that missed L1I.
+    cdef void fetch(self, uint64_t address, int64_t now, HierarchyAccess* served) noexcept nogil
+    cdef void below(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil
+    cdef void last_level(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil
+    cdef int64_t from_memory(self, int64_t now) noexcept nogil
+    cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
+    cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
+    cdef void to_memory(self, int64_t now) noexcept nogil

@@ -1,0 +1,180 @@
+"""L1I, L1D, a unified L2, optionally an L3, and memory: hits, misses and arrival times of accesses.
+
+All effects of an access are computed when it is made. Its line is in the cache from then on, with the cycle of its
+arrival; an earlier access waits for that. Memory delivers a line each `memory.occupancy` cycles. Caches are write-back
+and write-allocate; a write-back that hits below makes the line modified there. L2 need not contain L1's lines; the last
+level contains those of all others if it is inclusive, and its evictions invalidate them.
+
+Prefetchers work on misses of L1: streams of neighbouring lines in a page (`prefetch.*`), and the other line of an
+aligned pair (`prefetch.adjacent`). They fill L2 and the last level. Their requests to the last level are no references.
+"""
+
+cimport cython
+from libc.string cimport memset
+
+from pfmon.machine.interval.lru_sets cimport bring, find, is_modified, look, packed, ready_of
+from pfmon.machine.interval.lru_sets import cache_sets
+
+cdef enum:
+    STREAM_CONFIDENCE = 2        # consecutive neighbours before a stream prefetches
+
+
+@cython.final
+cdef class Hierarchy:
+    """``config``: the figures of the caches, memory and prefetchers."""
+
+    def __cinit__(self, config):
+        self.l1d, self.l1i, self.l2 = cache_sets(config, "l1d"), cache_sets(config, "l1i"), cache_sets(config, "l2")
+        self.has_l3 = "l3.size" in config
+        if self.has_l3:
+            self.l3, self.l3_latency = cache_sets(config, "l3"), config["l3.latency"]
+        self.l1_latency, self.l2_latency = config["l1d.latency"], config["l2.latency"]
+        self.memory_latency, self.occupancy = config["memory.latency"], config["memory.occupancy"]
+        self.inclusive, self.adjacent = config["memory.inclusive"], config["prefetch.adjacent"]
+        self.degree, self.stream_count = config["prefetch.degree"], config["prefetch.streams"]
+        self.stream_mask = 0 if self.stream_count & (self.stream_count - 1) else self.stream_count - 1
+
+    # --- requests of the core that missed L1
+
+    cdef void data(self, uint64_t address, bint writes, int64_t now, HierarchyAccess* served) noexcept nogil:
+        served.references = served.misses = 0
+        self.below(address, now, True, served)
+        self.put_l1d(address, writes, served.ready, now)
+        if self.degree:
+            self.follow_stream(address, now)
+
+    cdef void fetch(self, uint64_t address, int64_t now, HierarchyAccess* served) noexcept nogil:
+        cdef LruLine gone
+        served.references = served.misses = 0
+        self.below(address, now, True, served)
+        bring(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
+
+    # --- L2 and below
+
+    cdef void below(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil:
+        """Requests a line that missed L1; fills it into L2."""
+        cdef const LruLine* found = look(&self.l2.rows, address >> self.l2.shift)
+        if not self.has_l3:
+            served.references += demand
+        if found != NULL:
+            served.level = LEVEL_L2
+            served.ready = max(now + self.l2_latency, ready_of(found))
+            return
+        if self.has_l3:
+            self.last_level(address, now, demand, served)
+        else:
+            served.misses += demand
+            served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
+        self.put_l2(address, False, served.ready, now)
+        if demand and self.adjacent:
+            self.prefetch(address ^ <uint64_t>1 << self.l2.shift, now)
+
+    cdef void last_level(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil:
+        """Requests a line that missed L1 and L2."""
+        cdef const LruLine* found = look(&self.l3.rows, address >> self.l3.shift)
+        served.references += demand
+        if found != NULL:
+            served.level = LEVEL_L3
+            served.ready = max(now + self.l3_latency, ready_of(found))
+            return
+        served.misses += demand
+        served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
+        self.put_l3(address, False, served.ready, now)
+
+    cdef int64_t from_memory(self, int64_t now) noexcept nogil:
+        """Returns the cycle in which memory delivers a line requested now."""
+        cdef int64_t start = max(now, self.bus_free)
+        self.bus_free = start + self.occupancy
+        return start + self.memory_latency
+
+    # --- fills: a modified victim goes to the next level
+
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef LruLine gone
+        bring(&self.l1d.rows, address >> self.l1d.shift, &gone).ready = packed(ready, modified)
+        if gone.number and is_modified(&gone):
+            address = (gone.number - 1) << self.l1d.shift
+            if not keep_modified(self.l2, address >> self.l2.shift):
+                self.put_l2(address, True, now, now)
+
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef LruLine gone
+        bring(&self.l2.rows, address >> self.l2.shift, &gone).ready = packed(ready, modified)
+        if gone.number == 0:
+            return
+        address = (gone.number - 1) << self.l2.shift
+        if not self.has_l3:
+            self.leave_last(address, self.l2.shift, is_modified(&gone), now)
+        elif is_modified(&gone) and not keep_modified(self.l3, address >> self.l3.shift):
+            self.put_l3(address, True, now, now)
+
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef LruLine gone
+        bring(&self.l3.rows, address >> self.l3.shift, &gone).ready = packed(ready, modified)
+        if gone.number:
+            self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
+
+    cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil:
+        """Handles an eviction from the last-level cache, which invalidates the others if it is inclusive."""
+        if modified | (self.inclusive and self.drop_above(address, shift)):
+            self.to_memory(now)
+
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil:
+        """Invalidates the bytes of a line in all caches above the last one; returns whether any were modified there."""
+        cdef bint modified = drop(self.l1d, address, shift)
+        drop(self.l1i, address, shift)
+        if self.has_l3:
+            modified |= drop(self.l2, address, shift)
+        return modified
+
+    cdef void to_memory(self, int64_t now) noexcept nogil:
+        """Writes a modified line over the bus."""
+        self.bus_free = max(now, self.bus_free) + self.occupancy
+
+    # --- prefetchers
+
+    cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
+        """Handles a miss of L1D: prefetches the next lines of its stream, within the page."""
+        cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
+        cdef PrefetchStream* stream = &self.streams[page & self.stream_mask if self.stream_mask else page % self.stream_count]
+        cdef int32_t step, k
+        if stream.page != page + 1:
+            stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
+            return
+        step = 1 if line > stream.line else -1
+        if line == stream.line:
+            return
+        stream.sure = stream.sure + 1 if step == stream.direction else 1
+        stream.direction, stream.line = step, line
+        if stream.sure < STREAM_CONFIDENCE:
+            return
+        for k in range(1, self.degree + 1):
+            ahead = (line + <uint64_t><int64_t>(k * step)) << self.l1d.shift
+            if ahead >> PAGE_SHIFT == page:
+                self.prefetch(ahead, now)
+
+    cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil:
+        """Fills a line into L2, and into the last level; a hit in L2 does not change its recency."""
+        cdef HierarchyAccess served
+        if find(&self.l2.rows, address >> self.l2.shift) == NULL:
+            memset(&served, 0, sizeof(served))
+            self.below(address, now, False, &served)
+
+
+cdef inline bint keep_modified(LruSets sets, uint64_t line) noexcept nogil:
+    """Writes a modified line back from the level above, without effect on recency; False: it is not there."""
+    cdef LruLine* found = find(&sets.rows, line)
+    if found == NULL:
+        return False
+    found.ready |= 1
+    return True
+
+
+cdef bint drop(LruSets sets, uint64_t address, uint32_t shift) noexcept nogil:
+    """Invalidates so many bytes (1 << shift) in a cache; returns whether any were modified."""
+    cdef uint64_t line = address >> sets.shift, last = (address + (<uint64_t>1 << shift) - 1) >> sets.shift
+    cdef bint modified = False
+    while line <= last:
+        modified |= sets.remove(line)
+        line += 1
+    return modified

@@ -1,0 +1,4 @@
+class CycleListener:
+    """Listener for every cycle of an out-of-order machine."""
+
+    following: CycleListener | None

@@ -1,0 +1,130 @@
+"""Event counts by instruction: kept beside the block, and written to the machine's records (records.pyx) on request.
+For observers of the records they are written at once.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc
+
+from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, MAX_EVENT_TIMES, record
+from pfmon.machine.occurrences cimport CORE_L1D_READ_MISS
+from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.machine.stall_causes cimport WINDOW_L2
+
+
+@cython.final
+cdef class EventTallies:
+    def __cinit__(self, Records records):
+        self.records = records
+
+    cdef void add(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
+        """Counts so many events, or stall cycles, of a kind at an instruction."""
+        if self.listener is not None:
+            self.report_event(self.listener, plan, instruction, kind, times)
+        if self.shown:
+            self.record_at(plan, instruction, kind, times)
+            return
+        if plan.tallies == NULL:
+            plan.tallies = <uint64_t*>calloc(plan.length * TALLIES, sizeof(uint64_t))
+            if plan.tallies == NULL:
+                self.lost = True
+                return
+        if not plan.listed:
+            list_plan(self, plan)
+        plan.tallies[instruction * TALLIES + kind] += times
+
+    cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
+        """Writes it to the records: a stall as bubbles, other events as a part without instructions."""
+        if kind >= TALLY_STALL:
+            self.records.add_bubbles(plan.number, instruction, BUBBLE_BACK, WINDOW_L2 + kind - TALLY_STALL, times)
+        else:
+            self.record_part(plan, instruction, CORE_L1D_READ_MISS + kind, times)
+
+    cdef void record_part(self, IntervalBlock* plan, uint32_t instruction, uint32_t occurrence,
+                          uint64_t times) noexcept nogil:
+        """Records an occurrence, as a part without instructions."""
+        cdef uint32_t part
+        self.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+        record(&self.event_log, occurrence, 1)
+        part = self.records.part(plan.number | <uint64_t>1 << 32 | <uint64_t>instruction << 48, 0, 0, 0,
+                                 self.records.event_list(&self.event_log))
+        self.count(part, times)
+
+    cdef void count(self, uint32_t part, uint64_t times) noexcept nogil:
+        """Counts so many cycles, or so many times a part's events."""
+        cdef uint64_t* counts = self.records.part_counts
+        counts[part] += times
+        if self.records.logging:
+            self.records.write_log(part, times)
+
+    cdef void write_groups(self, IntervalBlock* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil:
+        """Records so many dispatches of the block: each instruction that fills a group is one cycle."""
+        cdef uint32_t i = width - 1 - taken, part
+        while i < plan.length:
+            part = self.records.part(plan.number | <uint64_t>i << 32 | <uint64_t>i << 40, 1, 0, 0, 0)
+            self.count(part, times)
+            i += width
+
+    cdef void write_out(self, uint32_t width) noexcept nogil:
+        """Writes all counts to the records of the event set in force."""
+        cdef IntervalBlock* plan = self.listed
+        cdef BlockCounts* counts
+        cdef uint32_t i, kind
+        cdef uint64_t* tally
+        while plan != NULL:
+            counts = counts_of(plan)
+            for i in range(width):
+                if counts.runs[i]:
+                    self.write_groups(plan, i, width, counts.runs[i])
+                    counts.ran += counts.runs[i]
+                    counts.runs[i] = 0
+            for i in range(plan.length if plan.tallies != NULL else 0):
+                tally = plan.tallies + i * TALLIES
+                for kind in range(TALLIES):
+                    if tally[kind]:
+                        self.record_at(plan, i, kind, tally[kind])
+                        tally[kind] = 0
+            plan.listed = False
+            plan = counts.next
+        self.listed = NULL
+
+    # --- for listeners for every cycle
+
+    cdef void report_dispatch(self, CycleListener listener, IntervalBlock* plan, uint32_t taken, uint32_t width,
+                             uint64_t word) noexcept nogil:
+        """Reports a dispatch of a block: each instruction that fills a group ends a cycle."""
+        cdef uint32_t i, filled = taken
+        for i in range(plan.length):
+            listener.dispatched(plan.number, i, word)
+            filled += 1
+            if filled == width:
+                filled = 0
+                self.counted(plan, i, listener.occurrence(), listener.end_cycle(), 1)
+        if listener.following is not None:
+            self.report_dispatch(listener.following, plan, taken, width, word)
+
+    cdef void report_event(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction, uint32_t kind,
+                          uint64_t times) noexcept nogil:
+        """Reports an event in the current cycle, or so many cycles without dispatch."""
+        if kind < TALLY_STALL:
+            listener.happened(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
+        else:
+            self.counted(plan, instruction, listener.occurrence(), listener.idle_cycle(), 1)
+            if times > 1:                # all others are equal
+                self.counted(plan, instruction, listener.occurrence(), listener.idle_cycle(), times - 1)
+        if listener.following is not None:
+            self.report_event(listener.following, plan, instruction, kind, times)
+
+    cdef void end_cycle(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction) noexcept nogil:
+        """Ends the current cycle with a group that is not full."""
+        self.counted(plan, instruction, listener.occurrence(), listener.end_cycle(), 1)
+        if listener.following is not None:
+            self.end_cycle(listener.following, plan, instruction)
+
+    cdef void counted(self, IntervalBlock* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
+                      uint64_t times) noexcept nogil:
+        """Records the cycles that counters count."""
+        while counting:
+            if counting & 1:
+                self.record_part(plan, instruction, occurrence, times)
+            counting >>= 1
+            occurrence += 1

@@ -1,0 +1,79 @@
+"""Plans of blocks for an out-of-order core, with their counts: see interval_blocks.pyx."""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.machine.interval.dataflow cimport Dataflow
+from pfmon.stream.block_table cimport BANK_MASK, BANK_SHIFT, BlockTable
+from pfmon.stream.failure cimport Failure
+
+cdef enum:
+    MAX_DISPATCH_WIDTH = 8       # instructions that dispatch in a cycle
+    NO_DESTINATION = 0
+
+cdef struct IntervalAccess:      # an access
+    uint16_t size
+    uint8_t instruction          # its number in the block
+    uint8_t reads, writes
+
+# A program's blocks are many, and the host's caches small: fields used in a run of a block are side by side.
+cdef struct IntervalBlock:       # 64 bytes; then `reached` accesses, then its counts
+    uint64_t first_line          # of L1I
+    uint64_t last                # address of its last instruction, the branch
+    uint64_t ip
+    uint64_t* tallies            # by instruction and kind (event_tallies.pxd); NULL: no events so far
+    Dataflow* flow               # NULL: the operands of its instructions are not known
+    uint64_t held                # number of times that its branch's condition held
+    uint32_t number
+    uint16_t reached
+    uint8_t length
+    uint8_t more_lines           # of L1I, after the first
+    uint8_t branch               # BranchKind of it
+    uint8_t condition            # bit of the word that is set when it was taken, or ALWAYS
+    uint8_t groups               # its whole dispatch groups
+    uint8_t short_by             # slots of a dispatch group filled by the rest: its length modulo the width
+    uint8_t listed               # it has events to be recorded
+    uint8_t last_bytes           # of its last instruction
+
+cdef struct BlockCounts:
+    IntervalBlock* next          # of those with events to be recorded
+    uint64_t ran                 # number of its runs, without those in `runs`
+    uint64_t runs[MAX_DISPATCH_WIDTH]  # number of its dispatches, by filled slots of the current group: `width` of them
+
+
+cdef inline IntervalAccess* accesses_of(IntervalBlock* plan) noexcept nogil:
+    return <IntervalAccess*>(plan + 1)
+
+
+cdef inline uint64_t accesses_bytes(uint64_t reached) noexcept nogil:
+    """Returns the bytes of a plan's accesses: whole words."""
+    return (reached * sizeof(IntervalAccess) + 7) & ~<uint64_t>7
+
+
+cdef inline BlockCounts* counts_of(IntervalBlock* plan) noexcept nogil:
+    return <BlockCounts*>(<char*>(plan + 1) + accesses_bytes(plan.reached))
+
+
+cdef inline uint64_t behind(const IntervalBlock* plan) noexcept nogil:
+    """Returns the address after a block's last instruction."""
+    return plan.last + plan.last_bytes
+
+
+cdef class IntervalBlocks:
+    cdef readonly BlockTable table
+    cdef IntervalBlock** plans[2]  # by bank and number
+    cdef uint64_t capacity[2]
+    cdef uint32_t width, line_shift
+    cdef uint64_t operands_at
+    cdef Failure failure
+
+    cdef IntervalBlock* make(self, uint64_t number) noexcept nogil
+    cdef uint64_t bytes_of(self, uint64_t reached) noexcept nogil
+    cdef bint follow(self, IntervalBlock* plan) noexcept nogil
+
+
+cdef inline IntervalBlock* plan_of(IntervalBlocks plans, uint64_t number) noexcept nogil:
+    """Returns the plan of a block; NULL: the reason is in `failure`."""
+    cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
+    if place < plans.capacity[bank] and plans.plans[bank][place] != NULL:
+        return plans.plans[bank][place]
+    return plans.make(number)

@@ -1,0 +1,64 @@
+"""Branch prediction of an out-of-order core: see interval_predictor.pyx."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from pfmon.machine.interval.lru_sets cimport LruLine, LruSets, set_of
+from pfmon.machine.pattern_history cimport stepped
+from pfmon.machine.return_stack cimport ReturnStack
+
+cpdef enum BranchVerdict:        # result for a branch
+    FORESEEN = 0
+    LATE = 1                     # direction predicted, target known only at decode
+    MISPREDICTED = 2
+
+
+cdef enum:
+    PATH_BITS = 24
+    PATH_SHIFT = 4
+
+
+cdef class IntervalPredictor:
+    cdef LruSets targets         # of branches with known targets; a target is in the field `ready`
+    cdef uint8_t* bimodal        # counters of two bits
+    cdef uint8_t* shared         # ... indexed with the history
+    cdef uint8_t* chooser        # ... that choose one of the two: 2 and 3 the shared one
+    cdef uint64_t* indirect      # targets by address and path
+    cdef uint64_t bimodal_mask, shared_mask, history_mask, indirect_mask
+    cdef uint64_t history        # of conditional branches
+    cdef uint64_t path           # of taken ones, including the current one; before: without it
+    cdef uint64_t before
+    cdef ReturnStack returns
+
+    cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
+    cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
+
+
+cdef inline bint foresees(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
+    """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
+    whether it was right. Branchless on the outcome: the host would mispredict as the program's own processor does."""
+    cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
+    cdef uint8_t* other
+    cdef uint8_t* choice
+    cdef uint8_t alone = own[0] >> 1, together, differ, right
+    own[0] = stepped(own[0], taken)
+    if self.shared == NULL:
+        return alone == taken
+    other = &self.shared[(hash ^ self.history) & self.shared_mask]
+    choice = &self.chooser[hash & self.shared_mask]
+    together = other[0] >> 1
+    self.history = (self.history << 1 | taken) & self.history_mask
+    other[0] = stepped(other[0], taken)
+    differ, right = alone ^ together, choice[0] >> 1
+    choice[0] ^= (choice[0] ^ stepped(choice[0], together == taken)) & (0 - differ)
+    return (alone ^ differ & right) == taken
+
+
+cdef inline bint follows(IntervalPredictor self, uint64_t address, uint64_t target) noexcept nogil:
+    """Whether a taken direct branch, not a call, is the most recent of its set in the target buffer, with this target;
+    if so, it is handled completely."""
+    cdef const LruLine* first = set_of(&self.targets.rows, address)
+    if first.number != address + 1 or first.ready != <int64_t>target:
+        return False
+    self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
+    return True

@@ -1,0 +1,86 @@
+"""Branch prediction: direction, targets, returns.
+
+Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one,
+indexed by the address and the outcomes of the latest conditional branches (gshare), and a third that selects the one
+that was right more often. Targets of direct branches are in a target buffer: a missing one is known at decode, which
+takes `predictor.redirect` cycles. Targets of indirect ones are predicted by path, if `predictor.indirect` gives a table
+for it, else as the last time. Returns use the return stack; without one they are indirect branches.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.interval.lru_sets cimport LruLine, bring, look
+from pfmon.machine.return_stack cimport pop_return, push_return
+from pfmon.stream.block_table cimport BranchKind
+
+cdef uint8_t* counters(uint64_t count) except NULL:
+    """Makes counters that weakly predict not taken."""
+    cdef uint8_t* made = <uint8_t*>calloc(count, 1)
+    cdef uint64_t i
+    if made == NULL:
+        raise MemoryError
+    for i in range(count):
+        made[i] = 1
+    return made
+
+
+@cython.final
+cdef class IntervalPredictor:
+    """``config``: the figures of the table ``predictor``."""
+
+    def __cinit__(self, config):
+        entries, ways = config["predictor.targets"], config["predictor.target_ways"]
+        self.targets = LruSets(entries // ways, ways, 0)
+        self.bimodal_mask = config["predictor.counters"] - 1
+        self.bimodal = counters(self.bimodal_mask + 1)
+        if config["predictor.kind"] == "hybrid":
+            self.shared_mask = config["predictor.shared"] - 1
+            self.history_mask = (1 << config["predictor.history"]) - 1
+            self.shared, self.chooser = counters(self.shared_mask + 1), counters(self.shared_mask + 1)
+        if config["predictor.indirect"]:
+            self.indirect_mask = config["predictor.indirect"] - 1
+            self.indirect = <uint64_t*>calloc(self.indirect_mask + 1, sizeof(uint64_t))
+            if self.indirect == NULL:
+                raise MemoryError
+        self.returns.depth = config["predictor.return_stack"]
+
+    def __dealloc__(self):
+        free(self.bimodal)
+        free(self.shared)
+        free(self.chooser)
+        free(self.indirect)
+
+    cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
+        """Predicts the target of a branch correctly predicted taken; trains. ``behind``: the address after it."""
+        self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
+        if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
+            if self.returns.depth:
+                push_return(&self.returns, behind)
+        if kind == BranchKind.RETURN_BRANCH and self.returns.depth:
+            return BranchVerdict.FORESEEN if pop_return(&self.returns) == target else BranchVerdict.MISPREDICTED
+        if kind == BranchKind.INDIRECT or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
+            return BranchVerdict.FORESEEN if self.indirect_target(address, target) else BranchVerdict.MISPREDICTED
+        return BranchVerdict.FORESEEN if self.known_target(address, target) else BranchVerdict.LATE
+
+    cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
+        """Whether the target buffer has this branch with this target; enters it."""
+        cdef LruLine gone
+        cdef LruLine* found = look(&self.targets.rows, address)
+        cdef bint known
+        if found == NULL:
+            found = bring(&self.targets.rows, address, &gone)
+        known = found.ready == <int64_t>target
+        found.ready = <int64_t>target
+        return known
+
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil:
+        """Whether the target of an indirect branch was predicted; trains."""
+        cdef uint64_t* entry
+        cdef bint known
+        if self.indirect == NULL:
+            return self.known_target(address, target)
+        entry = &self.indirect[(address ^ self.before ^ self.before >> 11) & self.indirect_mask]
+        known = entry[0] == target
+        entry[0] = target
+        return known

@@ -1,0 +1,87 @@
+"""Sets of lines, or of translations, in order of use: the most recent first. The last one is the victim (least recently
+used). A line that is used repeatedly is found at once, and nothing changes.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef struct LruLine:
+    uint64_t number              # + 1; 0: the place is free
+    int64_t ready                # cycle of its arrival, times two; plus one if it is modified
+
+cdef struct LruRows:             # the sets, for frequent lookups
+    LruLine* lines               # a set's side by side
+    uint64_t mask                # number of sets - 1
+    uint64_t divisor             # number of sets if that is no power of two, else 0
+    uint32_t ways
+
+cdef class LruSets:
+    cdef LruRows rows
+    cdef readonly uint64_t sets
+    cdef readonly uint32_t ways, shift
+
+    cdef int remove(self, uint64_t number) noexcept nogil
+
+
+cdef inline LruLine* set_of(const LruRows* rows, uint64_t number) noexcept nogil:
+    cdef uint64_t place = number % rows.divisor if rows.divisor else number & rows.mask
+    return rows.lines + place * rows.ways
+
+
+cdef inline LruLine* find(const LruRows* rows, uint64_t number) noexcept nogil:
+    """Returns the line of a number, without changing its recency; NULL: it is not there."""
+    cdef LruLine* first = set_of(rows, number)
+    cdef uint32_t way
+    for way in range(rows.ways):
+        if first[way].number == number + 1:
+            return first + way
+    return NULL
+
+
+cdef inline LruLine* search(LruLine* first, uint32_t ways, uint64_t number) noexcept nogil:
+    """`look`, for lines that are not the most recent of their set."""
+    cdef LruLine found
+    cdef uint32_t way
+    for way in range(1, ways):
+        if first[way].number == number + 1:
+            found = first[way]
+            while way:
+                first[way] = first[way - 1]
+                way -= 1
+            first[0] = found
+            return first
+    return NULL
+
+
+cdef inline LruLine* look(const LruRows* rows, uint64_t number) noexcept nogil:
+    """Returns the line of a number and makes it the most recent; NULL: it is not there."""
+    cdef LruLine* first = set_of(rows, number)
+    if first.number == number + 1:
+        return first
+    return search(first, rows.ways, number)
+
+
+cdef inline LruLine* bring(const LruRows* rows, uint64_t number, LruLine* gone) noexcept nogil:
+    """Fills a number that is not there; ``gone``: the victim, with number 0 if there was none."""
+    cdef LruLine* first = set_of(rows, number)
+    cdef uint32_t way = rows.ways - 1
+    if first[way].number == 0:           # free places follow the lines
+        while way and first[way - 1].number == 0:
+            way -= 1
+    gone[0] = first[way]
+    while way:
+        first[way] = first[way - 1]
+        way -= 1
+    first.number, first.ready = number + 1, 0
+    return first
+
+
+cdef inline int64_t ready_of(const LruLine* line) noexcept nogil:
+    return line.ready >> 1
+
+
+cdef inline bint is_modified(const LruLine* line) noexcept nogil:
+    return line.ready & 1
+
+
+cdef inline int64_t packed(int64_t ready, bint modified) noexcept nogil:
+    return ready << 1 | modified

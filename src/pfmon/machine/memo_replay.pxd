@@ -1,0 +1,30 @@
+"""Replay of memoized blocks, and simulation of all others: see memo_replay.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.access_log cimport MemoryEvent
+from pfmon.machine.block_execution cimport BlockExecution
+from pfmon.machine.block_plan cimport BlockPlan
+from pfmon.machine.capture_reporting cimport CaptureReporting
+from pfmon.machine.memo cimport MemoNode
+
+
+cdef class MemoReplay(CaptureReporting):
+    cdef MemoNode* node          # of the memo, that led to its state; NULL: none
+    cdef readonly uint64_t repeated, simulated
+    cdef bint alone              # no listener for blocks, and no other thread or core
+    cdef bint is_known           # the current block is memoized, but was not replayed
+
+    cdef MemoNode* following(self, const BlockExecution* run, uint64_t outcome) noexcept nogil
+    cdef bint may_switch(self, int64_t until) noexcept nogil
+    cdef bint repeat(self, const BlockExecution* run, uint64_t outcome) noexcept nogil
+    cdef MemoNode* follow_responses(self, const BlockExecution* run, uint32_t point) noexcept nogil
+    cdef void request_again(self, const BlockExecution* run, const MemoryEvent* event) noexcept nogil
+    cdef bint late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t cycles) noexcept nogil
+    cdef void make_late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t began) noexcept nogil
+    cdef void simulate(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome, bint known) noexcept nogil
+    cdef uint32_t learn(self, const BlockPlan* plan, const BlockExecution* run, uint32_t before, uint64_t outcome,
+                        uint32_t after,
+                        int64_t cycles) noexcept nogil
+    cdef void repeat_allocs(self, const BlockPlan* plan, int64_t began) noexcept nogil
+    cdef void go_on_here(self) noexcept nogil

@@ -1,0 +1,8 @@
+"""The base class of observers of a machine's records."""
+
+
+cdef class RecordObserver(EventSetConsumer):
+    """The base class ignores them."""
+
+    cdef void take(self, const ObservedBlock* block) noexcept nogil:
+        pass

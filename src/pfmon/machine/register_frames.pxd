@@ -1,0 +1,78 @@
+"""Register frames as tracked by the pipeline: sizes, and the position of r32 in the scoreboard's ring.
+
+The stream does not carry frame sizes; alloc, calls and returns determine them (SDM volume 1, 4.1).
+"""
+
+from libc.stdint cimport int64_t, uint32_t
+from libc.stdlib cimport realloc
+
+from pfmon.machine.occupancy cimport OccupancyLevel, set_level
+
+cdef enum:
+    FIRST_FRAMES = 1024
+    STACKED_REGISTERS = 96       # physical ones
+
+cdef struct Frame:
+    int64_t sof
+    int64_t sol
+    int64_t sor
+
+cdef struct Frames:
+    Frame now
+    uint32_t base                # place of r32 in the ring
+    int64_t depth                # frames below the current one
+    int64_t capacity
+    Frame* below
+    bint lost                    # sticky: there was no memory for a frame
+    int64_t dirty                # registers of lower frames not yet stored by the register stack engine
+    OccupancyLevel current_level  # registers of the current frame, over cycles
+    OccupancyLevel dirty_level   # dirty registers, over cycles
+
+
+cdef inline void grow_frames(Frames* frames) noexcept nogil:
+    """Doubles the room for frames. Its owner frees `below`."""
+    cdef int64_t capacity = 2 * frames.capacity if frames.capacity else FIRST_FRAMES
+    cdef Frame* fresh = <Frame*>realloc(frames.below, <size_t>capacity * sizeof(Frame))
+    if fresh == NULL:
+        frames.lost = True
+        return
+    frames.below, frames.capacity = fresh, capacity
+
+
+cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
+    """Enters a call; returns how far r32 moved."""
+    cdef uint32_t moved = <uint32_t>frames.now.sol
+    if frames.depth == frames.capacity:
+        grow_frames(frames)
+    if frames.depth < frames.capacity:
+        frames.below[frames.depth] = frames.now
+        frames.depth += 1
+    frames.dirty += frames.now.sol
+    frames.now.sof -= frames.now.sol
+    frames.now.sol = frames.now.sor = 0
+    frames.base += moved
+    return moved
+
+
+cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
+    """Enters a return; returns how far r32 moved down."""
+    cdef uint32_t moved
+    if frames.depth == 0:
+        return 0
+    frames.depth -= 1
+    frames.now = frames.below[frames.depth]
+    moved = <uint32_t>frames.now.sol
+    frames.dirty -= frames.now.sol
+    if frames.dirty < 0:
+        frames.dirty = 0
+    frames.base -= moved
+    return moved
+
+
+cdef inline void set_frame_levels(Frames* frames, int64_t now) noexcept nogil:
+    """Sets the levels from cycle ``now`` on. Dirty registers are bounded by the physical ones outside of the frame: the
+    others are stored for it. The tracked number may be larger where a program leaves frames without returns (longjmp)
+    or switches backing stores: the stream does not show it."""
+    cdef int64_t others = STACKED_REGISTERS - frames.now.sof
+    set_level(&frames.current_level, now, <uint32_t>frames.now.sof)
+    set_level(&frames.dirty_level, now, <uint32_t>(frames.dirty if frames.dirty < others else others))

@@ -1,0 +1,1 @@
+"""The enumerations of stall_causes.pxd, for Python."""

@@ -1,0 +1,73 @@
+"""Evictions of a hardware thread's lines by the other in a cache or TLB, and the misses that they cause.
+
+Processors cannot count that: exact figures of the cost of sharing (docs/smt.md). A line counts when it is refilled,
+once for each time that the other thread evicted it. Lines evicted together with something else (lines of L1D with their
+translation or with L2's line) count there.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.address_bits cimport ALONE, thread_of
+from pfmon.machine.tag_store cimport NO_NUMBER
+
+cdef enum:
+    FIRST_PLACES = 1024
+    HASH_SHIFT = 20
+    GONE = 1                     # it has not been refilled yet
+
+cdef uint64_t HASH = 0x9E3779B97F4A7C15
+
+
+cdef class ThreadEvictions:
+    """Of one cache or TLB."""
+
+    def __cinit__(self):
+        self.mask = FIRST_PLACES - 1
+        self.entries = <uint64_t*>calloc(FIRST_PLACES, sizeof(uint64_t))
+        if self.entries == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.entries)
+
+    cdef uint64_t place_of(self, uint64_t number) noexcept nogil:
+        cdef uint64_t place = (number * HASH >> HASH_SHIFT) & self.mask
+        while self.entries[place] and self.entries[place] >> 1 != number + 1:
+            place = (place + 1) & self.mask
+        return place
+
+    cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil:
+        cdef uint64_t place = self.place_of(number & ~ALONE)
+        if self.entries[place] & GONE:
+            self.entries[place] -= GONE
+            self.missed[thread_of(number << shift)] += 1
+        if old == NO_NUMBER or thread_of(old << shift) == thread_of(number << shift):
+            return
+        old &= ~ALONE
+        place = self.place_of(old)
+        if self.entries[place] == 0:
+            if 2 * self.count > self.mask:
+                if not self.grow():
+                    self.lost = True
+                    return
+                place = self.place_of(old)
+            self.count += 1
+        self.entries[place] = old + 1 << 1 | GONE
+
+    cdef bint grow(self) noexcept nogil:
+        cdef uint64_t* old = self.entries
+        cdef uint64_t size = self.mask + 1, i
+        cdef uint64_t* entries = <uint64_t*>calloc(2 * size, sizeof(uint64_t))
+        if entries == NULL:
+            return False
+        self.entries, self.mask = entries, 2 * size - 1
+        for i in range(size):
+            if old[i]:
+                entries[self.place_of((old[i] >> 1) - 1)] = old[i]
+        free(old)
+        return True
+
+    def misses(self, thread: int) -> int:
+        """Number of a thread's misses on lines that the other evicted."""
+        return self.missed[thread]

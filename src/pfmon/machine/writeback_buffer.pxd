@@ -1,0 +1,27 @@
+"""The write-back buffer: lines waiting for the bus, by address: a snoop may hit one (Montecito manual 2.5)."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.bounded_queue cimport MAX_QUEUE_ENTRIES
+
+cdef struct WritebackBuffer:
+    uint64_t lines[MAX_QUEUE_ENTRIES]
+    int64_t came[MAX_QUEUE_ENTRIES]
+    int64_t leaves[MAX_QUEUE_ENTRIES]
+    uint32_t next                # index of the next one; it is the oldest
+
+
+cdef inline void enter_writeback(WritebackBuffer* waiting, uint64_t line, int64_t now, int64_t leaves) noexcept nogil:
+    """Enters a line, which waits from ``now`` to ``leaves``."""
+    cdef uint32_t place = waiting.next % MAX_QUEUE_ENTRIES
+    waiting.lines[place], waiting.came[place], waiting.leaves[place] = line, now, leaves
+    waiting.next = place + 1
+
+
+cdef inline bint has_writeback(const WritebackBuffer* waiting, uint64_t line, int64_t now) noexcept nogil:
+    """Whether the line is in the buffer."""
+    cdef uint32_t place
+    for place in range(MAX_QUEUE_ENTRIES):
+        if waiting.lines[place] == line and waiting.came[place] <= now < waiting.leaves[place]:
+            return True
+    return False

@@ -1,0 +1,62 @@
+"""Files that a program has mapped executable: its shared objects, including those of dlopen."""
+
+from __future__ import annotations
+
+import os
+import stat
+from itertools import islice
+
+from pfmon.light_typing import NamedTuple
+from pfmon.program.image import LARGEST_FILE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class MappedFile(NamedTuple):
+    """One mapping of a file: addresses [start, end) from ``offset`` on. ``path`` is the host's; ``sha256``: of its
+    contents, if its run was recorded."""
+
+    start: int
+    end: int
+    offset: int
+    path: str
+    sha256: str = ""
+
+
+def contents(path: str) -> bytes | None:
+    """What is in a file that was mapped; None: it cannot be read, is no regular file (a device has no end), or is too
+    large to have code in it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+    except (OSError, ValueError):
+        return None
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            return None
+        try:
+            return file.read()
+        except OSError:
+            return None
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 that identifies a mapped file."""
+    import hashlib  # takes long to load, and is for recordings
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def in_one_place(mapped: Sequence[MappedFile]) -> list[str]:
+    """Return the files mapped at an address where another file was mapped later."""
+    ordered = sorted(enumerate(mapped), key=lambda one: one[1].start)
+    earlier = set()
+    for place, (number, one) in enumerate(ordered):
+        for other_number, other in islice(ordered, place + 1, None):
+            if other.start >= one.end:
+                break
+            if other.path != one.path:
+                earlier.add(min(number, other_number))
+    return list(dict.fromkeys(mapped[number].path for number in sorted(earlier)))

@@ -1,0 +1,100 @@
+"""The cycle breakdown (figure 3-2 of the Montecito manual) as a table with bars."""
+
+from __future__ import annotations
+
+from pfmon.report.count_text import UNDEFINED, value_text
+from pfmon.session.cpi_stack import PARTS, FunctionRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.session.cpi_stack import CpiStack
+
+BAR = 40
+"""Characters of a bar of 100%."""
+FUNCTIONS = 20
+"""Maximum number of functions listed; the rest are summed in one line."""
+SHORT = {
+    "inherent execution": "inherent",
+    "data access": "data",
+    "branch mispredicts": "mispredict",
+    "instruction fetch": "fetch",
+    "other stalls": "other",
+}
+
+
+def cpi_text(cpi: CpiStack, style: str = "plain") -> str:
+    """Return the tables as text: the run, the ratios, the functions."""
+    return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
+
+
+def ratio(above: int, below: int) -> float | None:
+    """Return ``above / below``; None if ``below`` is 0."""
+    return above / below if below else None
+
+
+def share_text(part: int, whole: int) -> str:
+    """Return a share of the whole, in per cent."""
+    return f"{ratio(part, whole) or 0.0:.1%}"
+
+
+def number_text(value: float | None, form: str) -> str:
+    """Return a ratio as text."""
+    return UNDEFINED if value is None else format(value, form)
+
+
+def _run_table(cpi: CpiStack, style: str) -> str:
+    """Return a line for each part, and for each of its components if there are several."""
+    lines = [f"{cpi.machine}\n", f"{'cycles':>20} {'CPI':>8} {'share':>7}\n"]
+    lines.append(_line("all cycles", cpi.cycles, cpi, style, bar=False))
+    for part, inner in cpi.parts.items():
+        lines.append(_line(part, cpi.total(part), cpi, style))
+        if len(inner) > 1:
+            lines += [_line(f"  {name}", cycles, cpi, style, bar=False) for name, cycles in inner.items() if cycles]
+    return "".join(lines)
+
+
+def _line(name: str, cycles: int, cpi: CpiStack, style: str, bar: bool = True) -> str:
+    share = cycles / cpi.cycles if cpi.cycles else 0.0
+    drawn = "#" * round(BAR * share) if bar else ""
+    per = number_text(ratio(cycles, cpi.instructions), ".3f")
+    return (
+        f"{value_text(cycles, style):>20} {per:>8} {share_text(cycles, cpi.cycles):>7} {name:<36} {drawn}".rstrip()
+        + "\n"
+    )
+
+
+def _ratio_table(cpi: CpiStack, style: str) -> str:
+    rows = {
+        "instructions": value_text(cpi.instructions, style),
+        "instructions per cycle": number_text(ratio(cpi.instructions, cpi.cycles), ".3f"),
+        **{name: number_text(value, ".4g") for name, value in cpi.ratios.items()},
+    }
+    return "".join(f"{value:>20} {name}\n" for name, value in rows.items())
+
+
+def function_table(cpi: CpiStack, style: str) -> str:
+    """Return a line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
+    head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
+    lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
+    shown, left = cpi.functions[:FUNCTIONS], cpi.functions[FUNCTIONS:]
+    lines += [_function_line(row, row.shown, cpi, style) for row in shown]
+    if left:
+        rest = FunctionRow("", 0, _sums(left), sum(row.instructions for row in left))
+        lines.append(_function_line(rest, f"{len(left)} more", cpi, style))
+    return "".join(lines)
+
+
+def _sums(rows: Sequence[FunctionRow]) -> tuple[int, ...]:
+    return tuple(sum(column) for column in zip(*(row.cycles for row in rows), strict=True))
+
+
+def _function_line(row: FunctionRow, name: str, cpi: CpiStack, style: str) -> str:
+    cycles = sum(row.cycles)
+    share = cycles / cpi.cycles if cpi.cycles else 0.0
+    per = number_text(ratio(cycles, row.instructions), ".3f")
+    parts = "".join(f" {part / cycles if cycles else 0:>10.1%}" for part in row.cycles)
+    drawn = "#" * round(BAR * share)
+    begin = f"{value_text(cycles, style):>20} {per:>8} {share_text(cycles, cpi.cycles):>7}{parts}"
+    return f"{begin} {name:<24} {drawn}".rstrip() + "\n"

@@ -1,0 +1,82 @@
+"""The base class of exports."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pfmon.session.profile import FunctionNames
+    from pfmon.session.sampling import Sample
+
+COMM = 15
+"""Length of a command's name in Linux (TASK_COMM_LEN)."""
+
+
+class ExportSubject(NamedTuple):
+    """What samples are of. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
+    ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
+    ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
+    instructions; ``of_task``: the file is of several programs, and this is one of them."""
+
+    names: FunctionNames
+    command: Sequence[str]
+    process_id: int
+    events: Mapping[tuple[int, int], str]
+    registers: Sequence[int] = ()
+    nanoseconds: int = 1
+    epoch: int = 0
+    megahertz: int = 0
+    of_task: bool = False
+
+    @property
+    def comm(self) -> str:
+        """The command's name, truncated as by Linux."""
+        return self.command[0].rpartition("/")[2][:COMM] if self.command else ""
+
+    def event(self, sample: Sample) -> str:
+        """Return the event whose period ended with a sample; if several did, the first, to which the period belongs."""
+        pmd = sample.overflowed[0] if sample.overflowed else 0
+        return self.events.get((sample.set, pmd), f"PMD{pmd}")
+
+    def time(self, sample: Sample) -> int:
+        """Nanoseconds since the program began."""
+        return sample.stamp * 1000 // self.megahertz if self.megahertz else sample.stamp * self.nanoseconds
+
+
+class SampleExport(ABC):
+    """Encodes samples as a file, buffer by buffer."""
+
+    joins = False
+    """Whether the files of several programs are one, behind each other."""
+
+    def __init__(self, subject: ExportSubject) -> None:
+        """PfmonError: the format is not available, as a library is missing."""
+        self.subject = subject
+        self.names = subject.names
+
+    def stack(self, sample: Sample) -> list[str]:
+        """Return the functions of a sample's call stack, the outermost first."""
+        return [str(self.names.function(address)) for address in reversed(frames(sample))]
+
+    @abstractmethod
+    def take(self, samples: Sequence[Sample]) -> bytes:
+        """Add a buffer of samples; return the bytes that can be written."""
+
+    @abstractmethod
+    def finish(self) -> bytes:
+        """Return the rest of the file after the last sample."""
+
+
+def frames(sample: Sample) -> tuple[int, ...]:
+    """Return the addresses of a sample's instruction and of its callers, the innermost first."""
+    return (sample.iip, *sample.calls)
+
+
+def utf8(text: str) -> bytes:
+    """Encode text; bytes of paths that are not UTF-8 stay unchanged."""
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,81 @@
+"""Profiles as tables: a column for each event, then the function, block or instruction."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+from pfmon.report.count_text import value_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pfmon.session.profile import ProfileRow
+    from pfmon.session.programmed_pmu import Value
+
+GAP = "  "
+NO_LINE = "[no source line]"
+
+
+class ProfileLine(NamedTuple):
+    """An instruction of a function: address | slot, text, counts, and source position as text."""
+
+    address: int
+    text: str
+    values: Sequence[Value] | None
+    origin: str = ""
+
+
+def function_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "plain") -> str:
+    """Return the counts by function, the largest first."""
+    return _table(events, "function", rows, style)
+
+
+def block_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "plain") -> str:
+    """Return the counts by basic block, the largest first."""
+    return _table(events, "block", rows, style)
+
+
+def annotated(events: Sequence[str], name: str, lines: Iterable[ProfileLine], style: str = "plain") -> str:
+    """Return a function's instructions in order, address | slot and text, with their counts (None: nothing);
+    instructions of a source line follow that line, which names the functions inlined there."""
+    rows: list[tuple[list[str], str]] = []
+    before = ""
+    for line in lines:
+        if line.origin != before:
+            rows.append(([""] * len(events), line.origin or NO_LINE))
+            before = line.origin
+        rows.append((_cells(line.values, events, style), f"{line.address:x} {line.text}"))
+    return _aligned(events, f"instructions of {name}", rows)
+
+
+def origin_text(path: str, line: int, inlined: Sequence[str], text: str) -> str:
+    """Return the heading of a source line's instructions, ``primes.c:12 (bit, inlined) return bits[n];``; "" without
+    one."""
+    if not path:
+        return ""
+    functions = f" ({', in '.join(inlined)}, inlined)" if inlined else ""
+    return f"{path.rpartition('/')[2]}:{line}{functions} {text}".rstrip()
+
+
+def _table(events: Sequence[str], what: str, rows: Iterable[ProfileRow], style: str) -> str:
+    return _aligned(
+        events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.shown}") for row in rows]
+    )
+
+
+def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:
+    """Return the values as text, empty if nothing was counted."""
+    if values is None:
+        return [""] * len(events)
+    return [value_text(value, style) for value in values]
+
+
+def _aligned(events: Sequence[str], what: str, rows: Sequence[tuple[list[str], str]]) -> str:
+    """Return rows with columns as wide as their contents, numbers right-aligned."""
+    table = [(list(events), what), *rows]
+    widths = [max(len(cells[column]) for cells, _ in table) for column in range(len(events))]
+    lines = []
+    for cells, text in table:
+        columns = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        lines.append(GAP.join([*columns, text]) + "\n")
+    return "".join(lines)

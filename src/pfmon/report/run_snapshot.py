@@ -1,0 +1,21 @@
+"""The progress of a run."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.session.profile import ProfileRow
+    from pfmon.session.programmed_pmu import Value
+
+
+class RunSnapshot(NamedTuple):
+    """The progress of a run: seconds since it began, instructions retired, bytes of pfmon's memory; counts as last
+    read, by event, and by function, largest first (none: not requested, or several event sets)."""
+
+    seconds: float
+    instructions: int
+    memory: int
+    counts: tuple[tuple[str, Value], ...] = ()
+    functions: tuple[ProfileRow, ...] = ()

@@ -1,0 +1,61 @@
+"""The counts of each program in each followed process, and their sums."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from pfmon.report.count_text import count_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.session.followed_tasks import TaskCounts
+    from pfmon.session.thread_counts import ThreadCounts
+
+MAX_COMMAND_LENGTH = 100
+"""Maximum characters of a printed command; JSON has the whole command."""
+
+
+def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
+    """A line on each task, with its counts below, and one on what comes then: all of them."""
+    parts = [task_line(task) + counted(task, style) for task in tasks]
+    return "".join([*parts, f"# all {len(tasks)} tasks\n"])
+
+
+def task_line(task: TaskCounts) -> str:
+    """The line above what a task came to."""
+    return f"# {task.name} {shown_command(task.command)}{end_text(task.status, task.signal)}\n"
+
+
+def counted(task: TaskCounts, style: str) -> str:
+    """What was counted of a task, or reported on it."""
+    if task.derived is not None:
+        from pfmon.report.derived_report import derived_text  # few runs want them
+
+        return derived_text(task.derived, style)
+    if task.cpi is not None:
+        from pfmon.report.cpi_report import cpi_text
+
+        return cpi_text(task.cpi, style)
+    return count_lines(task.counts, style)
+
+
+def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:
+    """Return a line for each thread with its counts below, then a line that introduces the sums."""
+    parts = [f"# thread {thread.place}\n{count_lines(thread.counts, style)}" for thread in threads]
+    return "".join([*parts, f"# all {len(threads)} threads\n"])
+
+
+def shown_command(command: Sequence[str]) -> str:
+    """Return a program with its arguments on one line."""
+    text = os.fsencode(shlex.join(command)).decode(errors="replace").replace("\n", " ")
+    return text if len(text) <= MAX_COMMAND_LENGTH else f"{text[:MAX_COMMAND_LENGTH]}..."
+
+
+def end_text(status: int | None, signal: int | None) -> str:
+    """Return how a program ended; "" for success."""
+    if signal:
+        return f" (killed by signal {signal})"
+    return f" (exit status {status})" if status else ""

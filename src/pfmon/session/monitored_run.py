@@ -1,0 +1,421 @@
+"""One monitored run: a program, an event set, a time limit."""
+
+from __future__ import annotations
+
+import time
+
+from pfmon.engine import api
+from pfmon.engine.api import StartRequest
+from pfmon.errors import PfmonError
+from pfmon.light_contextlib import contextmanager, nullcontext
+from pfmon.session.controls import Controls
+from pfmon.session.monitoring import Monitoring
+from pfmon.session.processor_times import processor_times
+from pfmon.session.run_plan import MACHINE, RunOutcome, Times, event_groups, planned_machine, planned_trigger
+from pfmon.session.supported import (
+    check_addresses,
+    check_controls,
+    check_fits,
+    check_follows,
+    check_guest_pmu,
+    check_threads,
+)
+from pfmon.stream.consumer import Consumer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from pfmon.counting.sample_listener import SampleListener
+    from pfmon.engine.api import Engine, ExitReport, PerformanceData
+    from pfmon.machine.machine_figures import MachineFigures
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.session.followed_tasks import FollowedTasks, OnTask
+    from pfmon.session.monitoring import Interval
+    from pfmon.session.observed_run import ObservedRun
+    from pfmon.session.profile import Profile
+    from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData
+    from pfmon.session.report_collector import CollectedReport, ReportCollector
+    from pfmon.session.run_plan import RunPlan
+    from pfmon.session.run_recording import RunRecording
+    from pfmon.session.sampled_run import SampledRun
+    from pfmon.session.sampling import Sample
+    from pfmon.session.thread_counts import ThreadCounts
+
+FAILED = "failed"
+"""Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
+TIMED_OUT = 124
+INTERRUPTED = 128 + 2
+"""Exit status after --session-timeout, as of timeout(1), and after SIGINT, as of a shell."""
+
+
+class Session:
+    """A plan, programmed and loaded. The constructor raises PfmonError for all mistakes in the plan.
+
+    It can be run once, in any thread, beside other sessions; ``on_notice`` is called with messages during the run.
+    """
+
+    def __init__(self, plan: RunPlan, on_notice: Callable[[str], None] = lambda _: None) -> None:
+        self.plan = plan
+        self._on_notice = on_notice
+        self._notices: list[str] = []
+        check_controls(plan.model, plan.controls)
+        self.groups = event_groups(plan)
+        self.counting = self.groups[0] if self.groups else None
+        if plan.sampling:
+            from pfmon.session.sampling import counters_without_a_period_are_reset  # most runs take no samples
+
+            counters_without_a_period_are_reset(plan.sampling, self.sets)
+        self._trigger = planned_trigger(plan)
+        if self._steered or self._trigger:
+            from pfmon.session.event_triggered import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
+
+            check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
+        self._machine = planned_machine(plan) if self._wants_machine else None
+        self._surveyed_machine = planned_machine(plan) if plan.collect_report else None
+        self._tasks = self._make_tasks() if plan.following else None
+        self.engine: Engine = self._open()
+        self._recording: RunRecording | None = None
+        self._check_engine()
+        try:
+            self._recording = self._record() if plan.record else None
+        except BaseException:
+            self.close()
+            raise
+        self._stopped = ""
+        self._surveyed: CollectedReport | None = None
+        self._at_work: Monitoring | SampledRun | None = None
+        self._misplaced: BaseException | None = None
+
+    def _check_engine(self) -> None:
+        """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
+        try:
+            check_fits(self.plan.model, self.engine.instruction_set)
+            check_addresses(self._counts_addresses, self.engine)
+            check_guest_pmu(bool(self.plan.guest_pmu), self.engine)
+            check_follows(self.plan.following is not None, self.engine)
+            check_threads(self.plan.controls.per_thread, self.engine)
+        except PfmonError:
+            self.close()
+            raise
+
+    def _open(self) -> Engine:
+        return self.plan.hardware_thread.open(self._open_alone) if self.plan.hardware_thread else self._open_alone()
+
+    def _open_alone(self) -> Engine:
+        plan = self.plan
+        if plan.replay:
+            return api.replay(plan.replay, partial=plan.partial, addresses=self._wants_addresses)
+        return api.start(self._start())
+
+    def _start(self) -> StartRequest:
+        plan = self.plan
+        if plan.program is None:
+            raise ValueError("there is no program to run")
+        return StartRequest(
+            plan.program,
+            plan.arguments,
+            plan.environment,
+            plan.settings,
+            memory_limit=plan.memory_limit,
+            processor=plan.model.name,
+            slow=plan.slow,
+            addresses=self._wants_addresses,
+            totals=self._adds_up,
+            on_notice=self._notice,
+            follow=self._tasks.follow if self._tasks else None,
+            on_mapped=self._mapped if plan.deferred else None,
+        )
+
+    def _make_tasks(self) -> FollowedTasks:
+        from pfmon.session.followed_tasks import FollowedTasks  # most runs follow nothing
+        from pfmon.session.task_run import Lookers
+
+        return FollowedTasks(self.plan, Lookers(self._machine, self._trigger, self._surveyed_machine, self._live))
+
+    def _mapped(self) -> None:
+        """Resolve ranges and triggers in newly mapped files; an error ends the run."""
+        assert self.plan.deferred
+        try:
+            placed = self.plan.deferred(self.engine.mapped)
+            if placed and self._at_work:
+                self._at_work.requalify(placed)
+                wanted = [
+                    request._replace(irange=irange, drange=drange)
+                    for request, (irange, drange) in zip(self.plan.requests, placed.ranges, strict=True)
+                ]
+                controls = self.plan.controls._replace(triggers=placed.triggers)
+                self.plan = self.plan._replace(requests=wanted, controls=controls)
+        except BaseException as error:
+            self._misplaced = error
+            self.stop()
+
+    def _notice(self, text: str) -> None:
+        self._notices.append(text)
+        self._on_notice(text)
+
+    def _record(self) -> RunRecording:
+        from pfmon.session.run_recording import RunRecording  # as the machine: most runs need none
+
+        return RunRecording(self.plan.record, self._start(), self.engine)
+
+    @property
+    def _wants_machine(self) -> bool:
+        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
+        whole = self.plan.report or self.plan.hardware_thread is not None or skids or self.plan.guest_pmu == MACHINE
+        return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
+
+    @property
+    def machine(self) -> MachineFigures | None:
+        """The figures of the machine that the program runs on; None: none is wanted."""
+        return self._machine
+
+    @property
+    def _wants_addresses(self) -> bool:
+        return bool(self.plan.record) or self._counts_addresses
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether only the execution counts of blocks are needed from the stream."""
+        plan = self.plan
+        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        besides = self._live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
+        return always and len(self.groups) == 1 and not besides
+
+    @property
+    def _live(self) -> bool:
+        """Whether counters must count live."""
+        return self.plan.sampling is not None or self._steered or self._trigger is not None
+
+    @property
+    def _counts_addresses(self) -> bool:
+        """Whether counting needs addresses in the stream."""
+        data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
+        wanted = self._wants_machine or self.plan.collect_report or data_triggers or bool(self.plan.guest_pmu)
+        return wanted or any(group.wants_addresses for group in self.groups)
+
+    @property
+    def _steered(self) -> bool:
+        """Whether counters start or stop others, which requires live counting."""
+        return any(one.counters.registers.steered for one in self.sets)
+
+    @property
+    def sets(self) -> list[ProgrammedPmu]:
+        """All programmed PMUs."""
+        return [one for group in self.groups for one in group.sets]
+
+    def run(
+        self,
+        on_interval: Callable[[Interval], None] = lambda _: None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener = lambda _: None,
+        on_task: OnTask | None = None,
+    ) -> RunOutcome:
+        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
+        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream.
+        Of what is followed ``on_task`` gets each task and the files that its code is from, when it begins, and gives
+        what takes its samples."""
+        try:
+            if self.plan.guest_pmu:
+                return self._run_for_program()
+            if self._tasks:
+                return self._run_followed(self._tasks, on_task)
+            outcome = self._run_sampled(on_samples) if self._live else self._run(on_interval)
+        finally:
+            self.close()
+        if self._misplaced:
+            raise self._misplaced
+        return outcome
+
+    def close(self) -> None:
+        """Release host resources; `run` does so in any case."""
+        self.engine.close()
+        if self._recording:
+            self._recording.abandon()
+
+    @property
+    def objects(self) -> LoadedObjects:
+        """The object files of its code, including those mapped so far."""
+        from pfmon.program.loaded_objects import LoadedObjects  # only names need them
+
+        return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
+
+    def stop(self, why: str = "stop") -> None:
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
+        self._stopped = self._stopped or why
+        self.engine.stop()
+
+    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> RunOutcome:
+        from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
+        from pfmon.session.sampling import Sampling, SetSampling
+
+        plan = self.plan
+        sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in self.sets))
+        sampled = SampledRun(
+            *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.hardware_thread),
+        )
+        self._at_work = sampled
+        ending, times = self._execute(sampled.consumer, sampled.running, sampled)
+        self._at_work = None
+        sampled.finish()
+        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+
+    def _run_for_program(self) -> RunOutcome:
+        """Run a program that uses the PMU; pfmon counts nothing."""
+        from pfmon.session.program_pmu import ProgramPmu  # few programs program it
+
+        pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
+        self.engine.set_monitoring(up=False, secure=True)
+        ending, times = self._execute(pmu.consumer, pmu.running, pmu)
+        pmu.finish()
+        return self._outcome(ending, times, [], [])
+
+    @property
+    def _traced(self) -> bool:
+        """Whether the counted stream has addresses."""
+        return self._counts_addresses if self._recording else self.engine.traced
+
+    def _execute(
+        self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
+    ) -> tuple[ExitReport | None, Times]:
+        """Run the program, recording it if requested; return its ending and its times."""
+        survey = self._survey()
+        if survey:
+            reader = survey.beside(reader)
+        if self._recording:
+            reader = self._recording.consumer(reader, self._traced)
+        before = _now()
+        with self._limited(), survey.running if survey else nullcontext(), running:
+            ending = self.engine.run(reader, data)
+        if self._recording and self._stopped != FAILED:
+            self._recording.finish(ending)
+        times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None
+        return ending, times
+
+    def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
+        scale = self.plan.settings.nanoseconds_per_instruction
+        traced = self._traced
+        monitoring = (
+            Monitoring(
+                *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine),
+                threaded=self.plan.threaded,
+                traced=traced,
+                hardware_thread=self.plan.hardware_thread,
+            )
+            if self.groups
+            else None
+        )
+        self._at_work = monitoring
+        observer = self._observer() if self._machine and not monitoring else None
+        reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
+        ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
+        counts: list[Count] = []
+        threads: list[ThreadCounts] | None = None
+        notes: list[str] = []
+        profile: Profile | None = None
+        lines: list[tuple[int, str]] = []
+        if monitoring:
+            monitoring.check()
+            monitoring.finish_interval()
+            counts = monitoring.counts()
+            threads = monitoring.threads() if self.plan.controls.per_thread else None
+            notes = monitoring.notes()
+            if self.plan.profile:
+                profile, lines = self._profile(monitoring.seen(), notes)
+            monitoring.close()
+            self._at_work = None
+        return self._outcome(ending, times, counts, notes)._replace(
+            profile=profile,
+            threads=threads,
+            listing=lines,
+            cpi=observer.breakdown(self.plan, self.objects) if observer else None,
+        )
+
+    def _survey(self) -> ReportCollector | None:
+        if self._surveyed_machine is None or self._tasks:  # each task has its own
+            return None
+        from pfmon.session.report_collector import ReportCollector  # few runs need it
+
+        return ReportCollector(self._surveyed_machine, self.engine, self.plan.threaded)
+
+    def _observer(self) -> ObservedRun:
+        from pfmon.session.observed_run import ObservedRun  # only a report needs it
+
+        assert self._machine
+        return ObservedRun(self._machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
+
+    def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:
+        """Run the program with all that it starts; what all tasks come to."""
+        first = tasks.first_of(self.engine, self.groups, on_task)
+        ending, times = self._execute(first.run.consumer, first.run.running, first.run.data)
+        counts = first.finish()
+        return self._outcome(ending, times, counts, tasks.notes())._replace(
+            retired=tasks.retired, tasks=tasks.in_order(), cpi=tasks.cpi()
+        )
+
+    def _outcome(
+        self, ending: ExitReport | None, times: Times, counts: list[Count], notes: Sequence[str]
+    ) -> RunOutcome:
+        if self._damage:
+            notes = [*notes, f"{self._damage}; the counts are those up to there"]
+        return RunOutcome(
+            status=self._status(ending),
+            counts=counts,
+            times=times,
+            retired=self.engine.retired,
+            death=ending if ending and ending.signal else None,
+            stopped=self._stopped,
+            notes=notes,
+            notices=self._notices,
+            surveyed=self._surveyed,
+        )
+
+    def _profile(self, seen: RunData, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
+        from pfmon.session.profile import Profile  # only those who ask for it need it
+
+        if self.counting is None:
+            return None, []
+        profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
+        if self.plan.annotate is None:
+            return profile, []
+        from pfmon.session.listed_code import listed  # as above
+
+        return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
+
+    def _status(self, ending: ExitReport | None) -> int:
+        if ending is not None:
+            return ending.status & 0xFF
+        if self._damage:
+            return 0
+        return TIMED_OUT if self._stopped == "timeout" else INTERRUPTED
+
+    @property
+    def _damage(self) -> str:
+        """The position of damage in a recording that is replayed up to there."""
+        return str(getattr(self.engine, "damage", ""))
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        """Stop the run at the time limit within this context."""
+        if self.plan.timeout is None:
+            yield
+            return
+        from threading import Timer  # most runs have no limit
+
+        timer = Timer(self.plan.timeout, self.stop, ("timeout",))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
+    return monitoring.running if monitoring else nullcontext()
+
+
+def _now() -> tuple[float, float, float]:
+    return time.monotonic(), *processor_times()

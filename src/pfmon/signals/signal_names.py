@@ -1,0 +1,29 @@
+"""The names of the signals, everything that can be counted in a machine.
+
+`names.csv` beside this file is the table: name, unit of the increments, fidelity (`exact`: architecture
+decides it and every engine can produce it; `modelled`: the machine decides it), meaning in one line.
+The `signal` column of the event tables (`pmu/events/*.csv`) refers to these names.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from os.path import dirname, join
+
+from pfmon.csv_tables import rows
+from pfmon.light_typing import NamedTuple
+
+
+class Signal(NamedTuple):
+    """One signal; `unit` is the unit of an increment of one."""
+
+    name: str
+    unit: str
+    fidelity: str
+    meaning: str
+
+
+@cache
+def signals() -> dict[str, Signal]:
+    """Return every signal by name, exact ones first."""
+    return {row[0]: Signal(*row) for row in rows(join(dirname(__file__), "names.csv"), Signal._fields)}

@@ -1,1 +1,0 @@
-"""The enumeration of ia64.pxd, for Python."""

@@ -1,0 +1,1 @@
+"""The enumeration of ia64_kinds.pxd, for Python."""

@@ -1,0 +1,1 @@
+"""The enumeration of instruction_kinds.pxd, for Python."""

@@ -1,1 +1,0 @@
-"""The enumeration of kinds.pxd, for Python."""

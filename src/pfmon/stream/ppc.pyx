@@ -1,1 +1,0 @@
-"""The enumeration of ppc.pxd, for Python."""

@@ -1,0 +1,1 @@
+"""The enumeration of ppc_kinds.pxd, for Python."""

@@ -1,0 +1,1 @@
+"""The enumerations of stream_words.pxd, for Python."""

@@ -1,0 +1,105 @@
+"""The threads of one program on the two hardware threads of a core: thread n on hardware thread n modulo 2.
+
+The engine schedules threads in turn (engine/ia64/linux/scheduler.py), so its stream interleaves them. Each turn goes to
+the ring of its hardware thread, with a flag for the core at its end: a thread that leaves in a system call waits, so
+its hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it begins
+after that. A thread that leaves when its quantum ends could have run on: its next turn is not delayed.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.ring_pair cimport GOES_ON, SLEEPS, WAKES_OTHER
+from pfmon.stream.stream_words cimport Mark, mark_kind, mark_value
+
+
+cdef class ThreadDemux(Splitter):
+    """``readers``: of each hardware thread's stream; they write to ``rings``, a pair."""
+
+    def __init__(self, table, readers, rings, *, traced):
+        self.first, self.second = readers
+        self.first_ring, self.second_ring = rings
+        self.called_at = ~<uint64_t>0
+        self.turn_begins(0, 0)
+        self.asleep[1] = True            # until it gets a thread
+        self.used[0] = True
+
+    def __dealloc__(self):
+        free(self.turns_begun[0])
+        free(self.turns_begun[1])
+
+    cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count and words[count - 1] >> 63 and self.turns_here(words[count - 1]):
+            count -= 1                   # only the incoming thread is passed on
+        self.give(self.running, words, count)
+
+    cdef bint turns_here(self, uint64_t word) noexcept nogil:
+        """Whether the last word of a part is the mark that ends it."""
+        return self.turns and mark_kind(word) == Mark.THREAD
+
+    cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count == 0:
+            return
+        if half:
+            self.second.consume(words, count)
+        else:
+            self.first.consume(words, count)
+
+    cdef bint ends_part(self, uint64_t mark) noexcept nogil:
+        self.turns = mark_kind(mark) == Mark.THREAD
+        return self.turns or mark_kind(mark) == Mark.SYSTEM_CALL
+
+    cdef void handle_mark(self, uint64_t mark) noexcept nogil:
+        cdef uint64_t place = mark_value(mark)
+        cdef uint32_t half = <uint32_t>(place % HALVES)
+        cdef uint32_t turn = GOES_ON
+        if mark_kind(mark) == Mark.SYSTEM_CALL:
+            self.called_at = self.retired
+            return
+        self.turns = False
+        if half != self.running:
+            if self.asleep[half]:
+                turn |= WAKES_OTHER
+                self.asleep[half] = False
+            if self.retired == self.called_at:
+                turn |= SLEEPS
+                self.asleep[self.running] = True
+            self.retired_by[self.running] += self.retired - self.counted
+            self.counted = self.retired
+            if self.running:
+                self.second_ring.end_turn(turn)
+            else:
+                self.first_ring.end_turn(turn)
+            self.running = half
+        if self.used[half] and place != self.place[half]:
+            self.give(half, &mark, 1)    # another thread of the same hardware thread
+        if not self.used[half] or place != self.place[half]:
+            self.turn_begins(half, place)
+        self.used[half] = True
+        self.place[half] = place
+
+    cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil:
+        cdef uint64_t count = self.turn_count[half], capacity = self.turn_capacity[half] * 2 + 16
+        cdef BegunThread* more
+        if count == self.turn_capacity[half]:
+            more = <BegunThread*>realloc(self.turns_begun[half], capacity * sizeof(BegunThread))
+            if more == NULL:
+                self.fail(Failure.OUT_OF_MEMORY)
+                return
+            self.turns_begun[half], self.turn_capacity[half] = more, capacity
+        self.turns_begun[half][count] = BegunThread(self.retired_in(half), place)
+        self.turn_count[half] = count + 1
+
+    def turns_on(self, uint32_t half):
+        """(instructions of the hardware thread before, number of the thread in the program) of each turn whose thread
+        differs from the one before."""
+        return [(self.turns_begun[half][i].retired, self.turns_begun[half][i].place)
+                for i in range(self.turn_count[half])]
+
+    def retired_on(self, uint32_t half):
+        """Instructions of one hardware thread."""
+        return self.retired_in(half)
+
+    cdef uint64_t retired_in(self, uint32_t half) noexcept nogil:
+        return self.retired_by[half] + (self.retired - self.counted if half == self.running else 0)

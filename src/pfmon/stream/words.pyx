@@ -1,1 +1,0 @@
-"""The enumerations of words.pxd, for Python."""

@@ -1,0 +1,94 @@
+"""Run one test in a process of its own under pfmon's qemu engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import pfmon
+from pfmon.testing.fixed_folders import folder_for
+from pfmon.testing.markers import START, STOP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from pfmon.library.run_result import Run
+
+NEUTRAL = {"xdist": "-n0", "_cov": "--no-cov", "benchmark": "--benchmark-disable"}
+"""Plugins that would start processes, trace, or repeat the test, and the options that disable them."""
+
+OWN = "--pfmon"
+WITH_VALUE = ("--pfmon-events", "--pfmon-tolerance", "--pfmon-baseline")
+"""Options of this plugin with a value."""
+
+
+def run_test(item: pytest.Item, given: Sequence[str], events: Sequence[str]) -> tuple[Run, list[pytest.TestReport]]:
+    """Run a test under pfmon; return the run, and the test's reports (none: its process ended before). ``given``: the
+    words of pytest's own command line. PfmonError: it cannot be counted."""
+    with folder_for(f"{item.path}::{item.nodeid}") as folder:
+        reports = Path(folder, "reports")
+        run = pfmon.run(
+            [sys.executable, "-m", "pytest", *arguments(item, given, folder), f"--pfmon-child={reports}"],
+            events=list(events),
+            unlimited=True,
+            trigger_code_start_addresses=START,
+            trigger_code_stop_addresses=STOP,
+            environment=environment(os.environ),
+            stdin=pfmon.DEVNULL,
+            capture=True,
+        )
+        content = json.loads(reports.read_text()) if reports.exists() else []
+    return run, [_report(item.config, data) for data in content]
+
+
+def _report(config: pytest.Config, data: Mapping[str, Any]) -> pytest.TestReport:
+    """Return a report from the data that the process wrote."""
+    made = config.hook.pytest_report_from_serializable(config=config, data=data)
+    assert isinstance(made, pytest.TestReport)
+    if made.skipped and isinstance(made.longrepr, list):  # file, line, reason: JSON has no tuples
+        made.longrepr = tuple(made.longrepr)
+    return made
+
+
+def arguments(item: pytest.Item, given: Sequence[str], folder: str) -> list[str]:
+    """Return pytest's command line for one test, with its own directories."""
+    config = item.config
+    words = without_own(given)
+    for path in config.option.file_or_dir:
+        if path in words:
+            words.reverse()
+            words.remove(path)  # the last one: options precede paths
+            words.reverse()
+    if config.inipath:
+        words += ["-c", str(config.inipath)]
+    words += [f"--rootdir={config.rootpath}", f"--basetemp={folder}/tmp", "-o", f"cache_dir={folder}/cache"]
+    words += [option for name, option in NEUTRAL.items() if config.pluginmanager.hasplugin(name)]
+    _, colons, name = item.nodeid.partition("::")
+    return [*words, *config.getini("pfmon_child_options"), f"{item.path}{colons}{name}"]
+
+
+def without_own(words: Sequence[str]) -> list[str]:
+    """Return a command line without this plugin's options, so that the counts are the same when saving and
+    comparing."""
+    kept, is_value = [], False
+    for word in words:
+        if not is_value and word != OWN and not word.startswith(f"{OWN}-"):
+            kept.append(word)
+        is_value = word in WITH_VALUE
+    return kept
+
+
+def environment(host: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the host's environment without variables that name the test or worker, and with a fixed hash seed."""
+    kept: dict[str, str | None] = {
+        name: value
+        for name, value in host.items()
+        if not name.startswith("PYTEST_XDIST_") and name != "PYTEST_CURRENT_TEST"
+    }
+    return {**kept, "PYTHONHASHSEED": "0"}

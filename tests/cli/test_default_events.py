@@ -1,0 +1,79 @@
+"""Without events, cycles and instructions are counted, with their ratio, and that is said."""
+
+from pathlib import Path
+
+import pytest
+from command import EXAMPLES, example, pfmon
+
+from pfmon import pmu
+from pfmon.library.default_events import USUAL
+from pfmon.signals.machine_signals import counts_all_cycles
+
+
+def numbers(text: str) -> dict[str, float]:
+    """Counts by name, of the lines at the end."""
+    rows = (line.split(maxsplit=1) for line in text.splitlines() if line.startswith("   "))
+    return {name: float(value) for value, name in rows}
+
+
+@pytest.mark.parametrize("name", pmu.names())
+def test_they_are_the_cycles_and_instructions_of_each_pmu(name: str) -> None:
+    cycles, instructions = (pmu.get(name).events[event] for event in USUAL[name])
+    assert counts_all_cycles(cycles.signal)
+    assert instructions.fidelity == "exact" and "instructions" in instructions.description.lower()
+
+
+@pytest.mark.parametrize(
+    ("program", "name"), [("ia64/fib", "itanium2"), ("x86_64/fib", "intel_v2"), ("ppc64/fib", "ppc604e")]
+)
+def test_a_program_without_events_gets_cycles_instructions_and_their_ratio(program: str, name: str) -> None:
+    if not program.startswith("ia64"):
+        pytest.importorskip("pfmon.engine.qemu.qemu_guest")
+    done = pfmon(f"{EXAMPLES}/{program}", "9")
+    if "install the package" in done.stderr:
+        pytest.skip("qemu-user is not here")
+    cycles, instructions = USUAL[name]
+    assert done.stderr == (
+        f"pfmon: no events given: counting {cycles} and {instructions} of {name}; "
+        f"-e {instructions} alone takes a fraction of the time\n"
+    )
+    counts = numbers(done.stdout)
+    asked = numbers(pfmon("-e", f"{cycles},{instructions}", f"{EXAMPLES}/{program}", "9").stdout)
+    assert counts == {**asked, "CPI (cycles per instruction)": pytest.approx(asked[cycles] / asked[instructions], 1e-5)}
+
+
+def test_with_slow_instructions_alone() -> None:
+    done = pfmon("--slow", example("fib"), "5")
+    assert list(numbers(done.stdout)) == ["IA64_INST_RETIRED"]
+    assert done.stderr == "pfmon: no events given: counting IA64_INST_RETIRED of itanium2\n"
+
+
+@pytest.mark.parametrize("option", ["--per-function", "--per-block", "--annotate=main", "--print-interval=0.01"])
+def test_they_are_split_as_any_others(option: str) -> None:
+    done = pfmon(option, example("noploop"), "9")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    rest = [line for line in lines if not line.endswith("CPI (cycles per instruction)")]
+    assert rest == pfmon("-e", "cpu_cycles,ia64_inst_retired", option, example("noploop"), "9").stdout.splitlines()
+    assert len(lines) == len(rest) + 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--irange=main"], ["-k"], ["--long-smpl-periods=100"], ["--insecure"], ["--opc-match8=b:br.cloop"]],
+)
+def test_what_is_about_certain_events_asks_for_them(words: list[str]) -> None:
+    done = pfmon(*words, example("fib"), "5")
+    assert done.returncode == 2 and "-e EVENT" in done.stderr
+
+
+def test_none_is_no_events() -> None:
+    done = pfmon("-e", "none", example("fib"), "5")
+    assert (done.returncode, done.stderr) == (0, "") and not numbers(done.stdout)
+
+
+def test_recording_alone_counts_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "run")
+    done = pfmon("--record", path, example("fib"), "5")
+    assert (done.returncode, done.stderr) == (0, "") and not numbers(done.stdout)
+    assert "CPU_CYCLES" in numbers(pfmon("--replay", path).stdout)

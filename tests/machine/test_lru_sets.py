@@ -1,0 +1,24 @@
+"""Sets in the order of use, against lists."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pfmon.machine.interval.lru_sets import LruSets
+
+STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=300)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from([1, 2, 3, 4, 6]), st.integers(1, 5), STEPS)
+def test_what_was_used_longest_ago_makes_room(sets: int, ways: int, steps: list[tuple[bool, int]]) -> None:
+    made, model = LruSets(sets, ways, 6), [list[int]() for _ in range(sets)]
+    for uses, number in steps:
+        held = model[number % sets]
+        if not uses:
+            made.drop(number)
+            held[:] = [one for one in held if one != number]
+            continue
+        assert made.use(number) == (number in held)
+        held[:] = [number, *(one for one in held if one != number)][:ways]
+        assert made.contents() == model
+    assert made.contents() == model
