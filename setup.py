@@ -1,10 +1,10 @@
-"""Compiles every .pyx file below src/pfmon, and makes files of what a run need not work out.
+"""Builds pfmon: one extension module of all Cython files, the plugin for qemu, snapshots of tables, the manual page.
 
-All modules are in one extension file: a process loads one library instead of fifty (pfmon/compiled.py).
+All Cython modules are in one extension file, which pfmon/compiled.py loads: their calls of each other need no pointers
+that are set at import, and gcc optimises the machine's modules together (-flto). C files lie below build/.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,20 +16,26 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
-sys.path.insert(0, str(Path(__file__).parent))  # pip does not
-from build_profile import train
+sys.path.insert(0, str(Path(__file__).parent / "building"))
 from direct_calls import write_rewritten
+from profile_guided import train
 
 SOURCE = Path("src")
+PACKAGE = SOURCE / "pfmon"
 LIBRARY = "pfmon._compiled"
+UTILITY = "pfmon._cython_utility"
+"""Module of the functions that Cython would otherwise add to each module (its option shared_utility_qualified_name)."""
+C_FILES = Path("build", "cython")
 JOBS = os.cpu_count() or 1
 
-# Handlers of the IA-64 engine pass control on by sibling calls: -O2 turns these into jumps.
-COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
-
-# A machine is many small mechanisms that ask each other for every block: they are compiled as one, with calls by name,
-# so that one can be put into another (docs/benchmarks.md says what that gains). These are the folders of such modules.
+COMPILE_ARGS = ["-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
+HOT_ARGS = ["-O2"]
+"""The engines: handlers of instructions pass control on by sibling calls, which -O2 turns into jumps."""
+COLD_ARGS = ["-O1"]
+"""Modules that no loop of a run is in."""
+COLD = ("engine/ia64/encodings", "engine/ia64/linux", "engine/qemu/describe", "session", "_cython_utility")
 ONE_UNIT = ("counting", "machine", "stream")
+"""Folders of modules that are optimised together, with calls by name (building/direct_calls.py)."""
 INLINING = {
     "max-inline-insns-auto": 350,
     "max-inline-insns-single": 600,
@@ -38,30 +44,20 @@ INLINING = {
     "inline-unit-growth": 200,
     "large-function-growth": 1000,
 }
-"""What gcc may put where it is called: more than it would, as far as that still takes instructions away."""
 ONE_UNIT_ARGS = ["-O3", "-flto", *(f"--param={name}={value}" for name, value in INLINING.items())]
+LINK_ARGS = ["-Wl,--build-id=sha1"]
+"""The build's identity, which the decoder's tables carry (encodings/decoder_snapshot.py)."""
 
-# What is run to learn from.
 EXAMPLES = Path("examples", "ia64")
-
-# What qemu-user loads, compiled C of our own: qemu is not needed for it, and resolves its symbols.
-PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
-PLUGIN_SOURCES = ["accesses.c", "announce.c", "plugin.c", "settle.c", "totals.c", "target.c"]
-PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
-PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
+PLUGIN = PACKAGE / "engine" / "qemu"
+REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
-
-# What a run need not make of other files: module that makes it -> name of its file beside the module.
 SNAPSHOTS = {
     "pfmon.engine.ia64.encodings.decoder_snapshot": "tables.bin",
     "pfmon.machine.prebuilt_configs": "machines.bin",
 }
-
-# The manual page, which pyproject.toml names.
+"""Module that writes a snapshot -> the file's name beside the module."""
 MANUAL = Path("build", "man", "pfmon.1")
-
-# A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/decoder_snapshot.py).
-LINK_ARGS = ["-Wl,--build-id=sha1"]
 
 DIRECTIVES = {
     "language_level": 3,
@@ -75,102 +71,82 @@ DIRECTIVES = {
 }
 
 
-# What Cython adds to every module, two thirds of its code, and the making of a module: no loop of ours is in it, and to
-# optimise it takes a third of the compiler's time. -Og is nearly as quick to compile as -O0, and makes less of it.
-# Section of the generated file -> the one behind it.
-UNHURRIED = {"init_module": "pystring_table", "utility_code_def": "utility_code_pragmas_end"}
-BEGIN = '#pragma GCC push_options\n#pragma GCC optimize("Og")\n'
-END = "#pragma GCC pop_options\n"
-
-
-# How Cython asks for the module whose IntEnum an enumeration is made of -> how it asks for ours, which makes it sooner.
-# Where that is not found an enumeration is the usual one, with the same members.
-ENUM = "PyImport_Import(__pyx_mstate_global->__pyx_n_u_enum)"
-LIGHT_ENUM = 'PyImport_ImportModule("pfmon.light_enum")'
-
-
-def adapt(path: Path) -> None:
-    """Have a generated file make enumerations of light ones, and its sections of UNHURRIED compiled as they are; a
-    compiler that does not know the pragmas optimises them, too."""
-    text = path.read_text()
-    if BEGIN in text:
-        return
-    text = text.replace(ENUM, LIGHT_ENUM)
-    for section, following in UNHURRIED.items():
-        first = text.index(f"/* #### Code section: {section} ### */")
-        beyond = text.index(f"/* #### Code section: {following} ### */")
-        text = f"{text[:first]}{BEGIN}{text[first:beyond]}{END}{text[beyond:]}"
-    path.write_text(text)
-
-
 def module_name(path: Path) -> str:
-    """The name of the module in a file below SOURCE."""
+    """The module in a file below SOURCE."""
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
 
 
 PATHS = sorted(SOURCE.rglob("*.pyx"))
-MODULES = "".join(f"{module_name(path)}\n" for path in PATHS)
-"""What is in the extension file: compiled.txt."""
-INITIAL = {module_name(path).rpartition(".")[2] for path in PATHS}
-if len(INITIAL) < len(PATHS):
+MODULES = "".join(f"{name}\n" for name in [UTILITY, *map(module_name, PATHS)])
+"""The content of compiled.txt."""
+if len({path.stem for path in PATHS}) < len(PATHS):
     sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
 
 
-def is_in_one_unit(source: str) -> bool:
-    """Whether a module's file is in a folder of ONE_UNIT."""
-    return Path(source).is_relative_to(SOURCE) and Path(source).relative_to(SOURCE / "pfmon").parts[0] in ONE_UNIT
+def is_below(c_file: Path, places: tuple[str, ...]) -> bool:
+    """Whether a C file's module is in one of these folders or files of the package."""
+    place = c_file.relative_to(C_FILES / PACKAGE).with_suffix("").as_posix()
+    return any(f"{place}/".startswith(f"{folder}/") for folder in places)
 
 
-def generated(force: bool) -> list[str]:
-    """The C files of all modules, made anew where something has changed."""
+def generated(force: bool) -> list[Path]:
+    """The C files of all modules, made anew where a source has changed."""
+    utility = Extension(UTILITY, [str(SOURCE.joinpath(*UTILITY.split(".")).with_suffix(".c"))])
     modules = cythonize(
-        [Extension(module_name(path), [str(path)]) for path in PATHS],
+        [*(Extension(module_name(path), [str(path)]) for path in PATHS), utility],
         compiler_directives=DIRECTIVES,
         nthreads=JOBS,
         include_path=[str(SOURCE)],
+        build_dir=str(C_FILES),
+        shared_utility_qualified_name=UTILITY,
         force=force,
     )
-    sources = [source for module in modules for source in module.sources]
-    for source in sources:
-        adapt(Path(source))
-    return sources
+    return [Path(source) for module in modules for source in module.sources]
 
 
 class BuildExtensions(build_ext):
-    """Compiles what has changed, links all, lists the modules, and has snapshots made."""
+    """Compiles what has changed, links one extension file, writes the snapshots."""
 
     def build_extension(self, ext: Extension) -> None:
-        apart, together = self.sources()
+        files = generated(self.force)
+        together = [path for path in files if is_below(path, ONE_UNIT)]
+        apart = [path for path in files if path not in together]
         args = self.one_unit_args()
-        self.compile_files(ext, apart, [], self.force)
-        trained = self.trained_args(ext, apart + together, together, args) if args and self.is_trained() else []
-        self.compile_files(ext, together, args + trained, self.force or bool(trained))
-        self.link(ext, apart + together, args + trained, self.get_ext_fullpath(ext.name))
+        rewritten = write_rewritten(together, apart, C_FILES, Path(self.build_temp, "direct_calls"))
+        trained: list[str] = []
+        if os.environ.get("PFMON_PROFILE_GUIDED") == "1":
+            trained = self.trained_args(ext, apart, rewritten, args)
+        jobs = [(path, [*args, *trained]) for path in rewritten]
+        jobs += [(path, COLD_ARGS if is_below(path, COLD) else HOT_ARGS) for path in apart]
+        self.compile_files(ext, jobs, self.force)
+        self.link(ext, [path for path, _ in jobs], args + trained, self.get_ext_fullpath(ext.name))
 
-    def compile_files(self, ext: Extension, sources: list[str], args: list[str], force: bool) -> None:
-        """Compile C files, those that have changed or all."""
-        objects = self.compiler.object_filenames(sources, output_dir=self.build_temp)
-        changed = [
-            source
-            for source, made in zip(sources, objects, strict=True)
-            if force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
-        ]
+    def object_files(self, sources: list[Path]) -> list[str]:
+        """The object files of C files."""
+        names: list[str] = self.compiler.object_filenames(list(map(str, sources)), output_dir=self.build_temp)
+        return names
 
-        def compile_one(source: str) -> None:
-            self.compiler.compile(
-                [source],
-                output_dir=self.build_temp,
-                include_dirs=ext.include_dirs,
-                extra_postargs=ext.extra_compile_args + args,
-            )
+    def compile_files(self, ext: Extension, jobs: list[tuple[Path, list[str]]], force: bool) -> None:
+        """Compile C files with their arguments, those that have changed or all; the largest first."""
+
+        def compile_one(job: tuple[Path, list[str]]) -> None:
+            source, args = job
+            made = Path(*self.object_files([source]))
+            if force or not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+                self.compiler.compile(
+                    [str(source)],
+                    output_dir=self.build_temp,
+                    include_dirs=ext.include_dirs,
+                    extra_postargs=ext.extra_compile_args + args,
+                )
 
         with ThreadPoolExecutor(JOBS) as pool:
-            list(pool.map(compile_one, changed))
+            list(pool.map(compile_one, sorted(jobs, key=lambda job: -job[0].stat().st_size)))
 
-    def link(self, ext: Extension, sources: list[str], args: list[str], path: str) -> None:
+    def link(self, ext: Extension, sources: list[Path], args: list[str], path: str) -> None:
         """Link the objects of C files."""
         self.compiler.link_shared_object(
-            self.compiler.object_filenames(sources, output_dir=self.build_temp),
+            self.object_files(sources),
             path,
             libraries=self.get_libraries(ext),
             library_dirs=ext.library_dirs,
@@ -178,37 +154,20 @@ class BuildExtensions(build_ext):
             build_temp=self.build_temp,
         )
 
-    def is_trained(self) -> bool:
-        """Whether the compiler learns from runs: it takes a minute, which a build in place does not spend."""
-        return not self.in_place and os.environ.get("PFMON_TRAIN", "1") != "0"
-
-    def trained_args(self, ext: Extension, sources: list[str], together: list[str], args: list[str]) -> list[str]:
-        """What tells the compiler of runs of a build that counts; nothing, if there can be none."""
+    def trained_args(self, ext: Extension, apart: list[Path], together: list[Path], args: list[str]) -> list[str]:
+        """The arguments of a profile-guided build, after runs of an instrumented one (building/profile_guided.py)."""
         counts = Path(self.build_temp, "counts").resolve()
-        shutil.rmtree(counts, ignore_errors=True)
         library = Path(self.build_temp, "counting", Path(self.get_ext_fullpath(ext.name)).name)
         counting = [*args, f"-fprofile-generate={counts}", "-fprofile-update=prefer-atomic"]
-        try:
-            self.compile_files(ext, together, counting, True)
-            self.link(ext, sources, counting, str(library))
-            train(SOURCE / "pfmon", library, MODULES, EXAMPLES)
-        except (CompileError, LinkError, OSError, subprocess.SubprocessError) as error:
-            print(f"pfmon is built without runs that the compiler learns from: {error}", file=sys.stderr)
-            shutil.rmtree(counts, ignore_errors=True)
-        if not any(counts.rglob("*.gcda")):
-            return []
+        self.compile_files(ext, [(path, HOT_ARGS) for path in apart] + [(path, counting) for path in together], True)
+        self.link(ext, apart + together, counting, str(library))
+        train(PACKAGE, library, MODULES, EXAMPLES)
+        for path in self.object_files(together):
+            Path(path).unlink()
         return [f"-fprofile-use={counts}", "-fprofile-partial-training"]
 
-    def sources(self) -> tuple[list[str], list[str]]:
-        """The C files of modules that are compiled each for itself, and of those that are compiled as one."""
-        sources = generated(self.force)
-        apart = [source for source in sources if not is_in_one_unit(source)]
-        together = [Path(source) for source in sources if is_in_one_unit(source)]
-        written = write_rewritten(together, [Path(source) for source in apart], Path(), Path(self.build_temp))
-        return apart, [str(path) for path in written]
-
     def one_unit_args(self) -> list[str]:
-        """ONE_UNIT_ARGS, if the compiler knows them."""
+        """ONE_UNIT_ARGS if the compiler knows them."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "probe.c"
             source.write_text("int probe(void) { return 0; }\n")
@@ -220,20 +179,20 @@ class BuildExtensions(build_ext):
         return ONE_UNIT_ARGS
 
     def build_plugin(self, path: Path) -> None:
-        """Compile the plugin for qemu, which is no module of Python's, and the program that is qemu's parent."""
-        sources = [str(PLUGIN / name) for name in PLUGIN_SOURCES]
+        """Compile the plugin for qemu, whose symbols qemu resolves, and the program that is qemu's parent."""
         headers = [str(header) for header in PLUGIN.glob("*.h")]
+        sources = [str(source) for source in sorted(PLUGIN.glob("*.c")) if source.name != REAPER]
         objects = self.compiler.compile(
             sources, output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=[*sources, *headers]
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(objects, str(path), libraries=["pthread"], build_temp=self.build_temp)
-        source = [str(PLUGIN / "reaper.c")]
-        reaper = self.compiler.compile(source, output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=headers)
+        reaper = self.compiler.compile(
+            [str(PLUGIN / REAPER)], output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=headers
+        )
         self.compiler.link_executable(reaper, str(path.with_name("reaper")))
 
     def run(self) -> None:
-        self.in_place = bool(self.inplace) and not getattr(self, "editable_mode", False)
         super().run()
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
@@ -257,7 +216,7 @@ setup(
             [str(path) for path in PATHS],
             extra_compile_args=COMPILE_ARGS,
             extra_link_args=LINK_ARGS,
-            include_dirs=[str(PLUGIN)],
+            include_dirs=[str(SOURCE), str(PLUGIN)],
             libraries=["m"],
         )
     ],

@@ -20,7 +20,8 @@ def test_every_module_in_the_list_is_loaded_from_the_file() -> None:
 
 def test_the_list_is_that_of_the_sources() -> None:
     paths = PACKAGE.rglob("*.pyx")
-    assert sorted(NAMES) == sorted(".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts) for p in paths)
+    own = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in paths]
+    assert sorted(NAMES) == sorted(["pfmon._cython_utility", *own])
 
 
 def test_no_module_has_an_extension_file_of_its_own() -> None:
@@ -36,7 +37,7 @@ def test_other_names_are_left_to_other_finders() -> None:
 
 def test_what_was_not_built_says_so(tmp_path: Path) -> None:
     (tmp_path / "pfmon").mkdir()
-    for name in ("__init__.py", "compiled.py"):
+    for name in ("__init__.py", "compiled.py", "errors.py"):
         shutil.copy(PACKAGE / name, tmp_path / "pfmon")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import pfmon"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

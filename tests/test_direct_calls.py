@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))
+sys.path.append(str(ROOT / "building"))
 direct_calls = pytest.importorskip("direct_calls")  # a source tree has it, an installed package has not
-sys.path.remove(str(ROOT))
+sys.path.remove(str(ROOT / "building"))
 
 BASE_PXD = """
 cdef class Shape:
@@ -141,12 +141,14 @@ def test_a_file_that_did_not_change_is_not_written(sources: list[Path], tmp_path
 
 def test_the_loop_over_blocks_has_hardly_a_call_through_a_table(tmp_path: Path) -> None:
     """Those of the machine: predictors, watches and replacement policies, which are several."""
-    files = [path.with_suffix(".c") for path in sorted((ROOT / "src").rglob("*.pyx"))]
+    folder = ROOT / "build" / "cython"
+    paths = sorted((ROOT / "src").rglob("*.pyx"))
+    files = [folder / path.relative_to(ROOT).with_suffix(".c") for path in paths]
     if not all(path.exists() for path in files):
         pytest.skip("a wheel is tested: only who builds pfmon in this tree has the C files")
-    package = ROOT / "src" / "pfmon"
+    package = folder / "src" / "pfmon"
     own = [path for path in files if path.relative_to(package).parts[0] in ("counting", "machine", "stream")]
-    made = direct_calls.write_rewritten(own, [path for path in files if path not in own], ROOT, tmp_path)
+    made = direct_calls.write_rewritten(own, [path for path in files if path not in own], folder, tmp_path)
     (timing,) = [path for path in made if path.name == "timing.c"]
     assert through_tables(package / "machine" / "timing.c") > through_tables(timing)
     assert through_tables(timing) <= {"run", "hint", "begin", "take", "touch"}

@@ -11,12 +11,14 @@ compares two results. See docs/library.md. Each public name is imported on first
 
 from __future__ import annotations
 
-from pfmon import compiled
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from pfmon import compiled
+from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError
+
 if TYPE_CHECKING:
     from pfmon import pmu
-    from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError
     from pfmon.library.prepared_run import Prepared
     from pfmon.library.result_files import diff
     from pfmon.library.run_api import events, prepare, record, replay, run
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pfmon.library.smt import smt, smt_threads
     from pfmon.library.standard_streams import DEVNULL
     from pfmon.session.programmed_pmu import Count
+
 
 __all__ = [
     "DEVNULL",
@@ -74,8 +77,6 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use."""
-    from pfmon.light_importlib import import_module
-
     if name == "pmu":
         return import_module("pfmon.pmu")
     for home, names in _HOMES.items():

@@ -6,17 +6,12 @@ import errno
 import gc
 import os
 import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
-from pfmon import code_cache
-from pfmon.cli.said import say
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_notice
 from pfmon.errors import LostError, PfmonError, reason
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
-
-    from pfmon.cli.command_config import CommandConfig
 
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
@@ -36,7 +31,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError, ImportError) as error:
         # The host has no more of something: descriptors, memory, room.
         _nothing_more_is_printed()
-        say(_lacking(error))
+        print_notice(_lacking(error))
         return LostError.exit_status
 
 
@@ -46,7 +41,7 @@ def _do_or_say(words: Sequence[str]) -> int:
         return _do(words)
     except PfmonError as error:
         for line in _lines(words, error):
-            say(line)
+            print_notice(line)
         return error.exit_status
 
 
@@ -57,7 +52,7 @@ def _unraisable(told: sys.UnraisableHookArgs) -> None:
 
 
 def _lacking(error: OSError | MemoryError | ImportError) -> str:
-    """What the host lacks, in a line."""
+    """The resource that the host lacks, in a line."""
     name = getattr(error, "filename", None)
     what = f"{os.fsdecode(name)}: " if isinstance(name, (str, bytes)) else ""
     limit = (
@@ -111,7 +106,7 @@ def _do(words: Sequence[str]) -> int:
         return 0
     a_program_is_given(config, command)
     if any("%" in word for word in words):
-        from pfmon.cli.file_name_templates import expanded_file_names  # few names have numbers in them
+        from pfmon.cli.file_name_templates import expanded_file_names
 
         with expanded_file_names(config):
             return _run(config, command)
@@ -121,7 +116,7 @@ def _do(words: Sequence[str]) -> int:
 def _run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run what is to be run; the exit status."""
     if config.two_programs:
-        from pfmon.cli import coupled_command  # few runs are of two
+        from pfmon.cli import coupled_command
 
         return coupled_command.run(config, command)
     from pfmon.cli.count import run
@@ -132,12 +127,11 @@ def _run(config: CommandConfig, command: Sequence[str]) -> int:
 def command() -> NoReturn:
     """Run the command as a process and exit without freeing its memory, which would take time."""
     if "_ARGCOMPLETE" in os.environ:
-        from pfmon.cli.completion import complete  # a shell asks
+        from pfmon.cli.completion import complete
 
         complete()
     _standard_files_are_open()
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
-    cache = code_cache.install()
     try:
         status = main()
         if sys.stdout is not None:  # closed when pfmon was started
@@ -148,7 +142,6 @@ def command() -> NoReturn:
         status = LostError.exit_status
     except KeyboardInterrupt:  # before there was anything to stop, or once more while results are written
         status = 130
-    cache.keep()
     os._exit(status)
 
 

@@ -1,6 +1,6 @@
 """Files that are written whole or not at all: what a user had stays until there is something to take its place.
 
-What is written goes to a file beside the place (`.NAME.PID`), which takes it by rename(2) when it is whole and on the
+The content goes to a file beside the place (`.NAME.PID`), which takes it by rename(2) when it is whole and on the
 disk (fsync(2)). Symbolic links are followed: the file that they lead to is replaced, not the link. The new file has the
 mode and the owner of the one that it replaces. Devices, pipes and descriptors (/dev/stdout) are written themselves.
 """
@@ -8,12 +8,10 @@ mode and the owner of the one that it replaces. Devices, pipes and descriptors (
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from typing import BinaryIO
 
 MOST_LINKS = 40
 LONGEST_NAME = 255
@@ -35,7 +33,7 @@ class WholeFile:
         if old is not None and stat.S_ISDIR(old.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         self.file: BinaryIO = self._beside(old) if self.place and not at_once else _itself(path)
-        """What is written to."""
+        """The file that receives the content."""
 
     def _beside(self, old: os.stat_result | None) -> BinaryIO:
         """The partial file, which only its owner may read until it has the mode of the one that it replaces."""
@@ -122,8 +120,6 @@ def write_whole(path: str, text: str) -> None:
 
 def append_whole(path: str, text: str) -> None:
     """Put a text behind what is in a file. OSError: it cannot be written; then what was there stays, and no more."""
-    import fcntl  # few runs append
-
     with open(path, "ab", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
@@ -149,7 +145,7 @@ def check_whole(path: str) -> None:
 
 
 def _place(path: str) -> str:
-    """Where a regular file is, or will be, behind all links; "": something else is there, or a descriptor."""
+    """The path of a regular file, present or to come, behind all links; "": anything else, or a descriptor."""
     path = _behind_links(path)
     if path.startswith("/proc/"):
         return ""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
+import os
 
 LARGEST = 1 << 28
 """Bytes that are read at most: /dev/zero and a pipe may go on for ever."""

@@ -11,11 +11,8 @@ import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import ExtensionFileLoader
 from _imp import extension_suffixes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
+from collections.abc import Sequence
+from types import ModuleType
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = os.path.join(HERE, f"_compiled{extension_suffixes()[0]}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 MAX_LISTED_NAMES = 12
 """Maximum number of known names that are all listed when none is similar."""
@@ -77,7 +76,7 @@ class LostError(PfmonError):
 
 
 def reason(error: BaseException) -> str:
-    """What an error of the host's says, as the end of a line."""
+    """The text of a host error, to end a line with."""
     if isinstance(error, MemoryError):
         return str(error) or "there is no memory left"
     return " ".join((getattr(error, "strerror", None) or str(error)).lower().split())
@@ -93,8 +92,6 @@ def refuse(options: Mapping[str, object], message: str) -> None:
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return the known names most similar to `name`, best first; names that contain it count as similar."""
-    from difflib import get_close_matches  # loaded only when somebody mistypes
-
     upper = name.upper()
     by_upper = {k.upper(): k for k in known}
     close = get_close_matches(upper, by_upper, count, 0.6)

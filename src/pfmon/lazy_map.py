@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeVar
-
-    Value = TypeVar("Value")
+Value = TypeVar("Value")
 
 
 class LazyMap(Mapping[str, "Value"]):

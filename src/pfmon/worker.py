@@ -6,10 +6,7 @@ threading.Thread waits for ever for a thread that has no memory to begin with.
 from __future__ import annotations
 
 from _thread import allocate_lock, start_new_thread
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 PATIENCE = 10.0
 """Seconds in which a thread begins."""

@@ -71,7 +71,7 @@ def test_results_of_two_are_not_compared_with_those_of_one(tmp_path: Path) -> No
     done = pfmon("--json", f"--outfile={both}", "--no-cmd-output", "--smt", HASHMAP, *EVENTS, *SORT)
     assert done.returncode == 0
     one.write_text(json.dumps(json.loads(both.read_text())["threads"][1]))
-    assert f"{both}: results of two programs at once" in refused("diff", str(both), str(one))
+    assert f"{both}: results of two programs;" in refused("diff", str(both), str(one))
     assert pfmon("diff", str(one), str(one)).returncode == 0
 
 

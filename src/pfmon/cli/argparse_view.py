@@ -3,14 +3,10 @@ does."""
 
 from __future__ import annotations
 
-from argparse import REMAINDER, ArgumentParser
+from argparse import REMAINDER, Action, ArgumentParser
+from collections.abc import Callable
 
 from pfmon.cli.command_line import CONCERNS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Action
-    from collections.abc import Callable
 
 
 def argument_parser(tell: Callable[[str, Action], None] = lambda name, action: None) -> ArgumentParser:

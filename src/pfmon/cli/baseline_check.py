@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from pfmon.atomic_write import write_whole
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_notice, print_text
 from pfmon.cli.output import check_can_be_written
-from pfmon.cli.said import say, say_text
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.baseline import baseline_of, differences, read
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.run_result import Run
 from pfmon.library.tolerances import tolerances
-from pfmon.report.baseline_table import compare, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.run_result import Run
-    from pfmon.report.baseline_table import Change
+from pfmon.report.baseline_table import Change, compare, table
 
 GREW = 3
 """Exit status when a count increased."""
@@ -45,7 +40,9 @@ class BaselineOptions:
     def finish(self, done: Run) -> int:
         """Compare and save; the exit status. LostError: the counts cannot be saved."""
         if done.status or done.stopped:
-            say("the program did not succeed: its counts are neither compared with a baseline nor saved as one")
+            print_notice(
+                "the program did not succeed: its counts are neither compared with a baseline nor saved as one"
+            )
             return done.status
         counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))
         changes = compare(self._before.counts, counts, self._tolerance.of) if self._before else []
@@ -60,8 +57,8 @@ class BaselineOptions:
         for verb, some in (("shrank", shrunk), ("grew", grown)):
             if some:
                 many = f"{len(some)} of {len(changes)} events" if len(changes) > 1 else "the event"
-                say(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
-                say_text(table(some, self._config.number_style))
+                print_notice(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
+                print_text(table(some, self._config.number_style))
 
     def _save(self, text: str, changes: Sequence[Change]) -> None:
         """Save the counts. A baseline that was compared is replaced only if no count is larger: otherwise a sequence of
@@ -69,7 +66,9 @@ class BaselineOptions:
         path = self._config.save_baseline
         risen = [change.name for change in changes if change.rose]
         if risen and os.path.realpath(path) == os.path.realpath(self._config.baseline):
-            say(f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there")
+            print_notice(
+                f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there"
+            )
             return
         try:
             write_whole(path, text)

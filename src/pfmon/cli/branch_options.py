@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import PfmonError
 from pfmon.library.matcher_options import BRANCH_PMUS
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import MAX_IP_EAR_DELAY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "branches"
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from pfmon.cli.option_parsing import ParsedOption
 from pfmon.errors import PfmonError
 from pfmon.library.run_options import Options
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.option_parsing import ParsedOption
 
 
 class CommandConfig(Options):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.cli import (
     baseline_options,
     branch_options,
@@ -28,10 +30,6 @@ from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.option_parsing import parse
 from pfmon.errors import PfmonError
 from pfmon.library.option_checks import check, no_program_is_given
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CONCERNS = (
     event_options,

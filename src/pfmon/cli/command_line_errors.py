@@ -8,13 +8,15 @@ one.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pfmon.cli import baseline_options, coupled_options, progress_options, sampling_options
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.command_line import CONCERNS, a_program_is_given
 from pfmon.cli.file_name_templates import FILES
-from pfmon.cli.option_parsing import parse
+from pfmon.cli.option_parsing import ParsedOption, parse
 from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written
 from pfmon.engine import api
 from pfmon.errors import PfmonError
@@ -23,19 +25,15 @@ from pfmon.library.machine_selection import take_pmu_of_program
 from pfmon.library.option_checks import no_program_is_given, rules
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived, plan
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.options import event_options
 from pfmon.pmu.request import Request
 from pfmon.session.event_patterns import EXPRESSION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pfmon.cli.option_parsing import ParsedOption
-    from pfmon.pmu.model import PmuModel
-
     Check = tuple[str, Callable[[], object]]
     """The subject of a check, and the check."""
+
 
 NAMED = r"(?<![\w-])--?[a-zA-Z][\w-]*"
 """Matches an option within a message."""

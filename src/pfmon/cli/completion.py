@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from argparse import Action, Namespace
+from collections.abc import Callable
+from typing import Any
+
 import argcomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
 from argcomplete.shell_integration import shellcode
@@ -19,12 +23,6 @@ from pfmon.machine.catalog import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived
 from pfmon.session.supported import PROCESSORS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Action, Namespace
-    from collections.abc import Callable
-    from typing import Any
 
 SHELLS = ("bash", "zsh", "fish")
 FILES = ("FILE", "FORMAT:FILE")

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import gc
+import json
+import signal
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput
 from pfmon.cli.run_termination import stopping
-from pfmon.cli.said import print_notice
+from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError, reason
 from pfmon.library.prepared_run import Prepared
+from pfmon.library.result_tables import Annotated
+from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
-from pfmon.light_contextlib import nullcontext
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.count_text import count_lines
+from pfmon.session.monitoring import Interval
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-
     from pfmon.cli.baseline_check import BaselineOptions
-    from pfmon.cli.command_config import CommandConfig
     from pfmon.cli.html_report import HtmlReport
     from pfmon.cli.sample_output import SampleOutput
     from pfmon.cli.task_samples import TaskSamples
-    from pfmon.engine.api import ExitReport, Task
-    from pfmon.library.result_tables import Annotated
-    from pfmon.library.run_result import Run
-    from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.report.profile_tables import ProfileLine
     from pfmon.session.followed_tasks import Taker
-    from pfmon.session.monitoring import Interval
-    from pfmon.session.sampling import Sample
 
 
 def run(config: CommandConfig, command: Sequence[str]) -> int:
@@ -216,8 +216,6 @@ def _interval_printer(config: CommandConfig, results: ResultOutput) -> Callable[
 
 def print_death(death: ExitReport, whose: str, crash_report: str) -> None:
     """Print which signal killed a program, and where."""
-    import signal  # few programs die
-
     name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
     where = f", at {death.where}" if death.where else ""
     print_notice(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")
@@ -254,8 +252,6 @@ def print_exit(done: Run, notes: Sequence[str], crash_report: str) -> None:
 def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = False) -> str:
     """Return the results in the requested format; ``notes`` describe the setup; ``usual``: see `counted_text`."""
     if config.json:
-        import json
-
         from pfmon.report.header import occasion
 
         return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"

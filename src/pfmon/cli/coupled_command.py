@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import gc
 import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import WholeFile
+from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.count import counted_text, print_death, programmed
+from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
 from pfmon.cli.run_termination import stopping
-from pfmon.cli.said import say
 from pfmon.errors import LostError, reason
-from pfmon.library.coupled_programs import PreparedCore, of_thread
+from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore, of_thread
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.report.coupled_report import core_text, cpi_text, thread_line
 from pfmon.report.header import occasion, occasion_lines, run_lines
 from pfmon.report.run_times import times_line
 from pfmon.session.run_plan import Times
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
     from pfmon.cli.sample_output import SampleOutput
-    from pfmon.library.coupled_programs import CoreRun, OnSamples
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.run_result import Run
 
 
 def run(config: CommandConfig, command: Sequence[str]) -> int:
@@ -100,7 +98,7 @@ class _ThreadSamples:
         self.take: OnSamples = None
         if prepared.session.plan.sampling is None or config.json:
             return
-        from pfmon.cli.sample_output import SampleOutput  # as for one program: most runs have none
+        from pfmon.cli.sample_output import SampleOutput
 
         own = copy(config)
         own.smpl_outfile = of_thread(config.smpl_outfile, number)
@@ -136,7 +134,7 @@ class _RunNotices:
     def on_notice(self, number: int, notice: str) -> None:
         """Print a thread's notice at once."""
         self._heard.append((number, notice))
-        say(f"thread {number}: {notice}")
+        print_notice(f"thread {number}: {notice}")
 
     def begin(self, threads: Sequence[Prepared], results: ResultOutput) -> None:
         """Print the messages about the setup."""
@@ -145,7 +143,7 @@ class _RunNotices:
         _print_each([one.notes for one in threads] if verbose else self.notes)
         if threads[0].usual:
             events = " and ".join(event.name for event in threads[0].session.plan.requests[0].events)
-            say(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
+            print_notice(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
         for number, one in enumerate(threads):
             if verbose and one.session.counting:
                 results.said(f"# thread {number}\n{programmed(one)}")
@@ -156,12 +154,12 @@ class _RunNotices:
             if run.death:
                 print_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
             elif run.status and not run.stopped and not number and not self._config.smt_threads:
-                say(f"thread 0's program ended with exit status {run.status}")
+                print_notice(f"thread 0's program ended with exit status {run.status}")
         stopped = {run.stopped for run in threads}
         if "timeout" in stopped:
-            say("--session-timeout ended the programs; the counts are those so far")
+            print_notice("--session-timeout ended the programs; the counts are those so far")
         elif stopped != {""}:
-            say("interrupted; the counts are those so far")
+            print_notice("interrupted; the counts are those so far")
         known = [{*own, *(text for of, text in self._heard if of == number)} for number, own in enumerate(self.notes)]
         _print_each([[note for note in run.notes if note not in of] for run, of in zip(threads, known, strict=True)])
 
@@ -170,11 +168,11 @@ def _print_each(notes: Sequence[Sequence[str]]) -> None:
     """Print each thread's notes; notes of both threads once."""
     both = [note for note in notes[0] if note in notes[1]]
     for note in both:
-        say(note)
+        print_notice(note)
     for number, own in enumerate(notes):
         for note in own:
             if note not in both:
-                say(f"thread {number}: {note}")
+                print_notice(f"thread {number}: {note}")
 
 
 def _text(

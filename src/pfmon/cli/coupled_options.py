@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
-from pfmon.errors import PfmonError, refuse
+import shlex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
+from pfmon.errors import PfmonError, refuse
 
 TOPIC = "cores"
 TITLE = "Two programs on one core (Montecito's hardware threads), or on two cores"
@@ -38,7 +36,7 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
         case "smt-threads":
             config.smt_threads = True
         case "cores":
-            from pfmon.library.coupled_checks import number_of_cores  # few runs are of two programs
+            from pfmon.library.coupled_checks import number_of_cores
 
             config.cores = number_of_cores(given.name, value)
         case "smt-replay":
@@ -51,8 +49,6 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
 
 def _words(option: str, text: str) -> list[str]:
     """Split a program and its arguments, quoted as for a shell."""
-    import shlex  # as above
-
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -85,7 +81,7 @@ def check(config: CommandConfig) -> None:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:
         raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing")
-    from pfmon.library.coupled_checks import NOT_WITH_TWO, check_two_programs  # as above
+    from pfmon.library.coupled_checks import NOT_WITH_TWO, check_two_programs
 
     refuse(
         {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from pfmon.atomic_write import write_whole
 from pfmon.cli.option_parsing import Option
@@ -11,13 +13,7 @@ from pfmon.cli.subcommand import understood
 from pfmon.errors import LostError, reason
 from pfmon.library.option_values import whole_number
 from pfmon.library.result_files import diff
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from pfmon.report.difference import Difference
+from pfmon.report.difference import Difference
 
 USAGE = "usage: pfmon diff [OPTION]... A B"
 INTRODUCTION = """Compares two results: counts, cycles by cause, functions that changed. A and B are output of --json,
@@ -79,7 +75,7 @@ def _text(found: Difference, most: int, as_json: bool) -> str:
 
 
 def _write_page(path: str, found: Difference) -> None:
-    from pfmon.report.html.diff_page import diff_page  # text needs none
+    from pfmon.report.html.diff_page import diff_page
 
     try:
         write_whole(path, diff_page(found))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import PfmonError
 from pfmon.library.machine_selection import take_pmu
 from pfmon.library.option_values import whole_number
 from pfmon.pmu import IA64, names
 from pfmon.pmu.model import OF_ARCHITECTURE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
 TOPIC = "events"

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from pfmon.atomic_write import WholeFile
+from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.file_name_templates import names_tasks
 from pfmon.cli.output import check_can_be_written
+from pfmon.cli.sample_output import Owner
 from pfmon.errors import LostError, reason
+from pfmon.library.prepared_run import Prepared
 from pfmon.report.exports import EXPORTS
-from pfmon.report.exports.sample_export import ExportSubject
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.sample_output import Owner
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.report.exports.sample_export import SampleExport
-    from pfmon.session.monitored_run import Session
-    from pfmon.session.profile import FunctionNames
-    from pfmon.session.sampling import Sample
+from pfmon.report.exports.sample_export import ExportSubject, SampleExport
+from pfmon.session.monitored_run import Session
+from pfmon.session.profile import FunctionNames
+from pfmon.session.sampling import Sample
 
 
 class ExportFile:
@@ -65,7 +60,7 @@ class ExportFile:
 
 
 class JoinedExport:
-    """What a task adds to a file that all tasks have together."""
+    """A task's part of a file of all tasks."""
 
     def __init__(self, export: SampleExport, add: Callable[[bytes], None]) -> None:
         self._export, self._add = export, add

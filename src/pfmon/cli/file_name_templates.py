@@ -9,18 +9,18 @@ if it did.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pfmon.cli.command_config import CommandConfig
 from pfmon.errors import PfmonError, reason
-from pfmon.light_contextlib import contextmanager
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
-
     Taken = dict[str, int]
     """Paths of files that were made, and their inodes."""
+
 
 FILES = {
     "outfile": "outfile",
@@ -108,8 +108,6 @@ def _take(patterns: Sequence[tuple[str, str]], number: int) -> Taken | None:
 
 def _give_back(taken: Taken) -> None:
     """Remove the files that nothing was written to or put in the place of."""
-    from pathlib import Path  # few names have numbers in them
-
     for path, inode in taken.items():
         try:
             now = os.lstat(path)

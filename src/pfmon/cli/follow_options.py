@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import MAX_PROCESSES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "children"
 TITLE = "Children, threads, and programs that the program executes"
@@ -30,7 +26,7 @@ OPTIONS = [
 
 def apply(config: CommandConfig, given: ParsedOption) -> None:
     """Take one option's value."""
-    from pfmon.library.follow_request import pattern  # most runs follow nothing
+    from pfmon.library.follow_request import pattern
 
     match given.name:
         case "follow-fork" | "follow-vfork":

@@ -1,17 +1,13 @@
-"""What the program sees of the world, and how long it may run. For IA-64 programs all is fixed by default, so that
+"""The world that the program sees, and the limits of its run. For IA-64 programs all is fixed by default, so that
 counts repeat. A program under qemu has a fixed environment, and else sees the host."""
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.library.option_checks import guest_pmu
 from pfmon.library.option_values import directory, seconds, size, variable, whole_number
 from pfmon.library.run_options import MAX_QUANTUM, MAX_SEED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "program"
 TITLE = "Program"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from textwrap import wrap
+from types import ModuleType
+
 from pfmon.cli.command_line import CONCERNS, USAGE
+from pfmon.cli.option_parsing import Option
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
-
-    from pfmon.cli.option_parsing import Option
 
 PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
 SUBCOMMANDS = ("       pfmon diff A B", "       pfmon sweep FILE.toml")
@@ -117,6 +115,4 @@ def value_text(option: Option) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    from textwrap import wrap
-
     return wrap(text, width, break_on_hyphens=False)

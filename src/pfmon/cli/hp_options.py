@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError, nearest_names
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from pfmon.errors import PfmonError, nearest_names
 
 ONE_PROCESSOR = "a program runs on one modelled processor here: leave it out"
 NO_GUESTS = "no program runs in a virtual machine here: leave it out"

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.atomic_write import write_whole
+from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output import check_can_be_written
+from pfmon.engine.api import Task
 from pfmon.errors import LostError, reason
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.run_result import Run
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.engine.api import Task
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.run_result import Run
-    from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.report.html.sample_tree import SampleTree
-    from pfmon.session.followed_tasks import TaskCounts
-    from pfmon.session.sampling import Sample
 
 
 class HtmlReport:
@@ -39,7 +39,7 @@ class HtmlReport:
         return self._samples.take if self._samples else None
 
     def begin(self, task: Task, objects: LoadedObjects) -> SampleTree:
-        """What takes the samples of a task."""
+        """The consumer of a task's samples."""
         tree = _tree(self._config, self._prepared, lambda: objects)
         assert tree
         self._of_tasks[task.name] = tree
@@ -71,7 +71,7 @@ class HtmlReport:
 
 
 def _tree(config: CommandConfig, prepared: Prepared, objects: Callable[[], LoadedObjects]) -> SampleTree | None:
-    """What becomes of the samples; None: there are none."""
+    """The call tree of the samples; None: there are none."""
     session = prepared.session
     if session.plan.sampling is None:
         return None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.help import ENDING, EXAMPLES, OF_SETS, PURPOSE, help_of
+from pfmon.cli.option_parsing import Option
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pfmon.cli.option_parsing import Option
 
 DESCRIPTION = (
     "pfmon runs an unmodified program on a model of its processor and gives you that processor's PMU: name events, get "

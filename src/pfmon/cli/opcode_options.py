@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import PfmonError
 from pfmon.library.matcher_options import MATCHERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "opcodes"
 TITLE = "Opcode matchers"

@@ -3,12 +3,10 @@ optional values attached to their option; parsing ends at the first word that is
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from pfmon.errors import PfmonError
 
 
 class Option(NamedTuple):
@@ -74,7 +72,7 @@ def _named(table: list[Option], name: str) -> Option:
     if exact:
         return exact[0]
     if len(matches) == 1:
-        from pfmon.cli.hp_options import INSTEAD, unknown  # options are seldom shortened
+        from pfmon.cli.hp_options import INSTEAD, unknown
 
         if name in INSTEAD:
             raise unknown(f"--{name}", ())
@@ -82,7 +80,7 @@ def _named(table: list[Option], name: str) -> Option:
     if matches:
         choices = ", ".join(f"--{option.long}" for option in matches)
         raise PfmonError(f"option --{name} is ambiguous: {choices}")
-    from pfmon.cli.hp_options import unknown  # most command lines are right
+    from pfmon.cli.hp_options import unknown
 
     raise unknown(f"--{name}", [option.long for option in table])
 
@@ -93,7 +91,7 @@ def _short(table: list[Option], letters: str, rest: list[str]) -> list[ParsedOpt
         letter, letters = letters[0], letters[1:]
         option = next((option for option in table if option.short == letter), None)
         if option is None:
-            from pfmon.cli.hp_options import unknown  # as above
+            from pfmon.cli.hp_options import unknown
 
             raise unknown(f"-{letter}", [])
         if not option.value:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from pfmon.atomic_write import append_whole, check_whole, write_whole
-from pfmon.cli.said import say, say_text
+from pfmon.cli.notices import print_notice, print_text
 from pfmon.errors import LostError, PfmonError, reason
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 STANDARD = "-"
 """The file name that stands for standard output."""
@@ -37,7 +34,7 @@ class ResultOutput:
         if self.outfile and not self._structured:
             self._early += text
         else:
-            say_text(text)
+            print_text(text)
 
     def early(self, text: str) -> None:
         """Write results during the run: at once on standard output, with the final results in a file."""
@@ -78,7 +75,7 @@ class Outputs:
     def status(self, status: int) -> int:
         """The exit status when all is written. PfmonError, BrokenPipeError: the first that is not; others are said."""
         for error in self._failed[1:]:
-            say(str(error))
+            print_notice(str(error))
         if self._failed:
             raise self._failed[0]
         return status

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
+from typing import TYPE_CHECKING
 
-from pfmon.cli.said import say_text
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_text
+from pfmon.library.prepared_run import Prepared
+from pfmon.report.run_snapshot import RunSnapshot
 from pfmon.worker import Worker
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from threading import Event
-
     from rich.console import Console, RenderableType
 
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.library.prepared_run import Prepared
     from pfmon.library.run_monitor import RunMonitor
-    from pfmon.report.run_snapshot import RunSnapshot
+
 
 MAX_SECONDS_UNSHOWN = 1.0
 """Seconds from a run's start until progress is shown."""
@@ -50,8 +50,6 @@ def _is_terminal() -> bool:
 @contextmanager
 def progress(config: CommandConfig, prepared: Prepared) -> Iterator[None]:
     """The run is shown within it."""
-    from threading import Event
-
     from pfmon.library.run_monitor import RunMonitor
 
     watch, ended = RunMonitor(prepared.session, config.live), Event()
@@ -112,7 +110,7 @@ class ProgressDisplay:
         while True:
             now = self._watch.so_far
             lines = _lines(console, self._parts(now, before))
-            say_text("".join(f"pfmon: {line.rstrip()}\n" for line in lines))
+            print_text("".join(f"pfmon: {line.rstrip()}\n" for line in lines))
             before = now
             if self._wait(EVERY_LINE):
                 return

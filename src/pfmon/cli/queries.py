@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from pfmon.cli.said import say
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_notice
 from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
 from pfmon.pmu import get
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Programming
+from pfmon.pmu.request import Request
 from pfmon.version import VERSION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.cli.command_config import CommandConfig
     from pfmon.pmu.derived import DerivedPlan
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Programming
-    from pfmon.pmu.request import Request
 
 
 def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
     """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
-    from pfmon.pmu import describe  # not on the way to a run
+    from pfmon.pmu import describe
 
     model = get(config.pmu)
     if command and config.action in ("list", "list-long"):
@@ -74,7 +74,7 @@ def _found(model: PmuModel, pattern: str, text: str) -> str:
 
 
 def _help(config: CommandConfig, command: Sequence[str]) -> str:
-    from pfmon.cli.help import help_all, help_text, topic_text  # only who asks needs it
+    from pfmon.cli.help import help_all, help_text, topic_text
 
     if config.action == "help-all":
         return help_all(config.pmu)
@@ -139,7 +139,7 @@ def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
         warnings += effects(model, part, own)
         programmings += own
     for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
-        say(warning)
+        print_notice(warning)
     return text + trigger_text(triggers(config, symbols.code, symbols.data))
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 
 TOPIC = "information"
 TITLE = "Information"

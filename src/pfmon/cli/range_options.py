@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import BadValueError
 from pfmon.library.option_checks import MODIFIERS
 from pfmon.pmu import IA64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "ranges"
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"

@@ -1,16 +1,11 @@
-"""What ends a run from the command line: Ctrl-C, kill(1), the end of the terminal, and --session-timeout."""
+"""Ends of a run by the command line: Ctrl-C, kill(1), the end of the terminal, and --session-timeout."""
 
 from __future__ import annotations
 
-from pfmon.light_contextlib import contextmanager
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import signal
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-else:
-    import _signal as signal  # the other one makes enumerations, and imports what they need
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 

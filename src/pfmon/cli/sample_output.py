@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
 from pfmon.atomic_write import WholeFile
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, check_can_be_written
-from pfmon.cli.said import say
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.machine_selection import machine_of
-from pfmon.light_typing import NamedTuple
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.run_result import Run
 from pfmon.pmu.captures import captures_of
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling import MODULES
-from pfmon.report.sampling.sampling_module import ModuleContext
+from pfmon.report.sampling.sampling_module import ModuleContext, SamplingModule
 from pfmon.session.profile import FunctionNames
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
     from pfmon.cli.export_files import ExportFile, JoinedExport
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.run_result import Run
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.report.sampling.sampling_module import SamplingModule
-    from pfmon.session.sampling import Sample
 
 
 class Owner(NamedTuple):
-    """Whose samples they are: the run's, or those of a task that is followed. ``name_of``: what a file is called that a
+    """The owner of samples: the run, or a followed task. ``name_of``: what a file is called that a
     task has for itself; ``add`` gets what goes to one that an option asks for and all tasks have together."""
 
     command: Sequence[str]
@@ -42,7 +40,7 @@ def _exports(
 ) -> list[ExportFile | JoinedExport]:
     if not config.exports or names is None:
         return []
-    from pfmon.cli.export_files import export_files  # few want them
+    from pfmon.cli.export_files import export_files
 
     return export_files(config, prepared, owner, names)
 
@@ -112,7 +110,7 @@ def _check_module(config: CommandConfig, name: str) -> None:
         what = "--smpl-save-raw" if config.smpl_save_raw else f"--smpl-module={name}"
         raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too")
     if config.smpl_eager_save and not config.smpl_outfile:
-        raise PfmonError("--smpl-eager-save is about the file of samples: give --smpl-outfile=FILE too")
+        raise PfmonError("--smpl-eager-save applies to the file of samples: give --smpl-outfile=FILE too")
     if config.smpl_eager_save and module.is_histogram and not config.smpl_save_raw:
         raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come")
 
@@ -181,7 +179,7 @@ class SampleOutput:
             export.abandon()
         where = self._keep()
         if where:
-            say(f"--smpl-outfile={self._path}{where}")
+            print_notice(f"--smpl-outfile={self._path}{where}")
 
     def _keep(self) -> str:
         """Let what was written be found, and what was there before stay: where it is."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import MAX_SAMPLE_ENTRIES, MAX_SEED, MAX_SKID
 from pfmon.pmu import IA64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "samples"
 TITLE = "Samples (periods: one an event, in their order; an event whose period is left out only counts)"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.library.option_values import milliseconds
 from pfmon.pmu import IA64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "sessions"
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
-from pfmon.cli.option_parsing import parse
+from pfmon.cli.option_parsing import Option, parse
 from pfmon.cli.output import show
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.cli.option_parsing import Option
 
 SUBCOMMANDS = {"diff": "pfmon.cli.diff", "sweep": "pfmon.cli.sweep_command"}
 """First word of a command line -> the subcommand's module. A program of that name runs after `--`."""

@@ -5,27 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import write_whole
+from pfmon.cli.notices import print_notice, print_text
 from pfmon.cli.option_parsing import Option
 from pfmon.cli.output import show
-from pfmon.cli.said import say, say_text
 from pfmon.cli.subcommand import understood
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.option_values import whole_number
-from pfmon.library.sweep.sweep_plan import read
-from pfmon.library.sweep.sweep_run import FIRST, LAST, rows, sweep
+from pfmon.library.sweep.sweep_plan import Sweep, read
+from pfmon.library.sweep.sweep_run import FIRST, LAST, SweepProgress, SweepResult, rows, sweep
 from pfmon.library.sweep.sweep_store import Store
 from pfmon.report.sweep_table import arrow, write_table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.library.sweep.dask_pool import DaskPool
-    from pfmon.library.sweep.sweep_plan import Sweep
-    from pfmon.library.sweep.sweep_run import SweepProgress, SweepResult
+
 
 USAGE = "usage: pfmon sweep [OPTION]... FILE.toml"
 INTRODUCTION = """Counts programs on machines: each program runs and is recorded once, then its recording is counted for
@@ -74,9 +72,9 @@ def run(words: Sequence[str]) -> int:
         _write(folder, wanted, swept)
     failed = [one for one in swept if one.answer["error"]]
     for one in failed[:10]:
-        say(f"{one.cell}: {one.answer['error']}")
+        print_notice(f"{one.cell}: {one.answer['error']}")
     if len(failed) > 10:
-        say(f"{len(failed) - 10} cells more have no counts")
+        print_notice(f"{len(failed) - 10} cells more have no counts")
     return FAILED if failed else 0
 
 
@@ -87,7 +85,7 @@ def _workers(text: str) -> int:
 def _cluster(address: str) -> DaskPool | nullcontext[None]:
     if not address:
         return nullcontext()
-    from pfmon.library.sweep.dask_pool import DaskPool  # few have a cluster
+    from pfmon.library.sweep.dask_pool import DaskPool
 
     return DaskPool(address)
 
@@ -139,9 +137,9 @@ class ProgressLine:
         self._said = tenth
         text = self._text(progress)
         if not self._terminal:
-            say_text(f"{text}\n")
+            print_text(f"{text}\n")
         elif text != self._shown:
-            say_text(f"\r\x1b[K{text}")
+            print_text(f"\r\x1b[K{text}")
         self._shown = text
 
     def _text(self, progress: SweepProgress) -> str:
@@ -160,7 +158,7 @@ class ProgressLine:
     def end(self) -> None:
         """End the line."""
         if self._terminal and self._shown:
-            say_text("\n")
+            print_text("\n")
 
 
 def _clock(seconds: float) -> str:

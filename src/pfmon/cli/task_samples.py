@@ -1,4 +1,4 @@
-"""Where the samples of tasks go that are followed: each has a sampling module, exports and files of its own.
+"""The samples of followed tasks: each has a sampling module, exports and files of its own.
 
 They come from the threads that read what the tasks retire. What goes to no file of a task's own is kept until all have
 ended, and then comes task by task.
@@ -7,28 +7,23 @@ ended, and then comes task by task.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from tempfile import TemporaryFile
 from threading import Lock
 
 from pfmon.atomic_write import WholeFile
+from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output import Outputs
 from pfmon.cli.sample_output import Owner, SampleOutput, check_module
+from pfmon.engine.api import Task
 from pfmon.errors import LostError, PfmonError, reason
+from pfmon.library.prepared_run import Prepared
+from pfmon.library.run_result import Run
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.task_report import task_line
-from pfmon.session.followed_tasks import Taker
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.engine.api import Task
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.run_result import Run
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.followed_tasks import Taker, TaskCounts
 
 
 def files_are_of_tasks(config: CommandConfig) -> None:
@@ -44,7 +39,7 @@ def files_are_of_tasks(config: CommandConfig) -> None:
 
 
 class _Kept:
-    """What tasks say, in one file without a name."""
+    """The output of all tasks, in one unnamed file."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115 - closed by close
@@ -127,7 +122,7 @@ class TaskSamples:
                 outputs.write(partial(self._write, tasks, path, option, option))
 
     def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
-        """What goes to one file of all tasks, with a line above each but in exports."""
+        """Write one file of all tasks, each below a line of its own except in exports."""
         try:
             whole = WholeFile(path)
         except OSError as error:

@@ -6,10 +6,7 @@ The scrolling region (DECSTBM) excludes the last rows, so the program's output i
 from __future__ import annotations
 
 import os
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 SAVE, RESTORE, ERASE = "\x1b7", "\x1b8", "\x1b[2K"
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.option_values import names
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.cli.command_config import CommandConfig
-    from pfmon.cli.option_parsing import ParsedOption
 
 TOPIC = "triggers"
 TITLE = "Triggers (addresses in hexadecimal or decimal, or symbols of the program)"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
 from pfmon.signals import machine_signals, signal_terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
 
 READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
 MOVED = {

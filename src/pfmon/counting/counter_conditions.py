@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
-from pfmon.signals import machine_signals
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.pmu.programming import Monitor
+from pfmon.errors import PfmonError
+from pfmon.pmu.programming import Monitor
+from pfmon.signals import machine_signals
 
 
 class Condition(NamedTuple):

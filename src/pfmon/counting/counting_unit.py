@@ -6,6 +6,9 @@ architecture decides) and from a machine's records (where the machine decides, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
 from pfmon.counting.count_accumulator import CountAccumulator
 from pfmon.counting.countable import DEBUG_MATCHES, check_monitor, counts_timing_model, has_kernel_time, limit
 from pfmon.counting.data_range_tally import DataRangeTally
@@ -13,28 +16,24 @@ from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.increments import Increments
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
-from pfmon.light_typing import NamedTuple
+from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine.machine import Machine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.capture_setting import capture_setting
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import monitors
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
+from pfmon.pmu.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
+from pfmon.stream.block_table import BlockTable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # exact events alone need no machine
-    from collections.abc import Sequence
-
+if TYPE_CHECKING:
     from pfmon.counting.capture_units import CaptureUnits
     from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.record_query import RecordQuery
-    from pfmon.machine.interval.interval_machine import IntervalMachine
-    from pfmon.machine.machine import Machine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.stream.block_table import BlockTable
 
 
 class MachineRecords(NamedTuple):
@@ -182,7 +181,6 @@ class CountingUnit:
             return None
         from pfmon.counting.capture_units import CaptureUnits
 
-        # Tags qualify captures as they qualify the events that count them (Montecito manual, figure 3-5).
         filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
         # Itanium's register honours the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.pmu.filters import CodeFilter, OpcodeFilter
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter
 
 
 class InstructionFilter(NamedTuple):

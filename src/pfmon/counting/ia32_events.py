@@ -7,16 +7,13 @@ The branch buffer is accepted, and captures IA-64 code alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.capture_setting import CaptureSetting
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
+from pfmon.pmu.capture_setting import CaptureSetting
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
 
 NOTHING = ""
 IA64_ONLY = 2

@@ -6,26 +6,22 @@ are written back to it at every overflow and on request.
 
 from __future__ import annotations
 
-from pfmon.counting.counting_unit import CountingUnit, stack_rate
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pfmon.counting.call_stack import CallStack
+from pfmon.counting.capture_units import CaptureUnits
+from pfmon.counting.counting_unit import CountingUnit, MachineRecords, stack_rate
+from pfmon.counting.increments import Increments
 from pfmon.counting.live_counting import LiveCounting
 from pfmon.counting.record_counts import RecordCounts
 from pfmon.counting.sampler import Sampler
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 from pfmon.pmu.capture_values import CaptureRegisters
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.counting.call_stack import CallStack
-    from pfmon.counting.capture_units import CaptureUnits
-    from pfmon.counting.counting_unit import MachineRecords
-    from pfmon.counting.increments import Increments
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.stream.block_table import BlockTable
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
+from pfmon.pmu.register_file import RegisterFile
+from pfmon.stream.block_table import BlockTable
 
 
 class Overflow(NamedTuple):

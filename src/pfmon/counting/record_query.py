@@ -6,22 +6,19 @@ some events are themselves bits of such a sum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, requires_timing_model
 from pfmon.counting.record_counts import QueryKind
 from pfmon.errors import PfmonError
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.records import BubbleKind
 from pfmon.machine.stall_causes import Cause, Dispersal, FrontCause
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER
 from pfmon.signals import machine_signals
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DISPERSAL = {
     name.removeprefix("DISPERSAL_"): (int(first), (1 << end - first) - 1)

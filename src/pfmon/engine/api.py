@@ -6,23 +6,17 @@ Sessions use engines through this module alone. The kind of file decides which e
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from typing import NamedTuple, Protocol
 
-from pfmon.light_importlib import import_module
-from pfmon.light_typing import NamedTuple, Protocol
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
-from pfmon.stream.block_table import InstructionSet
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from contextlib import AbstractContextManager
-
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.consumer import Consumer
-
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.consumer import Consumer
 
 EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
 """Offsets of byte order and machine in an ELF header; the value for big-endian (System V ABI, chapter 4)."""
@@ -341,7 +335,7 @@ def instruction_set_in(program: Program) -> InstructionSet:
 
 def emulators() -> dict[str, str]:
     """By instruction set name: the emulator of its programs with its version, or how to get it."""
-    from pfmon.engine.qemu.qemu_binary import PACKAGE, version  # only who asks needs them
+    from pfmon.engine.qemu.qemu_binary import PACKAGE, version
     from pfmon.engine.qemu.qemu_targets import TARGETS
 
     return {
@@ -386,7 +380,7 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
 
 def check_emulator(instruction_set: InstructionSet) -> None:
     """PfmonError when programs of this instruction set need an emulator that is not installed."""
-    from pfmon.engine.qemu.qemu_binary import emulator  # as above
+    from pfmon.engine.qemu.qemu_binary import emulator
     from pfmon.engine.qemu.qemu_targets import TARGETS
 
     if instruction_set in TARGETS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
 
 class GuestSettings(NamedTuple):

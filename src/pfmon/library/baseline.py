@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
 from pfmon.library.json_values import a_count, a_list, a_text, an_object
 from pfmon.library.run_options import Options
-from pfmon.light_typing import NamedTuple
+from pfmon.session.programmed_pmu import Value
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from pfmon.session.programmed_pmu import Value
 
 OF_SET = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),

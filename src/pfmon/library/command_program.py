@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from shutil import which
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.errors import PfmonError
+from pfmon.library.run_options import Options
 from pfmon.program.image import DebugDirectories
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.library.run_options import Options
 
 FIRST_LINE = 256
 """Bytes of a script in which its interpreter must be named (execve(2))."""
@@ -54,7 +51,7 @@ def is_obeyed(name: str) -> bool:
 
 
 def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2), cpu: str = "") -> GuestSettings:
-    """What the program sees of the host; ``cpu``: the processor that qemu gives it (machines.cpu_model)."""
+    """The host as the program sees it; ``cpu``: the processor that qemu gives it (machines.cpu_model)."""
     return GuestSettings(
         cpu=cpu,
         sysroot=options.sysroot,
@@ -81,8 +78,6 @@ def find_program(name: str) -> str:
     """Return the program's path: as given, or without a slash in it from PATH, as a shell does."""
     if "/" in name:
         return name
-    from shutil import which  # takes long to load, and most programs are given with a slash
-
     found = which(name)
     if found is None:
         hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""

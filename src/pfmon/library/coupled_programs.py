@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from typing import Any
 
 from pfmon.errors import PfmonError
 from pfmon.library.coupled_checks import MONTECITO, check_two_programs, machine_is_montecitos
 from pfmon.library.machine_selection import machine_of
 from pfmon.library.prepared_run import Prepared
-from pfmon.session.coupled_run import THREADS, SharedCore, TwoCores, all_cycles
+from pfmon.library.run_options import Options
+from pfmon.library.run_result import Run
+from pfmon.library.standard_streams import Files
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.session.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles
 from pfmon.session.monitored_run import FAILED
+from pfmon.session.sampling import Sample
 from pfmon.stream.block_table import InstructionSet
 from pfmon.worker import Worker
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from pfmon.library.run_options import Options
-    from pfmon.library.run_result import Run
-    from pfmon.library.standard_streams import Files
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.session.coupled_run import CoupledRun, ThreadCycles
-    from pfmon.session.sampling import Sample
-
-    OnSamples = Callable[[Sequence[Sample]], None] | None
+OnSamples = Callable[[Sequence[Sample]], None] | None
 
 
 MAX_JOIN_SECONDS = 0.2
@@ -66,7 +61,7 @@ class CoreRun:
 
     def to_pandas(self) -> Any:
         """Return the counts as a DataFrame: a row for each event, a column for each thread."""
-        from pfmon.session.dataframes import frame  # few want it
+        from pfmon.session.dataframes import frame
 
         events = {"event": self.threads[0].counts.names}
         counts = {f"thread {number}": [count.value for count in run.counts] for number, run in enumerate(self.threads)}

@@ -6,9 +6,7 @@ so when it counts the default events.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.library.run_options import Options
+from pfmon.library.run_options import Options
 
 USUAL = {
     "itanium": ("CPU_CYCLES", "IA64_INST_RETIRED"),

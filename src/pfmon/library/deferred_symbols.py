@@ -7,23 +7,20 @@ the object.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.command_program import debug_directories
 from pfmon.library.request_builder import NOWHERE, Symbols, request
+from pfmon.library.run_options import Options
 from pfmon.library.symbol_lookup import SharedObjects, symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
 from pfmon.pmu.breakpoint_ranges import BUNDLE
+from pfmon.pmu.options import Resolve
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run_plan import ResolvedAddresses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.library.run_options import Options
-    from pfmon.pmu.options import Resolve
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
 
 APART = 2 * BUNDLE
 """Bytes between the placeholder addresses of different names."""

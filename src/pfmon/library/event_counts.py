@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+from collections.abc import Sequence
+from typing import Any, overload
 
 from pfmon.errors import UnknownNameError
-from pfmon.light_typing import overload
 from pfmon.session.programmed_pmu import Count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Counts(Sequence[Count]):
@@ -54,7 +50,7 @@ class Counts(Sequence[Count]):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each event."""
-        from pfmon.session.dataframes import frame  # a run of the command makes none
+        from pfmon.session.dataframes import frame
 
         values, pmds = ([getattr(count, name) for count in self._counts] for name in ("value", "pmd"))
         return frame({"event": self.names, "count": values, "pmd": pmds}, "event")

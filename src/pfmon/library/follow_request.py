@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import resource
+from typing import TYPE_CHECKING
 
 from pfmon.errors import BadValueError, PfmonError, refuse
+from pfmon.library.run_options import Options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.library.run_options import Options
     from pfmon.session.followed_tasks import FollowOptions
+
 
 FILES_A_PROCESS = 4
 """Descriptors that pfmon needs for each process."""
@@ -77,9 +79,7 @@ def following(options: Options) -> FollowOptions | None:
     """Return the processes to follow. PfmonError: the limit on open files is too low."""
     if not options.follows:
         return None
-    import resource
-
-    from pfmon.session.followed_tasks import FollowOptions  # most runs follow nothing
+    from pfmon.session.followed_tasks import FollowOptions
 
     needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

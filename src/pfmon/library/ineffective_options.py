@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pfmon.errors import PfmonError
 from pfmon.library.command_program import dropped_variables
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.library.run_options import Options
+from pfmon.library.run_options import Options
 
 IDLE = {
     "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
@@ -32,7 +29,7 @@ OF_IA64 = {
 
 
 def qemu_notes(options: Options) -> list[str]:
-    """What options change nothing for a program under qemu. PfmonError: one that promises safety would not keep it."""
+    """Options without effect on a program under qemu. PfmonError: one that promises safety would not keep it."""
     if options.confine:
         raise PfmonError(
             "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
@@ -43,14 +40,14 @@ def qemu_notes(options: Options) -> list[str]:
 
 
 def ia64_notes(options: Options) -> list[str]:
-    """What options change nothing for an IA-64 program."""
+    """Options without effect on an IA-64 program."""
     if not options.detach_children:
         return []
     return ["--detach-children changes nothing: the processes of an IA-64 program are all pfmon's, and end with it"]
 
 
 def session_notes(options: Options) -> list[str]:
-    """What options change nothing, and why."""
+    """Options without effect, and the reason."""
     idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
     said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(idle)]
     if options.dont_start and not options.insecure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.library.machine_selection import take_pmu
@@ -19,9 +19,7 @@ from pfmon.library.run_options import (
     MAX_SKID,
     Options,
 )
-
-if TYPE_CHECKING:
-    from pfmon.library.set_options import SetOptions
+from pfmon.library.set_options import SetOptions
 
 Path = str | os.PathLike[str]
 Names = str | Sequence[str]
@@ -210,7 +208,7 @@ def _flag(option: str, value: object) -> bool:
 
 
 def _cores(options: Options, option: str, value: object) -> None:
-    from pfmon.library.coupled_checks import number_of_cores  # few runs are of two programs
+    from pfmon.library.coupled_checks import number_of_cores
 
     options.cores = number_of_cores(option, str(value))
 
@@ -388,7 +386,7 @@ def _take_report(options: Options, option: str, value: object) -> None:
 
 def _follow_exec(options: Options, option: str, value: object) -> None:
     """Store True, or a regular expression that a program's path must match."""
-    from pfmon.library.follow_request import pattern  # as the command does
+    from pfmon.library.follow_request import pattern
 
     options.follow_exec = True
     if value is not True:

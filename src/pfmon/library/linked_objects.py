@@ -7,22 +7,18 @@ The run must then map the same objects at the same addresses; objects of dlopen 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pfmon.engine import api
 from pfmon.errors import LostError, PfmonError
 from pfmon.library.command_program import environment, settings_of
 from pfmon.library.machine_selection import cpu_model
+from pfmon.library.run_options import Options
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run_plan import default_memory_limit
 from pfmon.stream.consumer import Consumer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.library.run_options import Options
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
 
 VARIABLE = b"LD_TRACE_LOADED_OBJECTS"
 KNOWN_BY = b"TRACE_LOADED_OBJECTS"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.run_options import Options
 from pfmon.machine.catalog import default_machine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu import get, names
 from pfmon.session.supported import PROCESSORS, check_fits
 from pfmon.stream.block_table import InstructionSet
 
 ONLY_32_BITS = ("604e",)
 """Models of qemu's that run no 64-bit programs."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.library.run_options import Options
-    from pfmon.machine.machine_figures import MachineFigures
 
 
 def take_pmu(options: Options, text: str) -> None:
@@ -53,7 +50,7 @@ def take_pmu_of_machine(options: Options) -> None:
 def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
     wrong."""
-    from pfmon.machine.prebuilt_configs import load  # only runs that need the machine read its file
+    from pfmon.machine.prebuilt_configs import load
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from pfmon.errors import PfmonError, RuleError, UnknownNameError, refuse
 from pfmon.library.default_events import counts_default_events
 from pfmon.library.machine_selection import take_pmu_of_machine
 from pfmon.library.run_options import Options
+from pfmon.library.set_options import SetOptions
 from pfmon.library.triggers import check_triggers
 from pfmon.session.run_plan import EXACT, MACHINE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.library.set_options import SetOptions
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",
@@ -70,7 +67,7 @@ def confinement_is_to_a_directory(options: Options) -> None:
 
 def _check_following(options: Options) -> None:
     if options.follows or options.aggregate_results or options.follow_exec_exclude or options.per_thread:
-        from pfmon.library.follow_request import following_goes_alone, threads_go_alone  # most runs follow nothing
+        from pfmon.library.follow_request import following_goes_alone, threads_go_alone
 
         following_goes_alone(options)
         threads_go_alone(options)
@@ -189,7 +186,7 @@ def options_of_samples_need_some(options: SetOptions) -> None:
                 "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
                 "--reset-non-smpl-periods": options.reset_non_smpl_periods is not None,
             },
-            "{} is about samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
+            "{} applies to samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pfmon.errors import BadValueError
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -9,8 +11,6 @@ UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 def directory(option: str, text: str) -> str:
     """Return a directory of the host, checked."""
-    from pathlib import Path  # takes long to load, and is wanted for files only
-
     if not Path(text).is_dir():
         raise BadValueError(f"--{option}={text}: a directory is wanted")
     return text
@@ -67,7 +67,7 @@ def seconds(option: str, text: str) -> float:
 
 def names(text: str) -> list[str]:
     """Split a comma-separated list, except at commas in brackets, which belong to C++ names: ``add(int, int)``."""
-    from pfmon.program.demangle import brackets  # few options take such names
+    from pfmon.program.demangle import brackets
 
     commas = [place for place, (sign, depth) in enumerate(brackets(text)) if sign == "," and depth <= 0]
     starts = [0, *(place + 1 for place in commas)]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Self
 
+from pfmon.counting.sample_listener import SampleListener
 from pfmon.engine import api
+from pfmon.engine.api import Recording, Task
 from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.command_program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.default_events import counts_default_events, take_default_events
@@ -18,40 +22,32 @@ from pfmon.library.ineffective_options import (
 )
 from pfmon.library.machine_selection import cpu_model, machine_of, take_pmu_of_program
 from pfmon.library.option_checks import profile_needs_events, report_stands_alone, wants_profile
-from pfmon.library.request_builder import qualifies, request
+from pfmon.library.request_builder import Symbols, qualifies, request
+from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import Files
 from pfmon.library.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
 from pfmon.library.triggers import event_trigger, triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
+from pfmon.pmu.request import Request
 from pfmon.program import image
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
 from pfmon.report.programming_record import MachineRecord, ProgrammingRecord
-from pfmon.session.controls import Controls
+from pfmon.session.controls import Controls, Trigger
+from pfmon.session.coupled_run import HardwareThread
 from pfmon.session.monitored_run import Session
+from pfmon.session.monitoring import Interval
 from pfmon.session.run_plan import RunPlan, default_memory_limit
+from pfmon.session.sampling import Sample, Sampling
 from pfmon.stream.block_table import InstructionSet
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
-
-    from pfmon.counting.sample_listener import SampleListener
-    from pfmon.engine.api import Recording, Task
     from pfmon.library.deferred_symbols import DeferredSymbols
-    from pfmon.library.request_builder import Symbols
-    from pfmon.library.run_options import Options
     from pfmon.library.task_starts import TaskStarts
-    from pfmon.pmu.request import Request
-    from pfmon.program.image import Program
     from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.session.controls import Trigger
-    from pfmon.session.coupled_run import HardwareThread
     from pfmon.session.followed_tasks import FollowOptions, OnTask, Taker
-    from pfmon.session.monitoring import Interval
-    from pfmon.session.sampling import Sample, Sampling
 
 
 def _nobody(_: object) -> None:
@@ -109,7 +105,7 @@ class Prepared:
         if options.report == "derived":
             report_stands_alone(options)
             profile_needs_events(options)
-            from pfmon.library.derived_run import ask_for_derived  # few runs want it
+            from pfmon.library.derived_run import ask_for_derived
 
             ask_for_derived(options, get(options.pmu))
         expand_events(options)
@@ -132,12 +128,12 @@ class Prepared:
         """Lines about ranges and matchers, as --verbose says them, by event set."""
         self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options), *range_notes(options)]
         self.notes += of_world
-        """What of the options changes nothing."""
+        """Notes on options without effect."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
             self.notes += [note for one in group.sets for note in one.ia32_notes()] if self.ia32 else []
         self.inexact = inexact([one.programming for one in self.session.sets])
-        """What of them is not exactly in force."""
+        """Notes on options that are not exactly in force."""
 
     def run(
         self,
@@ -174,7 +170,7 @@ class Prepared:
                 raise
 
         def keep_of_task(task: Task, _: LoadedObjects) -> Taker:
-            from pfmon.session.followed_tasks import Taker  # most runs follow nothing
+            from pfmon.session.followed_tasks import Taker
 
             return Taker(of_tasks.setdefault(task.name, []).extend)
 
@@ -213,7 +209,7 @@ class Prepared:
     def objects(self) -> LoadedObjects:
         """Return the object files of its code, for their names, including those mapped during the run. PfmonError as
         for `program`."""
-        from pfmon.program.loaded_objects import LoadedObjects  # only names need them
+        from pfmon.program.loaded_objects import LoadedObjects
 
         return LoadedObjects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
 
@@ -254,7 +250,7 @@ class Prepared:
         options, ia32 = self._options, self.ia32  # the plan does not refer back to this
         code, data = symbols.code, symbols.data
         if options.follow_exec and options.triggers:
-            from pfmon.library.task_starts import somewhere  # most runs follow nothing
+            from pfmon.library.task_starts import somewhere
 
             code, data = somewhere(code), somewhere(data)  # another program may have the name
         planned = triggers(options, code, data)
@@ -304,11 +300,11 @@ class Prepared:
 
 
 def _deferred_symbols(options: Options, load: Callable[[], Program], objects: SharedObjects) -> DeferredSymbols | None:
-    """What waits for names in objects that the program opens itself; None: there are no such names."""
+    """The names in objects that the program opens itself, resolved when it does; None: there are none."""
     given = [text for one in options.sets for text in (one.irange, one.drange, one.checkpoint_func)]
     if not any(":" in text for text in [*given, *(one for texts in options.triggers.values() for one in texts)]):
         return None
-    from pfmon.library.deferred_symbols import DeferredSymbols  # few runs name an object
+    from pfmon.library.deferred_symbols import DeferredSymbols
 
     return DeferredSymbols(options, load, objects)
 
@@ -330,7 +326,7 @@ def _surveys_counts(options: Options) -> bool:
 def _task_starts(options: Options, program: Program | None, planned: Sequence[Trigger]) -> TaskStarts | None:
     if not options.follows:
         return None
-    from pfmon.library.task_starts import TaskStarts  # as above
+    from pfmon.library.task_starts import TaskStarts
 
     return TaskStarts(options, program, planned)
 
@@ -338,7 +334,7 @@ def _task_starts(options: Options, program: Program | None, planned: Sequence[Tr
 def _following(options: Options) -> FollowOptions | None:
     if not options.follows:
         return None
-    from pfmon.library.follow_request import following  # most runs follow nothing
+    from pfmon.library.follow_request import following
 
     return following(options)
 
@@ -346,7 +342,7 @@ def _following(options: Options) -> FollowOptions | None:
 def _sampling(options: Options) -> Sampling | None:
     if not options.sampled:
         return None
-    from pfmon.library.sampling_setup import sampling  # most runs need none
+    from pfmon.library.sampling_setup import sampling
 
     return sampling(options, get(options.pmu))
 
@@ -378,7 +374,7 @@ def _shared_objects(
         return SharedObjects(recording.everything_mapped)
 
     def look() -> Sequence[MappedFile]:
-        from pfmon.library.linked_objects import linked_objects  # few runs need it
+        from pfmon.library.linked_objects import linked_objects
 
         return linked_objects(options, words, load())
 

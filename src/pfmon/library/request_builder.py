@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from typing import NamedTuple
+
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.matcher_options import BRANCH_PMUS, MATCHERS
-from pfmon.light_contextlib import contextmanager
-from pfmon.light_typing import NamedTuple
+from pfmon.library.run_options import Options
+from pfmon.library.set_options import SetOptions
 from pfmon.pmu.breakpoint_ranges import BUNDLE, checkpoint_range
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.options import branch_filters, event_options, parse_list, parse_range
+from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
 from pfmon.pmu.request import (
     ISM,
+    BranchBufferRequest,
+    EventRequest,
     IpEarRequest,
+    OpcodeMatch,
     RangeRequest,
     Request,
     instruction_set_mask,
     privilege_mask,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
-
-    from pfmon.library.run_options import Options
-    from pfmon.library.set_options import SetOptions
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.options import Resolve
-    from pfmon.pmu.request import (
-        BranchBufferRequest,
-        EventRequest,
-        OpcodeMatch,
-    )
 
 # Compiled on use: every run loads this module.
 MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"
@@ -234,8 +229,6 @@ def _opcodes(
     """Return the two opcode matchers."""
     found: list[OpcodeMatch | None] = [None, None]
     for option, text in options.opcode_matches.items():
-        import re  # takes long to load
-
         matcher = MATCHERS[option]
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)
@@ -251,7 +244,7 @@ def _opcodes(
 
 def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str], warnings: list[str]) -> OpcodeMatch:
     """Return a matcher of all instructions of a mnemonic; append a warning if it matches others as well."""
-    from pfmon.session.opcode_patterns import pattern  # the encoding tables take a while to load
+    from pfmon.session.opcode_patterns import pattern
 
     matcher, others, families = pattern(name.lower(), slots.lower(), bits)
     said.append(f"{option} for {name} is {matcher.slots}:{matcher.match:#x}:{matcher.mask:#x}")

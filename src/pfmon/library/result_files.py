@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Unpack
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import from_object
 from pfmon.library.json_values import a_count, a_list, a_number, a_shown_text, an_object
+from pfmon.library.keywords import Keywords
 from pfmon.library.run_api import replay
 from pfmon.program.loaded_objects import shown_name
-from pfmon.report.difference import ComparedCycles, ComparedResult, difference
+from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
 from pfmon.session.cpi_stack import PARTS
+from pfmon.session.programmed_pmu import Value
 from pfmon.stream.recording_file import MAGIC
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-    from typing import Any, Unpack
-
-    from pfmon.library.keywords import Keywords
-    from pfmon.report.difference import Difference
-    from pfmon.session.programmed_pmu import Value
 
 
 def diff(

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 from pfmon.errors import UnknownNameError
-from pfmon.light_typing import NamedTuple, overload
 from pfmon.session.dataframes import frame
-from pfmon.session.profile import ProfileRow
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from pfmon.session.monitoring import Interval
-    from pfmon.session.profile import Profile
-    from pfmon.session.programmed_pmu import Value
+from pfmon.session.monitoring import Interval
+from pfmon.session.profile import Profile, ProfileRow
+from pfmon.session.programmed_pmu import Value
 
 
 class Table(Sequence[ProfileRow]):

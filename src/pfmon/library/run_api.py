@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.keywords import options_of
+from pfmon.library.keywords import Keywords, options_of
 from pfmon.library.prepared_run import Prepared
-from pfmon.library.standard_streams import Files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from pfmon.library.keywords import Keywords
-    from pfmon.library.run_result import Run
-    from pfmon.library.standard_streams import File
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.session.monitoring import Interval
+from pfmon.library.run_result import Run
+from pfmon.library.standard_streams import File, Files
+from pfmon.pmu.event_table import EventTable
+from pfmon.session.monitoring import Interval
 
 Word = str | bytes | os.PathLike[str]
 Command = Word | Sequence[Word]

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING, Any
 
+from pfmon.engine.api import Engine, ExitReport, PerformanceData
 from pfmon.report.run_snapshot import RunSnapshot
+from pfmon.session.monitored_run import Session
 from pfmon.session.monitoring import Monitoring
+from pfmon.session.programmed_pmu import Value
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.progress_probe import ProgressProbe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from pfmon.engine.api import Engine, ExitReport, PerformanceData
-    from pfmon.session.monitored_run import Session
     from pfmon.session.profile import ProfileRow
-    from pfmon.session.programmed_pmu import Value
-    from pfmon.stream.consumer import Consumer
+
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -108,7 +107,7 @@ def _machine_run() -> type[Any]:
 def _memory() -> int:
     """Return the resident memory of this process in bytes (proc(5), statm)."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read often
+        with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * PAGE
     except (OSError, ValueError, IndexError):
         return 0

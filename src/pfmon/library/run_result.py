@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from pfmon.errors import PfmonError
 from pfmon.library.event_counts import Counts
+from pfmon.library.run_options import Options
+from pfmon.report.derived_report import DerivedReport
+from pfmon.report.html.sample_tree import SampleTree
+from pfmon.report.programming_record import ProgrammingRecord
+from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.monitoring import Interval
+from pfmon.session.run_plan import RunOutcome
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # most runs have none of these
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
+if TYPE_CHECKING:
     from pfmon.library.result_tables import Annotated, Intervals, Table
-    from pfmon.library.run_options import Options
     from pfmon.library.samples import Samples
-    from pfmon.report.derived_report import DerivedReport
-    from pfmon.report.html.sample_tree import SampleTree
     from pfmon.report.html.tasks_page import TaskPage
-    from pfmon.report.programming_record import ProgrammingRecord
-    from pfmon.session.followed_tasks import TaskCounts
-    from pfmon.session.monitoring import Interval
-    from pfmon.session.run_plan import RunOutcome
-    from pfmon.session.sampling import Sample
 
 
 class Run:
@@ -206,7 +205,7 @@ def _ending(signal: int, status: int | None) -> str:
 
 
 def _derived(options: Options, counts: Counts) -> DerivedReport:
-    from pfmon.library.derived_run import derived_report  # few runs want it
+    from pfmon.library.derived_run import derived_report
     from pfmon.pmu.model import get
 
     return derived_report(options, get(options.pmu), counts)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import repeat
+from typing import Any, overload
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import overload
 from pfmon.session.dataframes import frame
 from pfmon.session.sampling import Sample
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FIELDS = ("iip", "stamp", "overflowed", "last_val", "set")
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.option_values import whole_number
+from pfmon.library.run_options import Options
+from pfmon.library.set_options import SetOptions
 from pfmon.pmu.derived import load_derived
+from pfmon.pmu.model import PmuModel
 from pfmon.session.sampling import Period, Sampling, SetSampling
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.library.run_options import Options
-    from pfmon.library.set_options import SetOptions
-    from pfmon.pmu.model import PmuModel
 
 MOST_REGISTER = 255
 """The highest number of a data register."""
 
 
 def sampling(options: Options, model: PmuModel) -> Sampling:
-    """What is to be sampled, of options that give periods. Raises PfmonError, naming the option."""
+    """The sampling that options with periods ask for. Raises PfmonError, naming the option."""
     samples_need_the_interrupt(options)
     sets = tuple(_set_sampling(one, model) for one in options.sets)
     if options.smpl_truth and sum(period is not None for one in sets for period in one.periods) > 1:

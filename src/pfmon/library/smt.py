@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.coupled_programs import PreparedCore
-from pfmon.library.keywords import options_of
-from pfmon.library.run_api import words_of
-from pfmon.library.standard_streams import DEVNULL, Files
+from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore
+from pfmon.library.keywords import Keywords, options_of
+from pfmon.library.run_api import Command, words_of
+from pfmon.library.standard_streams import DEVNULL, File, Files
 from pfmon.session.coupled_run import THREADS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
-
-    from pfmon.library.coupled_programs import CoreRun, OnSamples
-    from pfmon.library.keywords import Keywords
-    from pfmon.library.run_api import Command
-    from pfmon.library.standard_streams import File
-
     Recording = str | os.PathLike[str] | None
+
 
 NEITHER = (None, None)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 from pfmon.errors import BadValueError
-from pfmon.light_typing import Protocol
 
 DEVNULL = -3
 """The value of subprocess.DEVNULL."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import BadValueError, PfmonError, reason
 from pfmon.library.request_builder import NO_SYMBOLS, Symbols
-from pfmon.program.image import NO_DIRECTORIES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.pmu.options import Resolve
-    from pfmon.program.image import DebugDirectories, Program
-    from pfmon.program.mapped_files import MappedFile
+from pfmon.pmu.options import Resolve
+from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
+from pfmon.program.mapped_files import MappedFile
 
 
 class SharedObjects:
@@ -38,7 +34,7 @@ class SharedObjects:
     def check(self, mapped: Callable[[], Sequence[MappedFile]]) -> None:
         """Raise LostError if the program mapped such an object at another address."""
         if self.relied:
-            from pfmon.library.linked_objects import check_places  # few runs rely on any
+            from pfmon.library.linked_objects import check_places
 
             check_places(self.relied, mapped())
 

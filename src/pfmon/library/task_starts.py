@@ -1,30 +1,26 @@
-"""What is known of each task that is followed when it begins: its program, for names, and where its triggers are."""
+"""The start of a followed task: its program, for names, and the addresses of its triggers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from pfmon.engine.api import Task
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.command_program import debug_directories
 from pfmon.library.request_builder import NOWHERE
+from pfmon.library.run_options import Options
 from pfmon.library.symbol_lookup import symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu.breakpoint_ranges import BUNDLE
+from pfmon.pmu.options import Resolve
 from pfmon.program import image
+from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.program.mapped_files import MappedFile
+from pfmon.session.controls import Trigger
 from pfmon.session.task_run import TaskStart
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.engine.api import Task
-    from pfmon.library.run_options import Options
-    from pfmon.pmu.options import Resolve
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.session.controls import Trigger
 
 
 class TaskStarts:
@@ -46,7 +42,7 @@ class TaskStarts:
         path = task.command[0]
         if not path.startswith("/"):
             with suppress(OSError):  # it is no process of the host
-                path = f"{os.readlink(f'/proc/{task.pid}/cwd')}/{path}"  # noqa: PTH115 - a string is wanted
+                path = f"{os.readlink(f'/proc/{task.pid}/cwd')}/{path}"
         if path not in self._programs:
             try:
                 self._programs[path] = image.load(path, self._options.sysroot)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.option_values import whole_number
 from pfmon.library.request_builder import is_nowhere
+from pfmon.library.run_options import Options
 from pfmon.pmu import IA64
 from pfmon.pmu.breakpoint_ranges import BUNDLE
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.options import Resolve
 from pfmon.session.controls import EventTrigger, Trigger
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pfmon.library.run_options import Options
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.options import Resolve
 
 PAIRS = 4
 """Breakpoint register pairs for code, and for data; each holds one trigger."""

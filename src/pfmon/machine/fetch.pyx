@@ -5,7 +5,7 @@ buffer and move to L1I when they are fetched; in flight they are in the request 
 hit them.
 """
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
 from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue

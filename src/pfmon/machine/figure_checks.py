@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
 from pfmon.machine.figures import size_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pfmon.machine.machine_figures import Value
+from pfmon.machine.machine_figures import Value
 
 CACHES = ("l1d", "l1i", "l2", "l2d", "l2i", "l3")
 PREDICTOR_TABLES = (

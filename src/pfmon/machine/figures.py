@@ -10,14 +10,11 @@ import csv
 import re
 from functools import cache
 from os.path import dirname, join
+from typing import NamedTuple
 
 from pfmon.errors import BadValueError
-from pfmon.light_typing import NamedTuple
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.machine.machine_figures import Value
+from pfmon.machine.machine_figures import Value
 
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 MEGAHERTZ = {"mhz": 1, "ghz": 1000}

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 BASE = "nehalem"

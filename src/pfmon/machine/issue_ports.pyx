@@ -4,8 +4,6 @@ from pfmon.stream.ia64_kinds cimport ADVANCED, LOAD_CHECK, PREFETCH_HINT
 from pfmon.stream.instruction_kinds cimport NOP
 
 from pfmon.engine.ia64.encodings.formats import FORMATS
-
-# Names used in the [ports] tables.
 PORT_NUMBERS = {
     "A": PORT_A, "M": PORT_M, "M01": PORT_M01, "M0": PORT_M0, "M23": PORT_M23, "M2": PORT_M2, "I": PORT_I,
     "I0": PORT_I0, "F": PORT_F, "F0": PORT_F0, "B": PORT_B, "BRP": PORT_BRP, "L": PORT_L,

@@ -67,7 +67,7 @@ cdef class L2:
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
     # Returns the extra latency of a hit that is served so many turns later: the queue reissues it.
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
-    # What was made before the block's time was known is issued in cycle `now`, and has its turn.
+    # An access that was made before the block's time was known is issued in cycle `now`, and takes its turn.
     cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil
     # The place of a line that a read in cycle `now` would find, if it took L2's latency and no more, or ABSENT; without
     # any effect.
@@ -93,7 +93,7 @@ cdef class L2:
     # The cycle from `start` on in which an access finds a tag port and its bank: it is issued again until it does.
     cdef int64_t issue(self, EventLog* event_log, uint64_t address, int kind, bint reaches_data,
                        int64_t start) noexcept nogil
-    # What is in its way in a cycle, as an occurrence; NOTHING_HAPPENED: nothing.
+    # The conflict that an access meets in a cycle, as an occurrence; NOTHING_HAPPENED: none.
     cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
     cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
     # Why an access recirculates: its line is on its way; a write that hits; a miss.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.encodings.attributes import Operation, Use
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pfmon.engine.ia64.encodings.attributes import Operation, Use
 
 # Rows and columns of the table, in the order of the enumerations.
 OPERATION_NAMES = [name.removeprefix("OP_").lower() for name in Operation.__members__ if name.startswith("OP_")]

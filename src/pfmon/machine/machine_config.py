@@ -8,23 +8,17 @@ a sub-table ``sources`` those of single ones. ``base = "itanium2"`` inherits mis
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from functools import cache
 from os.path import dirname, join
-from typing import Any
+from typing import Any, TypeGuard
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
 from pfmon.machine.catalog import FILES, HOST, IN_ORDER, OUT_OF_ORDER
 from pfmon.machine.figure_checks import cache_problems, problems
 from pfmon.machine.figures import OPTIONAL_TABLES, figures
-from pfmon.machine.machine_figures import MachineFigures
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeGuard
-
-    from pfmon.machine.machine_figures import Value
+from pfmon.machine.machine_figures import MachineFigures, Value
 
 COMMAND_LINE = "--set"
 
@@ -150,7 +144,7 @@ def _tree(machine: str) -> Tree:
     if machine in _variants():
         return _builtin(_variants()[machine])
     if machine == HOST:
-        from pfmon.machine.host_caches import host_tree  # rarely needed
+        from pfmon.machine.host_caches import host_tree
 
         return host_tree()
     if "/" in machine or machine.endswith(".toml"):

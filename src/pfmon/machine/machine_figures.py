@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pfmon.machine.catalog import IN_ORDER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 Value = int | str | bool
 

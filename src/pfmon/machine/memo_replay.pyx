@@ -199,7 +199,7 @@ cdef class MemoReplay(CaptureReporting):
         return False
 
     cdef void make_late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t began) noexcept nogil:
-        """What stores and reads of a block that the memo repeated leave behind, in the cycles in which they were made:
+        """Enter the effects of stores and reads of a block that the memo repeated, in the cycles in which they were made:
         `survey` took the earliest ones."""
         cdef const uint32_t* issued = self.memo.issued(self.node)
         cdef uint32_t i, access = 0

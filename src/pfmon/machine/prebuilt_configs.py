@@ -9,14 +9,11 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from collections.abc import Sequence
 from os.path import dirname, join
 
 from pfmon.machine.catalog import HOST
 from pfmon.machine.machine_figures import MachineFigures
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HERE = dirname(__file__)
 FILE = join(HERE, "machines.bin")
@@ -30,7 +27,7 @@ def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
         figures = stored(machine)
         if figures:
             return figures
-    from pfmon.machine.machine_config import load as read  # not prepared: files and overrides
+    from pfmon.machine.machine_config import load as read
 
     return read(machine, overrides)
 

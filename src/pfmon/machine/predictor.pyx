@@ -1,7 +1,7 @@
 """Branch prediction: the base of all policies. A policy is a subclass: predictor_two_level.pyx,
 predictor_merced.pyx."""
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 from pfmon.machine.event_log cimport EventLog, record
 from pfmon.machine.occurrences cimport (

@@ -7,7 +7,7 @@ calculators, which decode the branch, follow its hint, and predict the end of co
 Itanium Processor Microarchitecture, IEEE Micro 20(5), 2000, branch prediction.)
 """
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t, uint8_t

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pfmon.machine.predictor import BranchPredictor
 from pfmon.machine.predictor_merced import MercedPredictor
 from pfmon.machine.predictor_two_level import TwoLevelPredictor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.machine.predictor import BranchPredictor
 
 PREDICTORS: dict[str, type[BranchPredictor]] = {"itanium": MercedPredictor, "itanium2": TwoLevelPredictor}
 

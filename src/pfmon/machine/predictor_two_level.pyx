@@ -7,7 +7,7 @@ their branch register as it is when they are fetched, counted loops their count.
 Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
 """
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t, uint8_t

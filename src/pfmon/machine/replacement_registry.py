@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from pfmon.machine.replacement import ReplacementPolicy
 from pfmon.machine.replacement_lru import LruPolicy
 from pfmon.machine.replacement_nru import NruPolicy
 from pfmon.machine.replacement_plru import PlruPolicy
 from pfmon.machine.replacement_random import RandomPolicy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.machine.replacement import ReplacementPolicy
 
 REPLACEMENTS: dict[str, type[ReplacementPolicy]] = {
     "lru": LruPolicy,

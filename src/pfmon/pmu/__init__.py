@@ -11,16 +11,11 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 from pfmon.pmu.model import IA64, PmuModel, get, names
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.request import EventRequest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
-else:
-    ModuleType = type(sys)
 
 __all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
 

@@ -7,13 +7,9 @@ every choice of anchors that could make a difference and solves the matching tha
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pfmon.errors import AssignmentError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 TOGETHER = "--unlimited counts them in one run all the same, and several -e with --switch-timeout take turns"
 """The advice for events that do not fit on one PMU."""

@@ -3,14 +3,11 @@ manual section 3.3.10)."""
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_tables import Field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.pmu.model import PmuModel
 
 NOT_TAKEN = 3
 """The slot of a branch that was not taken."""

@@ -6,10 +6,10 @@ fine mode one pair holds the lower and another the upper limit of a range within
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.light_typing import NamedTuple
 from pfmon.pmu.programming import RangeProgramming
 from pfmon.pmu.request import RangeRequest
 

@@ -5,16 +5,13 @@ Montecito manual sections 3.3.8 to 3.3.10; Itanium and Itanium 2 have the same i
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pfmon.pmu.event_table import EventTable
 from pfmon.pmu.ia64_pmu import Ia64Programmer
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_values import RegisterValues
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.pmu.model import PmuModel
 
 NEVER = 1 << 62
 """A latency that no access has, for settings that capture nothing."""
@@ -110,8 +107,8 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
 
 
 def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarSetting | None:
-    """What register contents make an event address register of an Itanium, ``dear`` or ``iear``, capture, at whatever
-    level; None: nothing."""
+    """The capture that register contents set for an event address register of an Itanium, ``dear`` or ``iear``, at
+    whatever level; None: none."""
     assert issubclass(model.programmer, Ia64Programmer)
     values = RegisterValues(model.registers, contents)
     found = model.programmer.decoder(model.events, model.bank.numbers, values).ear_setting(kind)

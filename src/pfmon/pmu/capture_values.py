@@ -5,13 +5,10 @@ The register tables give the fields' positions (registers/*.csv).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pfmon.pmu.captures import branch_buffer_registers, data_ear_registers, instruction_ear_registers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model import PmuModel
 
 VALID = 1
 DataCaptured = tuple[int | None, bool, int, int, int]

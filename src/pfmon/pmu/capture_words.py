@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.branch_captures import BranchBuffer
-from pfmon.pmu.capture_setting import CONFIGURATIONS, NEVER, ear_setting
+from collections.abc import Mapping
+
+from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
+from pfmon.pmu.capture_setting import CONFIGURATIONS, NEVER, EarSetting, ear_setting
 from pfmon.pmu.captures import (
     ALAT,
     CACHE,
@@ -17,15 +19,7 @@ from pfmon.pmu.captures import (
     data_ear_registers,
     instruction_ear_registers,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.branch_captures import BranchEntry, IpEar, IpEntry
-    from pfmon.pmu.capture_setting import EarSetting
-    from pfmon.pmu.model import PmuModel
-
+from pfmon.pmu.model import PmuModel
 
 EVERY_LEVEL = 0xF
 """A configuration register's plm: what it captures is said also of one that is switched off."""
@@ -49,7 +43,7 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
 
 
 def setting_words(model: PmuModel, name: str, value: int) -> str:
-    """What a configuration register has an event address register capture, "" for other registers."""
+    """The captures that a configuration register selects, "" for other registers."""
     names = CONFIGURATIONS.get(model.name)
     if names is None or name not in (names.data, names.fetch):
         return ""

@@ -7,18 +7,14 @@ programming agree.
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from pfmon.pmu.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.ia64_pmu import Ia64Programmer
+from pfmon.pmu.ia64_pmu import Ia64Decoder, Ia64Programmer
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.register_tables import Field
 from pfmon.pmu.register_values import RegisterValues
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.ia64_pmu import Ia64Decoder
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.register_tables import Field
 
 CACHE, TLB, ALAT = "cache", "tlb", "alat"
 

@@ -6,9 +6,7 @@ belongs to one PMU, or its source applies to all of them.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.errors import RuleError
+from pfmon.errors import RuleError
 
 IRANGE, OPCODES, DRANGE = "Itanium manual section 6.2.4", "Itanium manual section 6.2.5", "Itanium manual section 6.2.6"
 TAGGING, LEVELS = "Itanium manual section 6.1.3.1", "Itanium manual section 6.1.3.2"

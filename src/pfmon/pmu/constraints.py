@@ -6,9 +6,10 @@ PMC14 and PMC13 of Itanium 2 are PMC38 and PMC41 of Montecito, with the same fie
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import assign
+from pfmon.pmu.assignment import Choice, assign
 from pfmon.pmu.breakpoint_ranges import (
     BUNDLE,
     PAIRS,
@@ -20,20 +21,13 @@ from pfmon.pmu.breakpoint_ranges import (
     one_range_unless_retired_instructions_only,
     same_block_on_every_pair,
 )
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
 from pfmon.pmu.ia64_pmu import Ia64Programmer
-from pfmon.pmu.qualify import Qualification
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.programming import RangeProgramming
-    from pfmon.pmu.qualify import Blocks
-    from pfmon.pmu.register_tables import Register
-    from pfmon.pmu.request import EarRequest, RangeRequest
+from pfmon.pmu.programming import RangeProgramming
+from pfmon.pmu.qualify import Blocks, Qualification
+from pfmon.pmu.register_tables import Register
+from pfmon.pmu.request import EarRequest, RangeRequest
 
 INST_RETIRED = 0x08
 PREFETCH = (0x44, 0x45, 0x5F)

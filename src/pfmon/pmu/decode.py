@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.capture_words import capture_words, setting_words
+from pfmon.pmu.event_table import EventTable
 from pfmon.pmu.intel import IntelDecoder
-from pfmon.pmu.model import OF_ARCHITECTURE
+from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
 from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.powerpc import SPR_NUMBERS
-from pfmon.pmu.register_tables import WORD
+from pfmon.pmu.register_tables import WORD, Field, Register
 from pfmon.pmu.register_values import RegisterValues
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.register_tables import Field, Register
 
 # Registers named by number in dumps: an MSR's address, an SPR's number.
 NUMBERS = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}

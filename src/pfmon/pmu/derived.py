@@ -7,20 +7,16 @@ states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from os.path import dirname, exists, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import rows
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
-from pfmon.pmu.request import EventRequest, OpcodeMatch
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.pmu.request import Request
+from pfmon.pmu.event_table import EventTable
+from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
 
 TABLES = join(dirname(__file__), "formulas")
 # Compiled on use: every run loads this module.
@@ -195,8 +191,6 @@ def _narrow(opcode: int) -> int:
 
 def parse(formula: str, derived: Mapping[str, Derived]) -> Tree:
     """Parse a formula to a tree; derived names within it are replaced by their formulas."""
-    import re  # takes long to load
-
     tokens = re.findall(TOKEN, formula)
     if "".join(a + b + c for a, b, c in tokens) != re.sub(r"\s", "", formula):
         raise PfmonError(f"bad formula {formula!r}")

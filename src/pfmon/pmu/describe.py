@@ -5,21 +5,15 @@ The layouts of `event_info` and `range_text` are those of pfmon (its page on Ita
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import BadValueError, UnknownNameError
-from pfmon.pmu.derived import load_derived
-from pfmon.pmu.event_table import name_pattern
-from pfmon.pmu.model import get
+from pfmon.pmu.derived import Derived, load_derived
+from pfmon.pmu.event_table import Event, name_pattern
+from pfmon.pmu.model import PmuModel, get
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.thread_counters import counters_for_two_threads
 from pfmon.signals.zero_signals import never_because
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.derived import Derived
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
 EAR_MODES = {"cache": "Cache Mode", "tlb": "TLB Mode", "alat": "ALAT Mode"}

@@ -6,20 +6,16 @@ registers back and checks that each event is qualified as requested, so that not
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
 from pfmon.errors import RuleError
-from pfmon.light_typing import NamedTuple
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.filters import SLOTS
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Programming, RangeProgramming
 from pfmon.pmu.qualify import Qualifier
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import NoReturn
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Programming, RangeProgramming
-    from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.pmu.request import OpcodeMatch, Request
 
 BOTH_SETS, IA64_ONLY = 0, 2
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
 from os.path import dirname, exists, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import fields, lines
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator
 
 TABLES = join(dirname(__file__), "events")
 CODE_MASK = 0xFFFF
@@ -81,8 +78,6 @@ def _event(row: list[str]) -> Event:
 
 def name_pattern(text: str) -> re.Pattern[str]:
     """Compile a regular expression over names, ignoring case."""
-    import re
-
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:

@@ -5,7 +5,7 @@ This module does not refer to registers: `qualify.Qualifier` creates these value
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
 SLOTS = "mifb"
 SLOT_BITS = 41

@@ -6,24 +6,18 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) defines t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.breakpoint_ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register_file import Ia64File
+from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.register_file import Ia64File, RegisterFile
 from pfmon.pmu.register_values import RegisterValues
-from pfmon.pmu.request import BranchBufferRequest, EarRequest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import ClassVar
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.programming import Programming
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
 
 IA64_FEATURES: tuple[str, ...] = (
     "irange",

@@ -4,7 +4,11 @@ volume 3, section 30.2). msr_file.py has the register file.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
 from pfmon.errors import RuleError
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.msr_file import (
     CONTROL,
@@ -20,18 +24,10 @@ from pfmon.pmu.msr_file import (
 )
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Unqualified
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import ClassVar
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.pmu.register_tables import RegisterSet
-    from pfmon.pmu.request import EventRequest
+from pfmon.pmu.qualify import Qualification, Unqualified
+from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.request import EventRequest
 
 COUNTER_CONTROLS = ("pc", "int")
 """Fields that a control sets for all counters; fixed-function counters have no PC."""

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pfmon.pmu.breakpoint_ranges import coarse
-from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter, OpcodeFilter
 from pfmon.pmu.ia64_pmu import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match
-from pfmon.pmu.qualify import PAIRS, Qualification
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.filters import OpcodeFilter
-    from pfmon.pmu.qualify import Blocks
-
+from pfmon.pmu.qualify import PAIRS, Blocks, Qualification
 
 TAGGED_BY_PMC9 = (0x08, 0x2)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import TOGETHER, anchors
+from pfmon.pmu.assignment import TOGETHER, Choice, anchors
 from pfmon.pmu.breakpoint_ranges import PAIRS
 from pfmon.pmu.constraints import (
     INST_RETIRED,
@@ -15,19 +17,12 @@ from pfmon.pmu.constraints import (
     prefetch_events_use_ibr_pair_1,
     tag_channels,
 )
-from pfmon.pmu.filters import EVERY_OPCODE
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.filters import EVERY_OPCODE, OpcodeFilter
 from pfmon.pmu.ia64_pmu import Ia64Decoder, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.filters import OpcodeFilter
-    from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
+from pfmon.pmu.programming import Monitor
+from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from pfmon.errors import RuleError, UnknownNameError
-from pfmon.light_functools import cache
-from pfmon.light_importlib import import_module
 from pfmon.pmu.event_table import load_events
 from pfmon.pmu.register_file import CounterBank
 from pfmon.pmu.register_tables import load_registers
@@ -15,25 +18,13 @@ from pfmon.pmu.request import (
     privilege_mask,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from pfmon.pmu.event_table import EventTable
     from pfmon.pmu.programmer import Programmer
     from pfmon.pmu.programming import Programming
     from pfmon.pmu.register_file import RegisterFile
     from pfmon.pmu.register_tables import RegisterSet
-    from pfmon.pmu.request import (
-        BranchBufferRequest,
-        EarRequest,
-        EventRequest,
-        IpEarRequest,
-        OpcodeMatch,
-        RangeRequest,
-    )
-
-# PMU -> module and class that program it; the only list of PMUs.
+    from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, OpcodeMatch, RangeRequest
 PMUS = {
     "itanium": ("itanium", "ItaniumProgrammer"),
     "itanium2": ("itanium2", "Itanium2Programmer"),
@@ -157,7 +148,7 @@ class PmuModel:
 
     def cited(self, error: RuleError) -> RuleError:
         """Return an error with the section of this PMU's manual."""
-        from pfmon.pmu.citations import of_the_pmu  # only a refusal needs it
+        from pfmon.pmu.citations import of_the_pmu
 
         return of_the_pmu(error, self.name)
 

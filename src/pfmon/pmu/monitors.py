@@ -8,19 +8,15 @@ thresholds. Each processor has a `CounterDecoder` beside its registers and rules
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from pfmon.errors import RuleError
-from pfmon.light_typing import NamedTuple
+from pfmon.pmu.event_table import EventTable
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.register_values import RegisterValues
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
 
 
 class UnknownMonitor(NamedTuple):

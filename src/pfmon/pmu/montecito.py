@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
 from pfmon.errors import RuleError
-from pfmon.light_typing import NamedTuple
-from pfmon.pmu.assignment import TOGETHER, anchors
+from pfmon.pmu.assignment import TOGETHER, Choice, anchors
 from pfmon.pmu.capture_setting import IP_EAR
 from pfmon.pmu.constraints import (
     PREFETCH,
@@ -13,22 +15,15 @@ from pfmon.pmu.constraints import (
     data_ear_excludes_branch_buffer,
     prefetch_events_use_ibr_pair_1,
 )
-from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filter
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
 from pfmon.pmu.ia64_pmu import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
 from pfmon.pmu.opcodes import wide_match
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.register_file import MontecitoFile
+from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 from pfmon.pmu.thread_counters import DUPLICATED, banked_counters_count_active_events_only, counters_for_two_threads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pfmon.pmu.assignment import Choice
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.filters import OpcodeFilter
-    from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 
 CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)

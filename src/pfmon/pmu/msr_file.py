@@ -7,15 +7,11 @@ counters. A general protection fault is a BadValueError that says so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pfmon.errors import BadValueError
-from pfmon.pmu.register_file import RegisterFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.register_file import CounterBank
-    from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.register_file import CounterBank, RegisterFile
+from pfmon.pmu.register_tables import RegisterSet
 
 GENERAL = (0, 1)
 FIXED = (32, 33, 34)

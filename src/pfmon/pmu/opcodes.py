@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pfmon.errors import BadValueError
-from pfmon.pmu.filters import SLOTS, opcode_filter, widened
+from pfmon.pmu.filters import SLOTS, OpcodeFilter, opcode_filter, widened
+from pfmon.pmu.register_tables import RegisterSet
 from pfmon.pmu.request import OpcodeMatch
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.filters import OpcodeFilter
-    from pfmon.pmu.register_tables import RegisterSet
 
 NARROW = (1 << 27) - 1
 FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Resolve = Callable[[str], tuple[int, int]]
 
@@ -48,8 +45,6 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
     >>> parse_range("0x1000-0x1590")
     (4096, 5520)
     """
-    import re  # takes long to load, and is wanted for ranges only
-
     if resolve and (lines := re.fullmatch(LINES, text)):
         if lines["last"] is None or lines["last"].isdigit():
             return resolve(text)

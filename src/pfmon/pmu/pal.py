@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 
 
 class PerfMonInfo(NamedTuple):

@@ -8,23 +8,19 @@ positions). spr_file.py has the register file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar, NoReturn
+
 from pfmon.errors import BadValueError, RuleError
+from pfmon.pmu.event_table import Event
 from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Unqualified
+from pfmon.pmu.qualify import Qualification, Unqualified
+from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.request import EventRequest
 from pfmon.pmu.spr_file import UNTIL_NEGATIVE, UNTIL_NEGATIVE_OR_SIGNALLED, WIDTH, GeneralSprFile, SprFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import ClassVar, NoReturn
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.pmu.register_tables import RegisterSet
-    from pfmon.pmu.request import EventRequest
 
 COUNTERS = (1, 2, 3, 4)
 SECTION = "PowerPC 604 manual section 9.1.1"

@@ -6,23 +6,18 @@ A family's module (`ia64_pmu.py`, `intel.py`, `powerpc.py`) adds its registers, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.assignment import assign, events_need_free_counters
-from pfmon.pmu.programming import Programming
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import ClassVar
-
-    from pfmon.pmu.event_table import Event, EventTable
-    from pfmon.pmu.monitors import CounterDecoder
-    from pfmon.pmu.programming import Monitor, RangeProgramming
-    from pfmon.pmu.qualify import Qualification
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.pmu.register_tables import RegisterSet
-    from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.event_table import Event, EventTable
+from pfmon.pmu.monitors import CounterDecoder
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.qualify import Qualification
+from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.request import EventRequest, Request
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
 EVENT_OPTIONS = {

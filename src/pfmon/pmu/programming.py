@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.pmu.event_table import Event
 

@@ -9,17 +9,12 @@ registers, in `itanium.py`, `itanium2.py` and `montecito.py`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, in_blocks
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter, in_blocks
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_values import RegisterValues
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.filters import CodeFilter, OpcodeFilter
-    from pfmon.pmu.model import PmuModel
 
 PAIRS = 4
 LOW_56 = (1 << 56) - 1

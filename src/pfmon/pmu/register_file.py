@@ -9,16 +9,15 @@ sets the counter's bit in PMC0 and, when PMC.oi is set, PMC0.fr, which freezes a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.errors import BadValueError
-from pfmon.light_typing import NamedTuple
 from pfmon.pmu.register_tables import WORD
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pfmon.pmu.register_tables import RegisterSet
+
 
 MAX_REMEMBERED_SETTINGS = 256
 """Maximum number of cached settings for which it is known whether a counter counts."""

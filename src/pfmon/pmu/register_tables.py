@@ -8,17 +8,13 @@ lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import ItemsView, Iterator, Mapping
+from functools import cache
 from os.path import dirname, exists, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import rows
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterator
 
 TABLES = join(dirname(__file__), "registers")
 COLUMNS = ("registers", "field", "bits", "access", "reset", "meaning", "source")

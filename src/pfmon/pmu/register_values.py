@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
-    from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.register_tables import RegisterSet
 
 
 class RegisterValues:

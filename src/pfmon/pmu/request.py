@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.errors import BadValueError
-from pfmon.light_typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from pfmon.errors import BadValueError
 
 PLM_KERNEL, PLM_USER = 1, 8
 ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}

@@ -7,15 +7,11 @@ Counters have 32 bits; a counter whose first bit is set is negative, which signa
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.pmu.register_file import RegisterFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from pfmon.pmu.register_file import CounterBank
-    from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.register_file import CounterBank, RegisterFile
+from pfmon.pmu.register_tables import RegisterSet
 
 WIDTH = 32
 NEGATIVE = 1 << 31

@@ -8,13 +8,10 @@ either.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import RuleError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.event_table import Event
+from pfmon.pmu.event_table import Event
 
 DUPLICATED = range(4, 10)
 BEYOND_THE_ACTIVE_THREAD = ("floating", "self-floating", "causal")

@@ -5,13 +5,11 @@ The section .debug_aranges lists the code of units; other units give it in their
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     Range = tuple[int, int]
 
 
@@ -36,7 +34,7 @@ class CompilationUnits:
     def _open(self) -> Any:
         if not self._data.startswith(b"\x7fELF") or b".debug_" not in self._data:  # names of DWARF sections
             return False
-        from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it, and has some
+        from elftools.elf.elffile import ELFFile
 
         elf = ELFFile(BytesIO(self._data))
         return elf.get_dwarf_info() if elf.has_dwarf_info(strict=True) else False

@@ -10,12 +10,9 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from collections.abc import Iterator, Sequence
 
 from pfmon.program.elf_sections import ElfSections
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 USUAL = "usr/lib/debug"
 """Path below the sysroot, and below the host's root."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 import struct
+from typing import NamedTuple
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64, machine_name
 
 HEADER = {32: "16sHHIIIIIHHHHHH", 64: "16sHHIQQQIHHHHHH"}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
 SHT_NOBITS = 8
 

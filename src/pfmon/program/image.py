@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pfmon.errors import PfmonError, reason
-from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
+from pfmon.program.elf import Elf, Segment
 from pfmon.program.elf_machine import EM_IA_64
 from pfmon.program.sysroot import Sysroot
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.program.elf import Elf, Segment
 
 # Addresses of position-independent programs and their interpreters on Linux for IA-64 (asm/elf.h).
 MAP_BASE = 0x2000_0000_0000_0000
@@ -151,7 +147,7 @@ def load(path: str, sysroot: str | None = None, confined: bool = False) -> Progr
 
 def _read_below(sysroot: str, wanted: bytes, path: str) -> tuple[str, bytes]:
     """The interpreter of the program at ``path``: where it was found, and its bytes. Raises PfmonError."""
-    from pfmon.program.root import LOOK, Root, name_of  # few programs are confined
+    from pfmon.program.root import LOOK, Root, name_of
 
     try:
         found = Root(os.fsencode(sysroot)).open(wanted, LOOK)

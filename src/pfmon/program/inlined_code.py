@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
-from pfmon.program.compilation_units import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from pfmon.program.compilation_units import CompilationUnits
+from pfmon.program.compilation_units import CompilationUnits, value
 
 SUBROUTINE = "DW_TAG_inlined_subroutine"
 ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")

@@ -6,17 +6,13 @@ An IA-64 address in a line table is a bundle's address plus the slot number; ran
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.light_typing import NamedTuple
 from pfmon.program.compilation_units import CompilationUnits
 from pfmon.program.elf_machine import EM_386, EM_IA_64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
 
 BUNDLE = 16
 IN_BUNDLES = (EM_IA_64, EM_386)

@@ -6,25 +6,18 @@ Their symbols and lines are read on first use.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from pfmon.errors import PfmonError
 from pfmon.program import elf
 from pfmon.program.compilation_units import CompilationUnits
-from pfmon.program.image import NO_DIRECTORIES, Image
-from pfmon.program.inlined_code import inlined_within
+from pfmon.program.elf import Elf, Segment
+from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Image, Program
+from pfmon.program.inlined_code import InlinedCode, inlined_within
 from pfmon.program.line_tables import BUNDLE, IN_BUNDLES, LineTables
-from pfmon.program.mapped_files import contents, digest
+from pfmon.program.mapped_files import MappedFile, contents, digest
 from pfmon.program.symbols import SymbolTable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pfmon.program.elf import Elf, Segment
-    from pfmon.program.image import DebugDirectories, Program
-    from pfmon.program.inlined_code import InlinedCode
-    from pfmon.program.mapped_files import MappedFile
 
 ALIGNED = 1 << 16
 """The largest page size: a mapping begins at most this many bytes before its segment."""
@@ -44,7 +37,7 @@ class ObjectFile:
         """The image with the file that has its symbols and lines."""
         if self.image is None or self.image.symbol_file:
             return self.image
-        from pfmon.program.debug_files import DebugFiles  # only names need them
+        from pfmon.program.debug_files import DebugFiles
 
         found = DebugFiles(*self._debug).find(self.image.data, self.image.path)
         return self.image._replace(symbol_path=found[0], symbol_file=found[1]) if found else self.image

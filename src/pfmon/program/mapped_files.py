@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+from collections.abc import Sequence
 from itertools import islice
+from typing import NamedTuple
 
-from pfmon.light_typing import NamedTuple
 from pfmon.program.image import LARGEST_FILE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class MappedFile(NamedTuple):
@@ -26,7 +24,7 @@ class MappedFile(NamedTuple):
 
 
 def contents(path: str) -> bytes | None:
-    """What is in a file that was mapped; None: it cannot be read, is no regular file (a device has no end), or is too
+    """The content of a mapped file; None: it cannot be read, is no regular file (a device has no end), or is too
     large to have code in it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
@@ -44,8 +42,6 @@ def contents(path: str) -> bytes | None:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 that identifies a mapped file."""
-    import hashlib  # takes long to load, and is for recordings
-
     return hashlib.sha256(data).hexdigest()
 
 

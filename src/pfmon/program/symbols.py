@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import bisect
 import struct
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from pfmon.light_typing import NamedTuple
 from pfmon.program.elf import DESCRIPTORS, EF_PPC64_ABI
 from pfmon.program.elf_machine import EM_PPC64
 from pfmon.program.elf_sections import ElfSections
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 SHT_SYMTAB, SHT_RELA, SHT_DYNSYM = 2, 4, 11
 RELA_BYTES = 24

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
-from pfmon.light_typing import NamedTuple
 from pfmon.report.count_text import UNDEFINED, value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.session.programmed_pmu import Value
+from pfmon.session.programmed_pmu import Value
 
 COLUMNS = ("event", "before", "now", "change", "tolerance")
 GAP = "  "

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
 
-    from pfmon.session.programmed_pmu import Count
+from pfmon.session.programmed_pmu import Count
 
 WIDTH = 26
 

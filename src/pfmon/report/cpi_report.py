@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.report.count_text import UNDEFINED, value_text
-from pfmon.session.cpi_stack import PARTS, FunctionRow
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.session.cpi_stack import CpiStack
+from pfmon.session.cpi_stack import PARTS, CpiStack, FunctionRow
 
 BAR = 40
 """Characters of a bar of 100%."""

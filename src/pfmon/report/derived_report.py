@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 from pfmon.report.count_text import value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from pfmon.session.programmed_pmu import Value
+from pfmon.session.programmed_pmu import Value
 
 TITLES = {
     "table 4-2": "Basic events",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from pfmon.report.count_text import UNDEFINED, value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pfmon.report.difference import ComparedResult, Difference, Pair
+from pfmon.report.difference import ComparedResult, Difference, Pair
 
 MISSING = "-"
 HEADINGS = ("A", "B", "B - A", "change")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.report.count_text import UNDEFINED, WIDTH, value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.session.programmed_pmu import Count, Value
+from pfmon.session.programmed_pmu import Count, Value
 
 ERROR = 10
 """Width of the error column."""

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import platform
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
 
-from pfmon.report.programming_record import programming_lines
+from pfmon.report.programming_record import ProgrammingRecord, programming_lines
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.report.programming_record import ProgrammingRecord
 
 
 def occasion() -> dict[str, str]:

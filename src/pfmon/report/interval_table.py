@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.report.count_text import value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.session.monitoring import Interval
+from pfmon.session.monitoring import Interval
 
 TIME = 16
 LEAST = 12

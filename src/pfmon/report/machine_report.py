@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from pfmon.machine.figures import figures
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.machine_figures import MachineFigures
 
 
 def machine_text(machine: MachineFigures) -> str:

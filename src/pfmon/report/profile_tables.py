@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 from pfmon.report.count_text import value_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pfmon.session.profile import ProfileRow
-    from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile import ProfileRow
+from pfmon.session.programmed_pmu import Value
 
 GAP = "  "
 NO_LINE = "[no source line]"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.derived import load_derived
+from collections.abc import Sequence
+
+from pfmon.pmu.derived import DerivedPlan, load_derived
 from pfmon.pmu.describe import programming_text
 from pfmon.pmu.model import get
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.derived import DerivedPlan
-    from pfmon.pmu.programming import Programming
-    from pfmon.session.controls import Trigger
+from pfmon.pmu.programming import Programming
+from pfmon.session.controls import Trigger
 
 
 def programmed_text(said: Sequence[str], plan: DerivedPlan, programming: Programming) -> str:

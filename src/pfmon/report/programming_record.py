@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
 from pfmon.pmu import get
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
-    from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.request import OpcodeMatch, Request
 
 LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""
@@ -42,7 +38,7 @@ class ProgrammingRecord(NamedTuple):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
-        from pfmon.session.dataframes import frame  # a run of the command makes none
+        from pfmon.session.dataframes import frame
 
         rows = [
             {"set": one["set"], "pmu": number, **monitor}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.session.profile import ProfileRow
-    from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile import ProfileRow
+from pfmon.session.programmed_pmu import Value
 
 
 class RunSnapshot(NamedTuple):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.session.run_plan import Times
+from pfmon.session.run_plan import Times
 
 
 def times_line(times: Times) -> str:

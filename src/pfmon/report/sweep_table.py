@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from pfmon.atomic_write import WholeFile
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 MISSING = "a sweep's table needs pyarrow, which is not installed: pip install 'pfmon[parquet]'"
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pfmon.program.demangle import demangled
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pfmon.program.symbols import Symbol
+from pfmon.program.symbols import Symbol
 
 LETTERS = {"function": "T", "object": "D", "label": "-"}
 """Of kinds of symbols, as nm has them."""

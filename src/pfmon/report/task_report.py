@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 
 from pfmon.report.count_text import count_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.session.followed_tasks import TaskCounts
-    from pfmon.session.thread_counts import ThreadCounts
+from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.thread_counts import ThreadCounts
 
 MAX_COMMAND_LENGTH = 100
 """Maximum characters of a printed command; JSON has the whole command."""
@@ -30,9 +26,9 @@ def task_line(task: TaskCounts) -> str:
 
 
 def counted(task: TaskCounts, style: str) -> str:
-    """What was counted of a task, or reported on it."""
+    """The counts or the report of a task."""
     if task.derived is not None:
-        from pfmon.report.derived_report import derived_text  # few runs want them
+        from pfmon.report.derived_report import derived_text
 
         return derived_text(task.derived, style)
     if task.cpi is not None:

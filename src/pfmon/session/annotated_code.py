@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
-from pfmon.session.profile import SLOT
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.engine.api import Engine
-    from pfmon.session.cpi_stack import FunctionRow
-    from pfmon.session.profile import FunctionNames
+from pfmon.engine.api import Engine
+from pfmon.session.cpi_stack import FunctionRow
+from pfmon.session.profile import SLOT, FunctionNames
 
 MAX_LISTED_INSTRUCTIONS = 8000
 """Maximum number of listed instructions of all functions."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
-from pfmon.session.profile import NO_SYMBOL
+from collections.abc import Sequence
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.session.profile import FunctionNames
+from pfmon.session.profile import NO_SYMBOL, FunctionNames
 
 MAX_CALL_ROWS = 6000
 """Maximum number of rows; above it, those with the smallest counts are merged."""

@@ -6,27 +6,22 @@ Each has an engine, a PMU and a machine.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event, Lock
+from typing import Any, NamedTuple
 
-from pfmon.light_typing import NamedTuple
+from pfmon.engine.api import Engine
 from pfmon.machine.arbiter import Arbiter
+from pfmon.machine.coupled_machines import CoupledMachines
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
+from pfmon.pmu.programming import Monitor
+from pfmon.stream.block_table import BlockTable
 from pfmon.stream.consumer import Consumer
+from pfmon.stream.ring import Ring
 from pfmon.worker import Worker
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from pfmon.engine.api import Engine
-    from pfmon.machine.coupled_machines import CoupledMachines
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.programming import Monitor
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.ring import Ring
 
 THREADS = 2
 """Hardware threads of a core (Montecito manual 2.4)."""

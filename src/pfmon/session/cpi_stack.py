@@ -6,7 +6,9 @@ Every cycle either retires an instruction or is a back-end bubble of one cause, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 from pfmon.counting.count_accumulator import CountAccumulator
 from pfmon.counting.counting_unit import stack_rate
@@ -16,20 +18,12 @@ from pfmon.counting.machine_totals import MachineTotals
 from pfmon.counting.record_counts import QueryKind
 from pfmon.counting.record_query import RecordQuery, names, query_of
 from pfmon.counting.totals import add_totals
-from pfmon.light_typing import NamedTuple
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.program.loaded_objects import shown_name
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.program.loaded_objects import LoadedObjects, shown_name
 from pfmon.session.dataframes import frame
 from pfmon.session.profile import NO_CODE, Function, FunctionNames
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.programmed_pmu import RunData
+from pfmon.session.programmed_pmu import RunData
 
 INHERENT = "inherent execution"
 
@@ -278,7 +272,7 @@ def _ratios(terms: Mapping[str, tuple[int, int]]) -> dict[str, float | None]:
 
 
 def _terms(seen: RunData, instructions: int, above: str, below: str, factor: int) -> tuple[int, int]:
-    """What a ratio is of."""
+    """Numerator and denominator of a ratio."""
 
     def totals(*signals: str) -> list[int]:
         return counted(seen, [query_of(signal, 0, False, None) for signal in signals]).totals()[:-1]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pfmon.light_typing import NamedTuple
 from pfmon.program.image import MAP_BASE
-from pfmon.program.loaded_objects import shown_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
+from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
 
 GAP = 1 << 16
 """Minimum bytes without a miss between two unnamed areas."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.request import EarRequest
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.request import Request
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.request import EarRequest, Request
 
 EVERY_MISS = {"dear": ("LAT4",), "iear": ("LAT0", "LAT4")}
 """Suffixes of the events that capture every cache miss; the first that the PMU has is used."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.counting.countable import check_countable, check_threshold, event_needs_machine
+from pfmon.engine.api import PmuEvent
 from pfmon.errors import PfmonError
 from pfmon.pmu.generic_events import generic_events
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import EventRequest, Request
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.api import PmuEvent
-    from pfmon.pmu.model import PmuModel
 
 
 def by_code(model: PmuModel, wanted: PmuEvent, machine: bool) -> PmuEvent:

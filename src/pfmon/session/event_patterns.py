@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.counting.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model import PmuModel
 
 ALL = "all"
 EXPRESSION = frozenset("[].*+?^$|(){}\\")

@@ -5,22 +5,18 @@ Every replica has the registers and obeys the rules of the hardware; all count t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pfmon.counting.capture_units import CaptureUnits
+from pfmon.counting.cycle_conditions import CycleConditions
+from pfmon.counting.tally import Tally
 from pfmon.errors import PfmonError, RuleError
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
+from pfmon.pmu.request import RangeRequest, Request
 from pfmon.session.default_captures import mixes_captures
-from pfmon.session.programmed_pmu import ProgrammedPmu
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.counting.capture_units import CaptureUnits
-    from pfmon.counting.cycle_conditions import CycleConditions
-    from pfmon.counting.tally import Tally
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.request import RangeRequest, Request
-    from pfmon.session.programmed_pmu import Count, RunData, Value
-    from pfmon.stream.block_table import BlockTable
+from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData, Value
+from pfmon.stream.block_table import BlockTable
 
 
 class EventSets:

@@ -9,25 +9,23 @@ which count live then.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
+from pfmon.counting.gate import Gate
 from pfmon.counting.live_counting import LiveCounting
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.request import EventRequest, Request
+from pfmon.session.controls import Controls, EventTrigger
 from pfmon.session.event_triggered import counts_at_the_end
 from pfmon.session.programmed_pmu import ProgrammedPmu
-from pfmon.session.timers import OneShotTimer
+from pfmon.session.timers import OneShotTimer, Timers
+from pfmon.stream.block_table import BlockTable
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.tee import Tee
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.counting.gate import Gate
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.programming import Monitor
-    from pfmon.session.controls import Controls, EventTrigger
-    from pfmon.session.timers import Timers
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.consumer import Consumer
-
     Watched = tuple[Monitor, int]
     """A monitor, and how often its event has to happen."""
 
@@ -42,7 +40,7 @@ class MachineTrigger(NamedTuple):
     stopping: Watched | None
 
     def notes(self, live: LiveCounting) -> list[str]:
-        """What there is to say of them."""
+        """Notes on the event triggers."""
         return notes(self.start, live.triggered, self.stop, live.stopped)
 
 
@@ -80,7 +78,7 @@ def _check_machine(model: PmuModel, trigger: EventTrigger, counting: ProgrammedP
 
 
 def notes(start: EventTrigger | None, started: bool, stop: EventTrigger | None, stopped: bool) -> list[str]:
-    """What there is to say of events that did not happen often enough."""
+    """Notes on trigger events that did not occur often enough."""
     if start and not started:
         return [f"--{start.option}: {start.text} was never reached, so nothing counted"]
     if stop and not stopped:
@@ -105,7 +103,7 @@ class EventGate:
 
     @property
     def consumer(self) -> Consumer:
-        """What gets the stream, and hands it on to the gate."""
+        """The consumer of the stream in front of the gate."""
         return Tee(self._live, self._gate)
 
     def _overflowed(self, _monitors: list[int], _address: int, retired: int) -> None:
@@ -121,7 +119,7 @@ class EventGate:
             self._live.freeze(True)
 
     def notes(self) -> list[str]:
-        """What there is to say of the events. Raises what went wrong while they were counted."""
+        """Notes on the trigger events. Raises the error of their counting."""
         if self._live.error:
             raise self._live.error
         waiting = [one for one, _ in self._waiting]

@@ -7,19 +7,15 @@ takes a sample, reloads the counters with a period, and re-enables the interrupt
 
 from __future__ import annotations
 
-from pfmon.counting.live_unit import Overflow
+from collections.abc import Sequence
+
+from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.counting.sampler import Sampler
 from pfmon.errors import PfmonError, refuse
 from pfmon.pmu.spr_file import NEGATIVE, SprFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.counting.live_unit import LiveUnit
-    from pfmon.counting.sampler import Sampler
-    from pfmon.session.programmed_pmu import ProgrammedPmu
-    from pfmon.session.run_plan import RunPlan
-    from pfmon.session.sampling import Period
+from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run_plan import RunPlan
+from pfmon.session.sampling import Period
 
 
 class InterruptListener:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pfmon.engine.api import FollowRules
-from pfmon.light_typing import NamedTuple
+from pfmon.engine import api
+from pfmon.engine.api import Engine, ExitReport, FollowRules
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.run_plan import event_groups
-from pfmon.session.task_run import MappedSoFar, TaskRun, TaskStart
+from pfmon.session.event_sets import EventSets
+from pfmon.session.programmed_pmu import Count
+from pfmon.session.report_collector import CollectedReport
+from pfmon.session.run_plan import RunPlan, event_groups
+from pfmon.session.sampling import Sample
+from pfmon.session.task_run import Lookers, MappedSoFar, TaskRun, TaskSeen, TaskStart
 from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any
-
-    from pfmon.engine import api
-    from pfmon.engine.api import Engine, ExitReport
     from pfmon.session.cpi_stack import CpiStack
-    from pfmon.session.event_sets import EventSets
-    from pfmon.session.programmed_pmu import Count
-    from pfmon.session.report_collector import CollectedReport
-    from pfmon.session.run_plan import RunPlan
-    from pfmon.session.sampling import Sample
-    from pfmon.session.task_run import Lookers, TaskSeen
 
     Take = Callable[[Sequence[Sample]], None]
     OnTask = Callable[[api.Task, LoadedObjects], "Taker"]
@@ -55,8 +48,8 @@ class FollowOptions(NamedTuple):
 
 
 class TaskCounts(NamedTuple):
-    """What one task came to. ``name``: 1.2 is the second child of 1, and 1.2:1 what it executed then; ``status`` is the
-    exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none). None without
+    """The result of one task. ``name``: 1.2 is the second child of 1, and 1.2:1 what it executed then; ``status`` is
+    the exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none). None without
     their options: ``samples`` (none if somebody took them), ``exact``, ``cpi``, ``derived``, ``surveyed``, as Run has
     them. ``notes``: what there is to say of its counts."""
 
@@ -130,7 +123,7 @@ def _nothing(_: object) -> None:
 
 
 class Taker(NamedTuple):
-    """What takes the samples of a task: ``take`` those of a buffer, ``ended`` how often the event happened where (None:
+    """The consumer of a task's samples: ``take`` those of a buffer, ``ended`` how often the event happened where (None:
     nobody asked), when all have come."""
 
     take: Take = _nothing
@@ -157,7 +150,7 @@ class FirstTask:
         self._taker().take(samples)
 
     def _taker(self) -> Taker:
-        """What takes its samples: which process it is, is known when it runs."""
+        """The consumer of its samples, once its process is known."""
         if self._takes is None:
             assert self._family.first_task
             self._takes = self._family.on_task(self._family.first_task, self._objects)
@@ -205,7 +198,7 @@ class FollowedTasks:
         self._first = task, ending
 
     def add_first(self, retired: int, seen: TaskSeen) -> None:
-        """What the first task came to."""
+        """The result of the first task."""
         if self._first:
             self.add(*self._first, retired, seen)
 
@@ -224,14 +217,14 @@ class FollowedTasks:
         return FirstTask(self, engine, groups)
 
     def begin(self, task: api.Task | None, mapped: MappedSoFar) -> TaskStart:
-        """What is known of a task (None: the first one) when it begins."""
+        """The start of a task (None: the first one)."""
         plan = self._plan
         if plan.begin:
             return plan.begin(task, mapped)
         return TaskStart(LoadedObjects(plan.program, mapped, plan.debug), plan.controls.triggers)
 
     def look(self, engine: Engine, groups: Sequence[EventSets], start: TaskStart, take: Take) -> TaskRun:
-        """What looks at a task."""
+        """The monitor of a task."""
         return TaskRun(self._plan, groups, self._lookers, engine, start, take)
 
     def add(self, task: api.Task, ending: ExitReport | None, retired: int, seen: TaskSeen) -> None:
@@ -257,7 +250,7 @@ class FollowedTasks:
         return [count._replace(value=value) for count, value in zip(first, values, strict=True)]
 
     def notes(self) -> list[str]:
-        """What there is to say of tasks: once what is said of all of them."""
+        """Notes on tasks; a note on all of them is given once."""
         found: dict[str, list[str]] = {}
         tasks = self.in_order()
         for task in tasks:
@@ -270,7 +263,7 @@ class FollowedTasks:
         found = [(task.command[0], task.cpi) for task in self.in_order() if task.cpi]
         if not found:
             return None
-        from pfmon.session.cpi_stack import of_all  # as above
+        from pfmon.session.cpi_stack import of_all
 
         return of_all(found)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.profile import Profile
 from pfmon.session.symbolic_ranges import numbers_of_object, resolver
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.api import Engine
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.profile import Profile
 
 
 def listed(

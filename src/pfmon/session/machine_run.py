@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pfmon.counting.counting_unit import MachineRecords
+from pfmon.counting.gate import Gate
 from pfmon.counting.tally import Tally
 from pfmon.errors import PfmonError
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.stream.block_table import InstructionSet
+from pfmon.machine.interval.cycle_listener import CycleListener
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.session.coupled_run import HardwareThread
+from pfmon.session.programmed_pmu import RunData
+from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
 from pfmon.stream.second_thread import SecondThread
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from pfmon.counting.gate import Gate
-    from pfmon.machine.interval.cycle_listener import CycleListener
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.session.coupled_run import HardwareThread
-    from pfmon.session.programmed_pmu import RunData
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.consumer import Consumer
 
 
 def machine_of(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import resource
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Timer
+from typing import TYPE_CHECKING
 
+from pfmon.counting.sample_listener import SampleListener
 from pfmon.engine import api
-from pfmon.engine.api import StartRequest
+from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
 from pfmon.errors import PfmonError
-from pfmon.light_contextlib import contextmanager, nullcontext
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.controls import Controls
-from pfmon.session.monitoring import Monitoring
-from pfmon.session.processor_times import processor_times
-from pfmon.session.run_plan import MACHINE, RunOutcome, Times, event_groups, planned_machine, planned_trigger
+from pfmon.session.monitoring import Interval, Monitoring
+from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData
+from pfmon.session.run_plan import MACHINE, RunOutcome, RunPlan, Times, event_groups, planned_machine, planned_trigger
 from pfmon.session.supported import (
     check_addresses,
     check_controls,
@@ -20,28 +26,19 @@ from pfmon.session.supported import (
     check_guest_pmu,
     check_threads,
 )
+from pfmon.session.thread_counts import ThreadCounts
 from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-
-    from pfmon.counting.sample_listener import SampleListener
-    from pfmon.engine.api import Engine, ExitReport, PerformanceData
-    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.session.followed_tasks import FollowedTasks, OnTask
-    from pfmon.session.monitoring import Interval
     from pfmon.session.observed_run import ObservedRun
     from pfmon.session.profile import Profile
-    from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData
     from pfmon.session.report_collector import CollectedReport, ReportCollector
-    from pfmon.session.run_plan import RunPlan
     from pfmon.session.run_recording import RunRecording
     from pfmon.session.sampled_run import SampledRun
     from pfmon.session.sampling import Sample
-    from pfmon.session.thread_counts import ThreadCounts
+
 
 FAILED = "failed"
 """Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
@@ -64,12 +61,12 @@ class Session:
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         if plan.sampling:
-            from pfmon.session.sampling import counters_without_a_period_are_reset  # most runs take no samples
+            from pfmon.session.sampling import counters_without_a_period_are_reset
 
             counters_without_a_period_are_reset(plan.sampling, self.sets)
         self._trigger = planned_trigger(plan)
         if self._steered or self._trigger:
-            from pfmon.session.event_triggered import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
+            from pfmon.session.event_triggered import BY_CONTROLS, BY_EVENT, check_live
 
             check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
         self._machine = planned_machine(plan) if self._wants_machine else None
@@ -129,7 +126,7 @@ class Session:
         )
 
     def _make_tasks(self) -> FollowedTasks:
-        from pfmon.session.followed_tasks import FollowedTasks  # most runs follow nothing
+        from pfmon.session.followed_tasks import FollowedTasks
         from pfmon.session.task_run import Lookers
 
         return FollowedTasks(self.plan, Lookers(self._machine, self._trigger, self._surveyed_machine, self._live))
@@ -156,7 +153,7 @@ class Session:
         self._on_notice(text)
 
     def _record(self) -> RunRecording:
-        from pfmon.session.run_recording import RunRecording  # as the machine: most runs need none
+        from pfmon.session.run_recording import RunRecording
 
         return RunRecording(self.plan.record, self._start(), self.engine)
 
@@ -236,7 +233,7 @@ class Session:
     @property
     def objects(self) -> LoadedObjects:
         """The object files of its code, including those mapped so far."""
-        from pfmon.program.loaded_objects import LoadedObjects  # only names need them
+        from pfmon.program.loaded_objects import LoadedObjects
 
         return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
 
@@ -246,7 +243,7 @@ class Session:
         self.engine.stop()
 
     def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> RunOutcome:
-        from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
+        from pfmon.session.sampled_run import SampledRun
         from pfmon.session.sampling import Sampling, SetSampling
 
         plan = self.plan
@@ -263,7 +260,7 @@ class Session:
 
     def _run_for_program(self) -> RunOutcome:
         """Run a program that uses the PMU; pfmon counts nothing."""
-        from pfmon.session.program_pmu import ProgramPmu  # few programs program it
+        from pfmon.session.program_pmu import ProgramPmu
 
         pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
         self.engine.set_monitoring(up=False, secure=True)
@@ -336,12 +333,12 @@ class Session:
     def _survey(self) -> ReportCollector | None:
         if self._surveyed_machine is None or self._tasks:  # each task has its own
             return None
-        from pfmon.session.report_collector import ReportCollector  # few runs need it
+        from pfmon.session.report_collector import ReportCollector
 
         return ReportCollector(self._surveyed_machine, self.engine, self.plan.threaded)
 
     def _observer(self) -> ObservedRun:
-        from pfmon.session.observed_run import ObservedRun  # only a report needs it
+        from pfmon.session.observed_run import ObservedRun
 
         assert self._machine
         return ObservedRun(self._machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
@@ -373,14 +370,14 @@ class Session:
         )
 
     def _profile(self, seen: RunData, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
-        from pfmon.session.profile import Profile  # only those who ask for it need it
+        from pfmon.session.profile import Profile
 
         if self.counting is None:
             return None, []
         profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
         if self.plan.annotate is None:
             return profile, []
-        from pfmon.session.listed_code import listed  # as above
+        from pfmon.session.listed_code import listed
 
         return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
 
@@ -402,8 +399,6 @@ class Session:
         if self.plan.timeout is None:
             yield
             return
-        from threading import Timer  # most runs have no limit
-
         timer = Timer(self.plan.timeout, self.stop, ("timeout",))
         timer.daemon = True
         timer.start()
@@ -418,4 +413,5 @@ def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
 
 
 def _now() -> tuple[float, float, float]:
-    return time.monotonic(), *processor_times()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return time.monotonic(), usage.ru_utime, usage.ru_stime

@@ -6,32 +6,31 @@ separately for each event set, and for the time when none counts. All counts are
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.data_range_tally import DataRangeTally
+from pfmon.counting.gate import Gate
+from pfmon.counting.tally import Tally
+from pfmon.engine.api import Engine
 from pfmon.errors import LostError
-from pfmon.light_contextlib import nullcontext
-from pfmon.session.programmed_pmu import Estimate, RunData, Value
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.session.controls import Controls
+from pfmon.session.coupled_run import HardwareThread
+from pfmon.session.event_sets import EventSets
+from pfmon.session.programmed_pmu import Count, Estimate, RunData, Value
+from pfmon.session.run_plan import ResolvedAddresses
 from pfmon.session.thread_counts import ThreadCounts
 from pfmon.session.timers import PeriodicTimer, Timers
 from pfmon.session.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from contextlib import AbstractContextManager
-
-    from pfmon.counting.counting_unit import MachineRecords
-    from pfmon.counting.gate import Gate
-    from pfmon.counting.tally import Tally
-    from pfmon.engine.api import Engine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.session.controls import Controls
-    from pfmon.session.coupled_run import HardwareThread
-    from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.programmed_pmu import Count
-    from pfmon.session.run_plan import ResolvedAddresses
+
 
 THREADS_APART = 64
 """Maximum number of threads counted separately; the last ones are counted together."""
@@ -95,7 +94,7 @@ class Monitoring:
         return self._machine or nullcontext()
 
     def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:
-        from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
+        from pfmon.session.machine_run import MachineRun
 
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
@@ -216,7 +215,7 @@ class Monitoring:
             self._report_interval(self._gate.retired)
 
     def notes(self) -> list[str]:
-        """What the user should know of the run: triggers that were never reached."""
+        """Notes on the run: triggers that were never reached."""
         return unreached(self._controls, self._gate) + (self._start.notes() if self._start else [])
 
     def _make_gate(self) -> Gate:

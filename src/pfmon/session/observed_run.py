@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pfmon.counting.tally import Tally
-from pfmon.session.cpi_stack import breakdown
+from pfmon.engine.api import Engine
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.coupled_run import HardwareThread
+from pfmon.session.cpi_stack import CpiStack, breakdown
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.programmed_pmu import RunData
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.api import Engine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.coupled_run import HardwareThread
-    from pfmon.session.cpi_stack import CpiStack
-    from pfmon.session.run_plan import RunPlan
+from pfmon.session.run_plan import RunPlan
 
 
 class ObservedRun:

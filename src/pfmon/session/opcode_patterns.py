@@ -5,8 +5,9 @@ A matcher compares bits with one pattern (Montecito manual section 3.3.6; pfmon 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pfmon.engine import api
-from pfmon.light_typing import NamedTuple
 from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.pmu.request import OpcodeMatch
 from pfmon.stream.block_table import InstructionSet

@@ -8,13 +8,10 @@ last one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.counting.countable import counts_timing_model
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.pmu.programming import Monitor
+from pfmon.pmu.programming import Monitor
 
 WIDEST_ISSUE = 6
 """Maximum number of instructions retired in a cycle, which share the cycle's increment of an event."""

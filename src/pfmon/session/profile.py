@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
-from pfmon.program.loaded_objects import shown_name
+from pfmon.program.image import Image
+from pfmon.program.inlined_code import InlinedCode
+from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
+from pfmon.program.symbols import Symbol
+from pfmon.session.event_sets import EventSets
+from pfmon.session.programmed_pmu import RunData, Value
 from pfmon.stream.block_table import InstructionSet
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
-    from typing import Any, TypeVar
+Key = TypeVar("Key")
 
-    from pfmon.program.image import Image
-    from pfmon.program.inlined_code import InlinedCode
-    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
-    from pfmon.program.symbols import Symbol
-    from pfmon.session.event_sets import EventSets
-    from pfmon.session.programmed_pmu import RunData, Value
-
-    Key = TypeVar("Key")
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"

@@ -7,13 +7,18 @@ notified of overflows at their instruction. The program itself is stopped for th
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from pfmon.counting.countable import has_kernel_time
 from pfmon.counting.counting_unit import CountingUnit
 from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.engine.api import Engine, PmuEvent
 from pfmon.errors import BadValueError, PfmonError
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import read_counters
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import nothing_is_lost
@@ -21,15 +26,9 @@ from pfmon.session.poll_interval import FURTHEST, PollInterval
 from pfmon.session.trigger_gate import gate
 from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from contextlib import AbstractContextManager
-
-    from pfmon.engine.api import Engine, PmuEvent
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.model import PmuModel
     from pfmon.session.machine_run import MachineRun
+
 
 EVENT_SETS = 2
 """Event sets of machine records: counted, and not counted."""
@@ -72,7 +71,7 @@ class ProgramPmu:
         self.consumer: Consumer = self._machine.feed(self._gate) if self._machine else self._gate
 
     def _make_machine(self, figures: MachineFigures) -> MachineRun:
-        from pfmon.session.machine_run import MachineRun  # exact events alone need none
+        from pfmon.session.machine_run import MachineRun
 
         return MachineRun(figures, self._engine.table, event_sets=EVENT_SETS, threaded=False)
 
@@ -173,14 +172,14 @@ class ProgramPmu:
     def named(self, event: PmuEvent) -> PmuEvent:
         """Return the PMU's event for a code or a generic name. PfmonError: there is no such event, or it cannot be
         counted."""
-        from pfmon.session.event_codes import by_code  # only who counts events by their codes
+        from pfmon.session.event_codes import by_code
 
         return by_code(self._model, event, self._machine is not None)
 
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
         """Return the register values that count events, and their counters, in order. PfmonError: they cannot count
         together."""
-        from pfmon.session.event_codes import assigned  # as above
+        from pfmon.session.event_codes import assigned
 
         return assigned(self._model, events)
 

@@ -4,18 +4,23 @@ and memory areas in which loads missed. All of it is exact: nothing is sampled.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pfmon.counting.call_tree import CallTree
 from pfmon.counting.counting_unit import stack_rate
 from pfmon.counting.data_misses import DataMisses
 from pfmon.counting.increments import Increments
 from pfmon.counting.record_counts import RecordCounts
 from pfmon.counting.tally import Tally
-from pfmon.light_typing import NamedTuple
+from pfmon.engine.api import Engine
 from pfmon.machine.catalog import IN_ORDER
-from pfmon.session.annotated_code import places
-from pfmon.session.call_rows import call_rows
-from pfmon.session.cpi_stack import NOTHING, breakdown, counted, part_queries
-from pfmon.session.data_areas import areas
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.annotated_code import AnnotatedCode, places
+from pfmon.session.call_rows import CallRow, call_rows
+from pfmon.session.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
+from pfmon.session.data_areas import Area, areas
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.profile import FunctionNames
@@ -23,18 +28,6 @@ from pfmon.session.programmed_pmu import RunData
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.api import Engine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.annotated_code import AnnotatedCode
-    from pfmon.session.call_rows import CallRow
-    from pfmon.session.cpi_stack import CpiStack
-    from pfmon.session.data_areas import Area
 
 
 class DataView(NamedTuple):

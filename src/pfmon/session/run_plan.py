@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.light_typing import NamedTuple
-from pfmon.program.image import NO_DIRECTORIES
-from pfmon.session.controls import Controls
+from pfmon.engine.api import ExitReport, Task
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.request import RangeRequest, Request
+from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.session.controls import Controls, Trigger
+from pfmon.session.coupled_run import HardwareThread
+from pfmon.session.cpi_stack import CpiStack
 from pfmon.session.event_sets import EventSets
+from pfmon.session.profile import Profile
+from pfmon.session.programmed_pmu import Count
+from pfmon.session.sampling import Sampling
 from pfmon.session.supported import check_machine_counts
+from pfmon.session.thread_counts import ThreadCounts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.engine.api import ExitReport, Task
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.request import RangeRequest, Request
-    from pfmon.program.image import DebugDirectories, Program
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.session.controls import Trigger
-    from pfmon.session.coupled_run import HardwareThread
-    from pfmon.session.cpi_stack import CpiStack
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.followed_tasks import FollowOptions, TaskCounts
-    from pfmon.session.profile import Profile
-    from pfmon.session.programmed_pmu import Count
     from pfmon.session.report_collector import CollectedReport
-    from pfmon.session.sampling import Sampling
     from pfmon.session.task_run import TaskStart
-    from pfmon.session.thread_counts import ThreadCounts
 
 
 MACHINE, EXACT = "machine", "exact"
@@ -134,7 +130,7 @@ def event_groups(plan: RunPlan) -> list[EventSets]:
 def planned_machine(plan: RunPlan) -> MachineFigures:
     """Return the machine's figures. PfmonError: it does not support the controls."""
     from pfmon.machine.catalog import default_machine
-    from pfmon.machine.prebuilt_configs import load  # exact events alone do not need it
+    from pfmon.machine.prebuilt_configs import load
 
     check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.requests[0].ia32_program))
@@ -144,7 +140,7 @@ def planned_trigger(plan: RunPlan) -> MachineTrigger | None:
     """The events that start and stop counting, if the machine decides when one happens."""
     if not plan.controls.of_events:
         return None
-    from pfmon.session.event_trigger import machine_trigger  # most runs have none
+    from pfmon.session.event_trigger import machine_trigger
 
     return machine_trigger(plan.model, plan.controls)
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from pfmon.atomic_write import WholeFile
+from pfmon.engine.api import Engine, ExitReport, StartRequest
 from pfmon.errors import LostError, PfmonError, reason
-from pfmon.program.mapped_files import contents, digest
+from pfmon.program.image import Image
+from pfmon.program.mapped_files import MappedFile, contents, digest
 from pfmon.session.monitoring import nothing_is_lost
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.recording_file import RecordingWriter
 from pfmon.stream.stream_codec import Encoder
 from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from pfmon.engine.api import Engine, ExitReport, StartRequest
-    from pfmon.program.image import Image
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.consumer import Consumer
 
 
 class RunRecording:

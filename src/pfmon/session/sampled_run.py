@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pfmon.counting.call_stack import CallStack
+from pfmon.counting.gate import Gate
 from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit
 from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.counting.sampler import Sampler
-from pfmon.light_typing import NamedTuple
+from pfmon.engine.api import Engine
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.pmu.model import PmuModel
 from pfmon.program.mapped_files import in_one_place
-from pfmon.session.event_triggered import listener
+from pfmon.session.controls import Controls
+from pfmon.session.coupled_run import HardwareThread
+from pfmon.session.event_trigger import MachineTrigger
+from pfmon.session.event_triggered import InterruptListener, SamplingListener, listener
 from pfmon.session.monitoring import nothing_is_lost, scaled, set_ranges
-from pfmon.session.programmed_pmu import Estimate, RunData
-from pfmon.session.sampling import Sample
+from pfmon.session.programmed_pmu import Count, Estimate, ProgrammedPmu, RunData
+from pfmon.session.run_plan import ResolvedAddresses
+from pfmon.session.sampling import Period, Sample, Sampling, SetSampling
 from pfmon.session.timers import PeriodicTimer, Timers
 from pfmon.session.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any
-
-    from pfmon.counting.gate import Gate
-    from pfmon.engine.api import Engine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.model import PmuModel
-    from pfmon.session.controls import Controls
-    from pfmon.session.coupled_run import HardwareThread
-    from pfmon.session.event_trigger import MachineTrigger
-    from pfmon.session.event_triggered import InterruptListener, SamplingListener
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.programmed_pmu import Count, ProgrammedPmu
-    from pfmon.session.run_plan import ResolvedAddresses
-    from pfmon.session.sampling import Period, Sampling, SetSampling
 
 
 NOBODY = (0, 0)
@@ -141,7 +134,7 @@ class SampledRun:
         self.consumer: Consumer = self._feed()
 
     def _make_machine(self, figures: MachineFigures, sets: Sequence[ProgrammedPmu]) -> MachineRun:
-        from pfmon.session.machine_run import MachineRun  # exact events do not need it
+        from pfmon.session.machine_run import MachineRun
 
         ranges = sets[0].unit.data_ranges or ()
         return MachineRun(
@@ -298,7 +291,7 @@ class SampledRun:
 
     @property
     def totals(self) -> list[int]:
-        """What each monitor has counted, set by set."""
+        """The counts of all monitors, set by set."""
         return [value for one in self._sets for value in one.values()]
 
     def notes(self) -> list[str]:

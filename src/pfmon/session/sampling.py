@@ -6,15 +6,14 @@ the overflow, stores a sample (counting/sample_buffer.pyx), and loads the next p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 from pfmon.errors import BadValueError
-from pfmon.light_typing import NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from pfmon.session.programmed_pmu import ProgrammedPmu
+
 
 ENTRIES = 2048
 """Default number of samples in a buffer."""

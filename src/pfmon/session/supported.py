@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
-from pfmon.light_typing import NamedTuple
-from pfmon.pmu.model import OF_ARCHITECTURE
-from pfmon.pmu.request import PLM_KERNEL, PLM_USER
+from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
+from pfmon.pmu.request import PLM_KERNEL, PLM_USER, Request
+from pfmon.session.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles
 from pfmon.stream.block_table import InstructionSet
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.api import Engine
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.request import Request
-    from pfmon.session.controls import Controls
 
 
 class Processors(NamedTuple):

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, UnknownObjectError
-from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import CLONE, demangled, plain_name
-from pfmon.program.line_tables import BUNDLE, IN_BUNDLES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.program.image import Image
-    from pfmon.program.line_tables import LineTables
-    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
-    from pfmon.program.symbols import Symbol, SymbolTable
+from pfmon.program.image import Image
+from pfmon.program.line_tables import BUNDLE, IN_BUNDLES, LineTables
+from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
+from pfmon.program.symbols import Symbol, SymbolTable
 
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 """Matches source lines."""

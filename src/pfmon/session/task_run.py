@@ -1,40 +1,39 @@
-"""What looks at one program in one process that is followed: counters, samples, a report; and what that comes to."""
+"""The monitor of one program in one followed process: counters, samples, a report; and its result."""
 
 from __future__ import annotations
 
-from pfmon.light_contextlib import ExitStack, contextmanager
-from pfmon.light_typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from pfmon.engine.api import Engine
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.program.mapped_files import MappedFile
+from pfmon.session.controls import Trigger
+from pfmon.session.cpi_stack import CpiStack
+from pfmon.session.event_sets import EventSets
+from pfmon.session.event_trigger import MachineTrigger
 from pfmon.session.monitoring import Monitoring
+from pfmon.session.programmed_pmu import Count
+from pfmon.session.run_plan import RunPlan
 from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pfmon.engine.api import Engine
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.session.controls import Trigger
-    from pfmon.session.cpi_stack import CpiStack
-    from pfmon.session.event_sets import EventSets
-    from pfmon.session.event_trigger import MachineTrigger
-    from pfmon.session.programmed_pmu import Count
     from pfmon.session.report_collector import CollectedReport
-    from pfmon.session.run_plan import RunPlan
     from pfmon.session.sampled_run import SampledRun
     from pfmon.session.sampling import Sample
 
 
 class TaskStart(NamedTuple):
-    """What is known of a task when it begins: the files that its code is from, and its triggers."""
+    """The start of a task: the files that its code is from, and its triggers."""
 
     objects: LoadedObjects
     triggers: Sequence[Trigger]
 
 
 class Lookers(NamedTuple):
-    """What a plan wants to look at each task: the machine that it runs on, if that is wanted, with the events of the
+    """The monitoring of each task by a plan: the machine that it runs on, if that is wanted, with the events of the
     machine that start and stop counting; the one of a survey; whether counters count live."""
 
     machine: MachineFigures | None
@@ -44,7 +43,7 @@ class Lookers(NamedTuple):
 
 
 class TaskSeen(NamedTuple):
-    """What a task came to; ``totals``: what each monitor counted."""
+    """The result of a task; ``totals``: the counts of its monitors."""
 
     counts: Sequence[Count] = ()
     totals: Sequence[int] = ()
@@ -95,13 +94,13 @@ class TaskRun:
                 groups, plan.controls, engine, scale, machine=machine, threaded=plan.threaded
             )
         elif lookers.machine:
-            from pfmon.session.observed_run import ObservedRun  # only a report needs it
+            from pfmon.session.observed_run import ObservedRun
 
             self._observer = ObservedRun(lookers.machine, engine, plan.threaded)
         looking = self.data or self._observer
         self.consumer: Consumer = looking.consumer if looking else Consumer()
         if lookers.surveyed:
-            from pfmon.session.report_collector import ReportCollector  # as above
+            from pfmon.session.report_collector import ReportCollector
 
             self._survey = ReportCollector(lookers.surveyed, engine, plan.threaded)
             self.consumer = self._survey.beside(self.consumer)
@@ -113,7 +112,7 @@ class TaskRun:
         lookers: Lookers,
         on_samples: Callable[[Sequence[Sample]], None],
     ) -> SampledRun:
-        from pfmon.session.sampled_run import SampledRun  # as above
+        from pfmon.session.sampled_run import SampledRun
         from pfmon.session.sampling import Sampling, SetSampling
 
         plan = self._plan

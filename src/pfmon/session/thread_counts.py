@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from pfmon.session.programmed_pmu import Count
+from pfmon.session.programmed_pmu import Count
 
 
 class ThreadCounts(NamedTuple):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.counting.gate import Gate
+from pfmon.pmu.model import PmuModel
+from pfmon.session.controls import Controls, Trigger
+from pfmon.session.timers import Timers
+from pfmon.stream.block_table import BlockTable
+from pfmon.stream.consumer import Consumer, EventSetConsumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.pmu.model import PmuModel
-    from pfmon.session.controls import Controls, Trigger
     from pfmon.session.event_trigger import EventGate
-    from pfmon.session.timers import Timers
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.consumer import Consumer, EventSetConsumer
+
 
 CODE_GROUP, DATA_GROUP = 0, 1
 
@@ -58,11 +59,11 @@ def move(gate: Gate, triggers: Sequence[Trigger]) -> None:
 def event_start(
     controls: Controls, model: PmuModel, table: BlockTable, traced: bool, gate: Gate | None, timers: Timers
 ) -> EventGate | None:
-    """What opens the gate when the trigger event has happened often enough, and closes it by the event that stops
+    """The event gate: it opens when the trigger event has occurred often enough, and closes by the event that stops
     counting; None: no event does."""
     if not controls.of_events or gate is None:
         return None
-    from pfmon.session.event_trigger import EventGate  # most runs have none
+    from pfmon.session.event_trigger import EventGate
 
     return EventGate(model, controls, table, traced, gate, timers)
 

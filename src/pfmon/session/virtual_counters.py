@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.pmu.programming import Monitor, Programming
-    from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.register_file import RegisterFile
 
 
 class VirtualCounters:

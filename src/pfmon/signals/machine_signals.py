@@ -25,16 +25,15 @@ never       why it cannot happen in this machine or in a user program
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from os.path import dirname, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import fields, lines
 from pfmon.lazy_map import LazyMap
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NAMED = {"cycle": ("CORE", "RETIRING", "CLOCK"), "qualified": ("CORE",)}
 """Terms that are not names of records, by kind."""
@@ -118,8 +117,6 @@ def _matching(term: str, names: Mapping[str, int]) -> list[int]:
         return [names[term]] if term in names else []
     if term.endswith("*") and term[:-1].replace("_", "").isalnum():
         return [number for name, number in names.items() if name.startswith(term[:-1])]
-    from fnmatch import fnmatchcase  # takes long to load
-
     return [number for name, number in names.items() if fnmatchcase(name, term)]
 
 
@@ -136,8 +133,6 @@ def counts_all_cycles(signal: str) -> bool:
 
 def level_function(term: str) -> LevelFunction:
     """Parse a term of kind level. ValueError: malformed."""
-    import re  # takes long to load
-
     match = re.fullmatch(LEVEL, term)
     if match is None:
         raise ValueError(f"{term}: NAME:HIGH-LOW, NAME:full or NAME:FROM+ is wanted")
@@ -149,8 +144,6 @@ def level_function(term: str) -> LevelFunction:
 
 def per_cycle(term: str) -> tuple[str, int, int]:
     """Parse a term of kind per_cycle: signal, upper and lower bit. ValueError: malformed."""
-    import re
-
     match = re.fullmatch(PER_CYCLE, term)
     if match is None:
         raise ValueError(f"{term}: SIGNAL:HIGH-LOW is wanted")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 from os.path import dirname, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.light_typing import NamedTuple
 
 
 class Signal(NamedTuple):

@@ -22,11 +22,11 @@ A number before the increment multiplies it.
 
 from __future__ import annotations
 
+from functools import cache
 from os.path import dirname, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.light_functools import cache
-from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64_kinds import Ia64Kind
 from pfmon.stream.instruction_kinds import Kind
 from pfmon.stream.marks import Mark

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
+
 from pfmon.stream.stream_words import Mark
 
 __all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]

@@ -12,19 +12,15 @@ import json
 import os
 import struct
 import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from io import BufferedReader
 from queue import Queue
+from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 from pfmon.worker import Worker
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from io import BufferedReader
-    from typing import Any, BinaryIO
 
 MAGIC = b"pfmonrec"
 VERSION = 2

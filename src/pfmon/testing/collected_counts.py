@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import from_object
+from pfmon.library.baseline import Baseline, from_object
 from pfmon.library.tolerances import tolerances
 from pfmon.testing.counted_events import names_of
 from pfmon.testing.plugin import BASELINES
 from pfmon.testing.verdicts import Baselines, CountedTest, Verdict
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.library.baseline import Baseline
 
 PROPERTY = "pfmon"
 """The user property of a report that holds counts."""

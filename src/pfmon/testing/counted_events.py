@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.counting.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.session.supported import PROCESSORS
 from pfmon.stream.block_table import InstructionSet
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WANTED = ("INSTRUCTIONS_RETIRED", "LLC_MISSES", "BRANCH_MISSES_RETIRED")
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pfmon
+from pfmon.library.run_result import Run
 from pfmon.testing.fixed_folders import folder_for
 from pfmon.testing.markers import START, STOP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from pfmon.library.run_result import Run
 
 NEUTRAL = {"xdist": "-n0", "_cov": "--no-cov", "benchmark": "--benchmark-disable"}
 """Plugins that would start processes, trace, or repeat the test, and the options that disable them."""

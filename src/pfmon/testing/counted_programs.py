@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any, Self
 
 import pytest
 
@@ -12,16 +14,10 @@ from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of, without_folder
 from pfmon.library.command_program import find_program
 from pfmon.library.keywords import options_of
+from pfmon.library.run_api import Command
+from pfmon.library.run_result import Run
+from pfmon.testing.collected_counts import CollectedCounts
 from pfmon.testing.verdicts import CountedTest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Self
-
-    from pfmon.library.run_api import Command
-    from pfmon.library.run_result import Run
-    from pfmon.testing.collected_counts import CollectedCounts
 
 
 class Programs:

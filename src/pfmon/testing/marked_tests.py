@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -12,17 +14,11 @@ from pfmon.engine import api
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of
 from pfmon.library.run_options import Options
+from pfmon.library.run_result import Run
 from pfmon.stream.block_table import InstructionSet
 from pfmon.testing.collected_counts import CollectedCounts
 from pfmon.testing.counted_process import run_test
 from pfmon.testing.verdicts import CountedTest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from pfmon.library.run_result import Run
 
 MARK = "pfmon"
 KEYWORDS = {"events", "tolerance"}

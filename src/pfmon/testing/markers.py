@@ -11,12 +11,9 @@ import gc
 import inspect
 import mmap
 import os
+from collections.abc import Callable
 from functools import wraps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from typing import Any
 
 START = 0x7D00_0000_0000
 """An address at which neither qemu nor the kernel maps anything by default."""

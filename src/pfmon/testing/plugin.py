@@ -6,12 +6,13 @@ pytest loads this module in every run; the implementation is imported on use.
 from __future__ import annotations
 
 from argparse import SUPPRESS
+from typing import TYPE_CHECKING
 
 import pytest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.testing.counted_programs import Programs
+
 
 BASELINES = "pfmon-baseline.json"
 MARK = (

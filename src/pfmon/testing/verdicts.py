@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from pfmon.atomic_write import write_whole
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import differences, from_object
+from pfmon.library.baseline import Baseline, differences, from_object
 from pfmon.library.tolerances import tolerances
-from pfmon.light_typing import NamedTuple
 from pfmon.report.baseline_table import compare, table
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from pfmon.library.baseline import Baseline
 
 
 class CountedTest(NamedTuple):

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
-from pfmon.program.loaded_objects import place_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.memory.address_space import AddressSpace
-    from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
+from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 
 def describe(objects: LoadedObjects, memory: AddressSpace, ip: int) -> str:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from pfmon.engine.ia64.code_location import bundle_text
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.mappings import rights_text
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
-from pfmon.program.loaded_objects import place_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pfmon.engine.ia64.core.processor import Processor
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 APPLICATION_REGISTERS = ("rsc", "bsp", "bspstore", "rnat", "ccv", "unat", "fpsr", "pfs", "lc", "ec")
 STATIC = 32

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from pfmon.engine.api import Capabilities, ExitReport
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, ProgramPmu, Task, TaskReader
 from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.linux.engine_interface import Death
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
-from pfmon.light_contextlib import ExitStack
-from pfmon.stream.block_table import InstructionSet
+from pfmon.engine.ia64.linux.engine_interface import Death, End
+from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.block_table import BlockTable, InstructionSet
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.stream_words import Mark
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.api import PerformanceData, ProgramPmu, Task, TaskReader
-    from pfmon.engine.ia64.linux.engine_interface import End
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.memory.address_space import AddressSpace
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.block_table import BlockTable
 
 
 class Execution:
@@ -142,7 +135,7 @@ class Execution:
         if not isinstance(end, Death):
             return ExitReport(end.status)
         from pfmon.engine.ia64.code_location import describe
-        from pfmon.engine.ia64.crash_report import report  # only a program that dies needs symbols and a disassembler
+        from pfmon.engine.ia64.crash_report import report
         from pfmon.program.loaded_objects import LoadedObjects
 
         objects = LoadedObjects(self.program, lambda: self.mapped)
@@ -152,7 +145,7 @@ class Execution:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
-        from pfmon.engine.ia64.encodings.code_listing import listing  # as above
+        from pfmon.engine.ia64.encodings.code_listing import listing
         from pfmon.program.loaded_objects import LoadedObjects
 
         objects = LoadedObjects(self.program, lambda: self.mapped)

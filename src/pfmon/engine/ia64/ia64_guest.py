@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from _thread import get_ident
+from collections.abc import Callable, Sequence
+from typing import Self
 
-from pfmon.engine.api import Capabilities
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD
+from pfmon.engine.api import Capabilities, ExitReport, FollowRules, PerformanceData, ProgramPmu, StartRequest
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
 from pfmon.engine.ia64.execution import Execution
-from pfmon.engine.ia64.linux.engine_interface import Death
+from pfmon.engine.ia64.linux.engine_interface import Death, End
 from pfmon.engine.ia64.linux.host_files import allow_open_files
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.scheduler import Deadlock
@@ -16,22 +19,11 @@ from pfmon.engine.ia64.linux.syscall_errors import Interrupted
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.engine.ia64.task_following import TaskFollowing
 from pfmon.errors import LostError
-from pfmon.stream.block_table import InstructionSet
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.stream_words import Mark
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
-
-    from pfmon.engine.api import ExitReport, FollowRules, PerformanceData, ProgramPmu, StartRequest
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.engine.ia64.core.processor import Processor
-    from pfmon.engine.ia64.linux.engine_interface import End
-    from pfmon.program.image import Program
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.block_table import BlockTable
-    from pfmon.stream.consumer import Consumer
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from pfmon.engine.api import Task
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.api import ExitReport, FollowRules
-    from pfmon.engine.ia64.execution import Execution
-    from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.api import ExitReport, FollowRules, Task
+from pfmon.engine.ia64.execution import Execution
+from pfmon.engine.ia64.linux.process import Process
 
 
 class TaskFollowing:

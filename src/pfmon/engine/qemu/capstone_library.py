@@ -9,7 +9,7 @@ from pfmon.errors import PfmonError
 
 def capstone_library() -> str:
     """The path of the library in capstone's package. PfmonError: it is not installed."""
-    from importlib.util import find_spec  # finds the package without loading it, which takes long
+    from importlib.util import find_spec
 
     found = find_spec("capstone")
     for directory in (found.submodule_search_locations or ()) if found else ():

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from capstone import Cs
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.qemu.qemu_targets import QemuTarget
-    from pfmon.stream.block_table import BlockTable
+from pfmon.engine.qemu.qemu_targets import QemuTarget
+from pfmon.stream.block_table import BlockTable
 
 
 def listing(table: BlockTable, target: QemuTarget, first: int, beyond: int) -> list[tuple[int, str]]:

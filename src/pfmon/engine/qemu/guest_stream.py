@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
 from pfmon.engine.api import ExitReport
+from pfmon.engine.qemu.block_describer import Describer
 from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.plugin_reader import PluginReader
 from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES, TARGETS
-from pfmon.stream.block_table import BlockTable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.qemu.block_describer import Describer
-    from pfmon.stream.block_table import InstructionSet
+from pfmon.stream.block_table import BlockTable, InstructionSet
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""

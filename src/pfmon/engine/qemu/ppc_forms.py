@@ -21,11 +21,9 @@ Writes of RA by update forms are left out: the value comes from RA, not from mem
 
 from __future__ import annotations
 
-from pfmon.engine.qemu.ppc_operands import Use
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from pfmon.engine.qemu.ppc_operands import Use
 
 EXTENSIONS = {
     4: (0, 0x3F),

@@ -13,13 +13,9 @@ from functools import cache
 
 from pfmon.engine.qemu.ppc_describer import PpcDescriber, PpcRule
 from pfmon.engine.qemu.ppc_forms import EXTENSIONS, forms
-from pfmon.stream.block_table import AccessKind, BranchKind
+from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
 from pfmon.stream.instruction_kinds import Kind
 from pfmon.stream.ppc_kinds import PpcKind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.stream.block_table import BlockTable
 
 DESCRIBER = PpcDescriber
 

@@ -6,10 +6,7 @@ import os
 
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.stream.block_table import InstructionSet
+from pfmon.stream.block_table import InstructionSet
 
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
@@ -40,7 +37,7 @@ def emulator(instruction_set: InstructionSet) -> str:
 
 def version(instruction_set: InstructionSet) -> str:
     """The emulator's name and version, such as "qemu-x86_64 version 7.2.22"; empty where there is none."""
-    from subprocess import DEVNULL, run  # only who asks waits for it
+    from subprocess import DEVNULL, run
 
     path = find(instruction_set)
     if path is None:
@@ -52,7 +49,7 @@ def version(instruction_set: InstructionSet) -> str:
 
 def check_cpu(path: str, cpu: str) -> None:
     """PfmonError: the emulator has no such processor model. Features may follow it, after commas."""
-    from subprocess import DEVNULL, run  # as above
+    from subprocess import DEVNULL, run
 
     asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
     model = cpu.partition(",")[0]

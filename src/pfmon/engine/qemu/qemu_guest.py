@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from threading import Thread, Timer
+from typing import TYPE_CHECKING, Self
 
-from pfmon.engine.api import Capabilities, ExitReport, instruction_set_in
+from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, StartRequest, instruction_set_in
+from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
-from pfmon.engine.qemu.process import GuestProcess
 from pfmon.engine.qemu.qemu_binary import VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError, PfmonError
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
-    from pfmon.engine.api import PerformanceData, StartRequest
     from pfmon.engine.qemu.qemu_tasks import QemuTasks
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.consumer import Consumer
+
 
 FOLLOWED = 2
 """The executed program is followed (follow.h, enum executing)."""
@@ -59,7 +57,7 @@ class QemuGuest:
         self._killer: Timer | None = None
 
     def _make_tasks(self) -> QemuTasks:
-        from pfmon.engine.qemu.qemu_tasks import QemuTasks  # most runs follow nothing
+        from pfmon.engine.qemu.qemu_tasks import QemuTasks
 
         wanted = self._wanted
         assert wanted.follow
@@ -216,7 +214,7 @@ class QemuGuest:
         """The message about a program that continues uncounted, outside of qemu."""
         if self._wanted.follow is None:
             return "the program executed another one, which was not counted"
-        from pfmon.engine.qemu.qemu_task import native  # as above
+        from pfmon.engine.qemu.qemu_task import native
 
         return native("the program", self._reader, self._wanted.follow.execs)
 
@@ -224,7 +222,7 @@ class QemuGuest:
         """``0x401136 (main+0x10)``; empty where it is unknown: totals have no order of blocks."""
         if not self._reader.ip:
             return ""
-        from pfmon.program.loaded_objects import LoadedObjects, place_of  # only a program that dies needs symbols
+        from pfmon.program.loaded_objects import LoadedObjects, place_of
 
         place = place_of(LoadedObjects(self._wanted.program, lambda: self.mapped), self.ip)
         return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
@@ -251,7 +249,7 @@ class QemuGuest:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the executed instructions in a range of code."""
-        from pfmon.engine.qemu.capstone_listing import listing  # capstone's package takes long to load
+        from pfmon.engine.qemu.capstone_listing import listing
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
+
 from pfmon.stream.block_table import InstructionSet
 
 X86, PPC = 3, 4

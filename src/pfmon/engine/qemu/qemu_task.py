@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Callable, Sequence
 from threading import Thread
+from typing import TYPE_CHECKING, Protocol
 
-from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine import api
+from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, TaskReader
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
+from pfmon.engine.qemu.plugin_reader import PluginReader
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.consumer import Consumer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Protocol
-
-    from pfmon.engine import api
-    from pfmon.engine.api import PerformanceData, TaskReader
-    from pfmon.engine.qemu.plugin_reader import PluginReader
-    from pfmon.program.mapped_files import MappedFile
-    from pfmon.stream.block_table import BlockTable, InstructionSet
-    from pfmon.stream.consumer import Consumer
 
     class TaskFamily(Protocol):
         """The tasks of a run."""
@@ -94,7 +91,7 @@ class RunningTask:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the executed instructions in a range of code."""
-        from pfmon.engine.qemu.capstone_listing import listing  # as for the first process
+        from pfmon.engine.qemu.capstone_listing import listing
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 

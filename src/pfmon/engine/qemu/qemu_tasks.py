@@ -13,21 +13,17 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
+from typing import NamedTuple
 
 from pfmon.engine import api
+from pfmon.engine.api import ExitReport, FollowRules
+from pfmon.engine.qemu.plugin_reader import PluginReader
 from pfmon.engine.qemu.qemu_task import RunningTask
 from pfmon.errors import LostError
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.api import ExitReport, FollowRules
-    from pfmon.engine.qemu.plugin_reader import PluginReader
-    from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream.block_table import BlockTable, InstructionSet
 
 QUESTION = struct.Struct("=III")
 """Kind, task and number of a child (follow.c)."""

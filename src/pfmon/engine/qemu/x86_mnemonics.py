@@ -12,12 +12,8 @@ import re
 from functools import cache
 
 from pfmon.engine.qemu.block_describer import MnemonicRule, X86Describer
-from pfmon.stream.block_table import AccessKind, BranchKind
+from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
 from pfmon.stream.instruction_kinds import Kind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.stream.block_table import BlockTable
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from pfmon.engine import api
-from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
 from pfmon.errors import PfmonError
 from pfmon.program import image
+from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile, digest
 from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingReader
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingPiece, RecordingReader
 from pfmon.stream.stream_codec import Decoder, enter_blocks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from pfmon.engine.api import PerformanceData
-    from pfmon.program.image import Program
     from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.stream.consumer import Consumer
-    from pfmon.stream.recording_file import RecordingPiece
 
 
 class ReplayEngine:
@@ -139,7 +136,7 @@ class ReplayEngine:
         """Address | slot and text of every instruction in a range of code: from the program's file, or, where
         instructions differ in length, from the executed blocks."""
         if self.instruction_set not in api.INSTRUCTIONS:
-            from pfmon.engine.qemu.capstone_listing import listing  # capstone's package takes long to load
+            from pfmon.engine.qemu.capstone_listing import listing
             from pfmon.engine.qemu.qemu_targets import TARGETS
 
             return listing(self.table, TARGETS[self.instruction_set], first, beyond)
@@ -148,7 +145,7 @@ class ReplayEngine:
 
     def _objects(self) -> LoadedObjects:
         """The program's files, with symbols and code."""
-        from pfmon.program.loaded_objects import LoadedObjects  # only listings need them
+        from pfmon.program.loaded_objects import LoadedObjects
 
         return LoadedObjects(self.program(), lambda: self.mapped)
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any, Self
 
 from pfmon.errors import PfmonError
-from pfmon.library.sweep.sweep_cell import execute_order
-from pfmon.library.sweep.worker_pool import TRIES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Self
-
-    from pfmon.library.sweep.sweep_cell import Answer
-    from pfmon.library.sweep.worker_pool import SweepTask
+from pfmon.library.sweep.sweep_cell import Answer, execute_order
+from pfmon.library.sweep.worker_pool import TRIES, SweepTask
 
 MAX_CONNECT_SECONDS = 10
 """Timeout in seconds for the scheduler's answer."""

@@ -7,6 +7,7 @@ import hashlib
 import os
 import resource
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,9 @@ from pfmon.errors import PfmonError
 from pfmon.library.keywords import options_of
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_api import record
+from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.library.run_result import Run
 
 Order = dict[str, Any]
 Answer = dict[str, Any]
@@ -78,7 +74,7 @@ def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
     """Replay one recording, or two on one core, in one thread: there are as many workers as processors."""
     options = options_of(words, replay=paths[0])
     if len(paths) > 1:
-        from pfmon.library.coupled_programs import PreparedCore  # few sweeps are of pairs
+        from pfmon.library.coupled_programs import PreparedCore
 
         return PreparedCore(options, [[], []], replays=paths).run().threads
     options.one_thread = True

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from pfmon.bounded_files import read_bounded
 from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names, reason
 from pfmon.library.command_program import find_program
-from pfmon.light_typing import NamedTuple
 from pfmon.machine.machine_config import COMMAND_LINE, load
+from pfmon.machine.machine_figures import MachineFigures, Value
 from pfmon.pmu import get
 from pfmon.session.event_patterns import expand
 from pfmon.session.supported import check_fits
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from pfmon.machine.machine_figures import MachineFigures, Value
 
 OF_RUNS = ("sysroot", "environment", "seed", "quantum", "schedule_seed")
 """Options of a run that a program may have, with Python's values."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.library.sweep.dask_pool import DaskPool
+from pfmon.library.sweep.sweep_cell import Answer
+from pfmon.library.sweep.sweep_plan import Cell, Sweep
+from pfmon.library.sweep.sweep_store import Store
 from pfmon.library.sweep.worker_pool import Pool, SweepTask
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.library.sweep.dask_pool import DaskPool
-    from pfmon.library.sweep.sweep_cell import Answer
-    from pfmon.library.sweep.sweep_plan import Cell, Sweep
-    from pfmon.library.sweep.sweep_store import Store
 
 
 class SweepProgress(NamedTuple):

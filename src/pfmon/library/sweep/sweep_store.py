@@ -7,19 +7,14 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any, Self
 
 from pfmon.atomic_write import write_whole
 from pfmon.errors import PfmonError, reason
 from pfmon.library.command_program import find_program
-from pfmon.library.sweep.sweep_cell import digest_of
+from pfmon.library.sweep.sweep_cell import Answer, Order, digest_of
+from pfmon.library.sweep.sweep_plan import Cell, SweepProgram
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from pfmon.library.sweep.sweep_cell import Answer, Order
-    from pfmon.library.sweep.sweep_plan import Cell, SweepProgram
 
 
 class Store:

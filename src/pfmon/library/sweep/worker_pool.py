@@ -8,15 +8,10 @@ import selectors
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Self
 
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Self
-
-    from pfmon.library.sweep.sweep_cell import Answer, Order
+from pfmon.library.sweep.sweep_cell import Answer, Order
 
 TRIES = 3
 """Maximum number of workers that may die of one order."""

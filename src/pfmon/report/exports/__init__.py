@@ -9,11 +9,8 @@ from pfmon.report.exports.firefox import Firefox
 from pfmon.report.exports.parquet import Parquet
 from pfmon.report.exports.perf_script import PerfScript
 from pfmon.report.exports.pprof import Pprof
+from pfmon.report.exports.sample_export import SampleExport
 from pfmon.report.exports.speedscope import Speedscope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.report.exports.sample_export import SampleExport
 
 EXPORTS: dict[str, type[SampleExport]] = {
     "collapsed": Collapsed,

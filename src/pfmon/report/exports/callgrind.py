@@ -4,17 +4,17 @@ the events of the samples' periods: self costs at each instruction, inclusive co
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import SampleExport, utf8
+from pfmon.session.profile import Function
+from pfmon.session.sampling import Sample
 from pfmon.version import VERSION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.profile import Function
-    from pfmon.session.sampling import Sample
+
 
 UNKNOWN, NO_LINE = "???", 0
 Cost = Counter[str]

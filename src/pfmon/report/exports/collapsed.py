@@ -4,15 +4,14 @@ flame graphs, speedscope and others read them."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import SampleExport, utf8
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
 
 
 class Collapsed(SampleExport):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import utf8
 from pfmon.report.exports.sample_rows import COLUMNS, SampleRows
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
+
 
 ADDRESS = COLUMNS.index("iip")
 

@@ -4,19 +4,17 @@ src/types/profile.ts), of format version 61, which all newer versions open."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pfmon.light_typing import NamedTuple
 from pfmon.report.exports.firefox_tables import Tables
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
+from pfmon.session.sampling import Sample
 from pfmon.version import VERSION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
+
 
 GECKO_VERSION, PROCESSED_VERSION = 34, 61
 MILLISECOND = 1_000_000

@@ -3,12 +3,10 @@ to by their numbers."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-    from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any
 
-    from pfmon.session.profile import FunctionNames, Source
+from pfmon.session.profile import FunctionNames, Source
 
 NONE = -1
 """Stands for no library or address."""

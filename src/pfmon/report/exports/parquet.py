@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
 from pfmon.report.exports.sample_rows import SampleRows
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
     from pfmon.report.exports.sample_rows import Cell
-    from pfmon.session.sampling import Sample
+
 
 GROUP = 1 << 16
 """Rows written at a time."""

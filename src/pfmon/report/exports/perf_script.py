@@ -3,15 +3,16 @@ nanoseconds. Scripts for flame graphs and viewers read it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
 from pfmon.report.sampling.sampling_module import CPU
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
+
 
 UNKNOWN = "[unknown]"
 

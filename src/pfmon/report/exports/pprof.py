@@ -4,18 +4,15 @@ command and others."""
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pfmon.report.exports.protobuf import data, number, numbers
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
-
-# Profile
 SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING_TABLE = 1, 2, 3, 4, 5, 6
 DURATION_NANOS, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_SAMPLE_TYPE = 10, 11, 12, 13, 14
 

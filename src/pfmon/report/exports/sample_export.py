@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.session.profile import FunctionNames
-    from pfmon.session.sampling import Sample
+from pfmon.session.profile import FunctionNames
+from pfmon.session.sampling import Sample
 
 COMM = 15
 """Length of a command's name in Linux (TASK_COMM_LEN)."""
 
 
 class ExportSubject(NamedTuple):
-    """What samples are of. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
+    """The origin of samples. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
     ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
     ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
     instructions; ``of_task``: the file is of several programs, and this is one of them."""

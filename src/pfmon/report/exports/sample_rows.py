@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.report.exports.sample_export import SampleExport
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from pfmon.report.exports.sample_export import SampleExport
+from pfmon.session.sampling import Sample
+
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject
-    from pfmon.session.sampling import Sample
+
 
 COLUMNS = ("number", "stamp", "iip", "overflowed", "last_val", "set", "place", "file", "line", "stack")
 """The columns of every sample."""

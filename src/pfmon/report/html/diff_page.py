@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from pfmon.report.difference import Difference
 from pfmon.report.html.page import page
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.report.difference import Difference
 
 
 def diff_page(found: Difference) -> str:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 D3, PLOT, FLAME = "vendor/d3.min.js", "vendor/plot.umd.min.js", "vendor/d3-flamegraph.umd.min.js"

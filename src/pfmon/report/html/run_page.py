@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from pfmon.program.source_texts import SourceTexts
 from pfmon.report.html.page import D3, FLAME, PLOT, page
-from pfmon.report.programming_record import programming_lines
-from pfmon.session.cpi_stack import PARTS
+from pfmon.report.html.sample_tree import SampleTree
+from pfmon.report.programming_record import ProgrammingRecord, programming_lines
+from pfmon.session.cpi_stack import PARTS, CpiStack
+from pfmon.session.data_areas import Area
+from pfmon.session.profile import ProfileRow
+from pfmon.session.programmed_pmu import Count, Value
+from pfmon.session.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from pfmon.report.html.sample_tree import SampleTree
-    from pfmon.report.programming_record import ProgrammingRecord
-    from pfmon.session.cpi_stack import CpiStack
-    from pfmon.session.data_areas import Area
-    from pfmon.session.profile import ProfileRow
-    from pfmon.session.programmed_pmu import Count, Value
-    from pfmon.session.report_collector import CollectedReport, DataView
-
 
 SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")
 MAX_CHART_POINTS = 1500
@@ -64,7 +58,7 @@ def run_data(
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
 ) -> dict[str, Any]:
-    """What the page of a run draws; arguments as `run_page` has them."""
+    """The data of a run's page; arguments as `run_page` has them."""
     texts = SourceTexts("", *surveyed.places.folders)
     name = command[0].rpartition("/")[2]
     sources: dict[tuple[str, int], int] = {}

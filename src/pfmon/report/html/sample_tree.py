@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-    from pfmon.session.profile import FunctionNames
-    from pfmon.session.sampling import Sample
+from pfmon.session.profile import FunctionNames
+from pfmon.session.sampling import Sample
 
 ROOT = "all samples"
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pfmon.report.html.page import page
+from collections.abc import Mapping, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from pfmon.report.html.page import page
 
 
 def sweep_page(

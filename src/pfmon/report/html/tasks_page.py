@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.run_page import SCRIPTS
 from pfmon.report.task_report import shown_command
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from pfmon.session.followed_tasks import TaskCounts
-    from pfmon.session.programmed_pmu import Count
+from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.programmed_pmu import Count
 
 MOST_TASKS = 40
-"""Whose pages are in the file: those with most cycles."""
+"""Tasks that have a page in the file at most: those with most cycles."""
 
 
 class TaskPage(NamedTuple):

@@ -8,10 +8,7 @@ from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.inst_hist import InstHist
 from pfmon.report.sampling.raw import Raw
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.report.sampling.sampling_module import SamplingModule
+from pfmon.report.sampling.sampling_module import SamplingModule
 
 MODULES: dict[str, type[SamplingModule]] = {
     "detailed-ia64": Detailed,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from pfmon.pmu.branch_captures import Branch, BranchBuffer
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.sampling_module import SamplingModule, other_events
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.pmu.branch_captures import Branch, BranchBuffer
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
+
 
 NOT_TAKEN, UNKNOWN = "not taken", "unknown"
 """Targets of branches without one, or whose target the buffer does not record."""

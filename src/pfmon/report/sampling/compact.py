@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.report.sampling.sampling_module import CPU, SamplingModule
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
+
 
 COLUMNS = ("entry", "pid", "tid", "cpu", "stamp", "iip", "overflowed", "last_val", "set")
 

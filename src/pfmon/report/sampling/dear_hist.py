@@ -4,22 +4,21 @@ Itanium 2, section 11)."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.captures import ALAT, TLB, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.captures import ALAT, TLB, DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.model import PmuModel
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
 from pfmon.report.sampling.sampling_module import VIEWS, SamplingModule, other_events
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pfmon.pmu.captures import DataCapture
-    from pfmon.pmu.model import PmuModel
     from pfmon.report.sampling.miss_levels import Levels
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
+
 
 WANTED = ("dear_cache", "dear_tlb", "iear_cache", "iear_tlb")
 FURTHER_COLUMNS = f"# {COLUMNS}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.report.sampling.register_lines import RegisterLines
 from pfmon.report.sampling.sampling_module import CPU, SamplingModule
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
+
 
 INDENTATION = " " * 8
 """Indentation as in section 6; section 5 omits it, which makes these lines hard to distinguish from entries."""

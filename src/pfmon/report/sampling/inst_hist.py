@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pfmon.report.sampling.sampling_module import SamplingModule
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
+
 
 Place = tuple[int, str]
 """The address and the name of an instruction or a function."""

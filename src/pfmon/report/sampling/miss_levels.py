@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency")}
 L3 = {"data": "l3.latency", "instruction": "l3.fetch_latency"}

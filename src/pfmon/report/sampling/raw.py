@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from pfmon.report.sampling.raw_format import Encoder, end, header
 from pfmon.report.sampling.sampling_module import SamplingModule
+from pfmon.session.sampling import Sample
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pfmon.report.sampling.sampling_module import ModuleContext
-    from pfmon.session.sampling import Sample
 
 
 class Raw(SamplingModule):

@@ -7,15 +7,12 @@ numbers are little-endian.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
 from pfmon.session.sampling import Sample
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAGIC, VERSION = b"PFMONSMP", 3
 HEADER = struct.Struct("<8sII16s")

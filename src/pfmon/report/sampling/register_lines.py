@@ -5,21 +5,20 @@ A register that its unit's mode leaves undefined is left out: PMD1 in TLB mode, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from pfmon.pmu.captures import ALAT
+from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
+from pfmon.pmu.captures import ALAT, DataEar, InstructionEar
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
-    from pfmon.pmu.captures import DataEar, InstructionEar
     from pfmon.report.sampling.sampling_module import ModuleContext
 
     Held = Mapping[int, int]
     Show = Callable[[int], str]
     Writer = Callable[[Held, int], list[str]]
+
 
 DEEPER = " " * 7
 """Additional indentation of an entry's details."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.captures import Captures
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import PmuModel
 from pfmon.program.loaded_objects import shown_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pfmon.machine.machine_figures import MachineFigures
-    from pfmon.pmu.event_table import Event
-    from pfmon.pmu.model import PmuModel
-    from pfmon.session.profile import FunctionNames
-    from pfmon.session.sampling import Sample
+from pfmon.session.profile import FunctionNames
+from pfmon.session.sampling import Sample
 
 CPU = 0
 """The processor that everything runs on."""
@@ -27,7 +23,7 @@ VIEWS = ("inst", "data", "level")
 
 
 class ModuleContext(NamedTuple):
-    """What a module knows of the run and of the options: ``names`` of functions, None where addresses are not resolved;
+    """The run and the options as a module sees them: ``names`` of functions, None where addresses are not resolved;
     ``by_function``: collapse what is in one function; ``top``: show so many rows (0: all); ``view``: one of VIEWS, ""
     for the default; ``model``: the PMU; ``captures``: what it captures beside its counters; ``events``: those with a
     period; ``machine`` gives the figures of the machine that the program runs on; ``captures_of_sets``: `captures` of

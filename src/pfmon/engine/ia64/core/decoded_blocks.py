@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # a run needs no rows
-    from pfmon.engine.ia64.encodings.instruction import Row
-    from pfmon.stream.block_table import Cut
+from pfmon.engine.ia64.encodings.instruction import Row
+from pfmon.stream.block_table import Cut
 
 
 class DecodedInstruction(NamedTuple):

@@ -227,7 +227,7 @@ cdef class Processor:
 
     def block(self, uint64_t number):
         """The record of block ``number``."""
-        from pfmon.engine.ia64.encodings.instruction_set import instruction  # takes long to import
+        from pfmon.engine.ia64.encodings.instruction_set import instruction
 
         if number >= self.blocks.count:
             raise IndexError(f"no block {number}")

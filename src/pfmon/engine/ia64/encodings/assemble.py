@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from pfmon.engine.ia64.encodings.formats import SLOT_BITS
+from pfmon.engine.ia64.encodings.formats import SLOT_BITS, Format
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.formats import Format
-    from pfmon.engine.ia64.encodings.instruction import Row
-    from pfmon.engine.ia64.encodings.operands import Operand
+from pfmon.engine.ia64.encodings.operands import Operand
 
 
 def rows_of(text: str) -> list[Row]:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
-from pfmon.engine.ia64.encodings.templates import TEMPLATES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.templates import Template
+from pfmon.engine.ia64.encodings.templates import TEMPLATES, Template
 
 _SLOT_MASK = (1 << SLOT_BITS) - 1
 

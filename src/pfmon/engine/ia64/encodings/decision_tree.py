@@ -6,13 +6,10 @@ case of another comes before it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pfmon.engine.ia64.encodings.instruction import Row
+from pfmon.engine.ia64.encodings.instruction import Row
 
 WIDEST = 7  # bits that one node tests: 128 children
 SMALL_LEAF = 2  # rows that do not justify another node

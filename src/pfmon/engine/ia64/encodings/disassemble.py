@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 
 from pfmon.engine.ia64.encodings import decoder
-from pfmon.engine.ia64.encodings.instruction import operand_names
+from pfmon.engine.ia64.encodings.instruction import Row, operand_names
 from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.instruction import Row
 
 _MASK64 = (1 << 64) - 1
 

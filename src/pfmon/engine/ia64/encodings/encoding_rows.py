@@ -11,9 +11,7 @@ run makes none: it loads the tables made when pfmon was built (decoder_snapshot.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 # The calls of row(), in order: format, text, keywords; the handlers' addresses.
 CALLS: list[tuple[str, str, dict[str, Any]]] = []

@@ -7,8 +7,9 @@ the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pfmon.lazy_map import LazyMap
-from pfmon.light_typing import NamedTuple
 
 SLOT_BITS = 41
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
 from pfmon.engine.ia64.encodings import operand_uses
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind, Effect
-from pfmon.engine.ia64.encodings.formats import FORMATS
-from pfmon.engine.ia64.encodings.operand_uses import Register
-from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, operand
+from pfmon.engine.ia64.encodings.formats import FORMATS, Format
+from pfmon.engine.ia64.encodings.operand_uses import OperandUse, Register
+from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
 from pfmon.engine.ia64.encodings.row_choices import Ctype, Emit, Nat, Predicated
 from pfmon.stream.ia64_kinds import Ia64Kind
 from pfmon.stream.instruction_kinds import Kind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from pfmon.engine.ia64.encodings.formats import Format
-    from pfmon.engine.ia64.encodings.operand_uses import OperandUse
-    from pfmon.engine.ia64.encodings.operands import Operand
 
 # How NaT bits of general registers are treated when the engine executes instruction by instruction:
 #   propagate  the target's NaT bit is the OR of the sources'

@@ -4,16 +4,15 @@ it."""
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.encodings.encoding_rows import CALLS, HANDLERS
-from pfmon.engine.ia64.encodings.instruction import made
+from pfmon.engine.ia64.encodings.instruction import Row, made
 from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.instruction import Row
-
     INSTRUCTIONS: tuple[Row, ...]
+
 
 for _module in MODULES:
     _module.rows()

@@ -6,20 +6,16 @@ encodings become the bits that they have in common; decoding finds the other ins
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from pfmon.engine.api import MnemonicPattern
 from pfmon.engine.ia64.encodings.code_listing import listing
 from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.errors import BadValueError, UnknownNameError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pfmon.engine.ia64.encodings.instruction import Row
 
 __all__ = ["families", "listing", "pattern"]
 

@@ -6,19 +6,15 @@ operations.csv has the use of a format's operands, with latency classes as in th
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.attributes import Operation, Place, RegisterIndex, Use
-from pfmon.light_typing import NamedTuple
+from pfmon.engine.ia64.encodings.formats import Format
 from pfmon.stream.ia64_kinds import Ia64Kind
 from pfmon.stream.instruction_kinds import Kind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pfmon.engine.ia64.encodings.formats import Format
 
 # As plain integers: operations on flags are slow.
 BRANCH, CALL, RETURN, STORE = int(Kind.BRANCH), int(Kind.CALL), int(Kind.RETURN), int(Kind.STORE)

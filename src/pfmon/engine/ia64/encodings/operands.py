@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.formats import Format
+from pfmon.engine.ia64.encodings.formats import Format
 
 
 @dataclass(frozen=True)

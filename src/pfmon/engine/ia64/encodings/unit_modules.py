@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pfmon.light_importlib import import_module
+from importlib import import_module
 
 NAMES = (
     "a",

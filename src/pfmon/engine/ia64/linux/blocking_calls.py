@@ -10,18 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
+from typing import NoReturn
 
 from pfmon.engine.ia64.linux import host_files
+from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import Restart
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 POLLIN, POLLOUT = 1, 4
 PIPE_BUF = 4096

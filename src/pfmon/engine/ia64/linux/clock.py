@@ -6,15 +6,11 @@ No time passes while the host waits, unless settings.host_clock exposes the host
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Protocol
 
-from pfmon.light_typing import Protocol
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.engine.ia64.linux.engine_interface import Registers
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64.linux.engine_interface import Registers
 
 SECOND = 1_000_000_000
 

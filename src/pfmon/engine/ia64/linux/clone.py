@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+from copy import copy
 
 from pfmon.engine.ia64.linux.file_table import programs_descriptors
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.process_tree import ProcessTree
 from pfmon.engine.ia64.linux.structures import U32
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.engine.ia64.linux.thread import Blocked, Wait
+from pfmon.engine.ia64.linux.thread import Blocked, Thread, Wait
 from pfmon.errors import LostError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
 
 CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND, CLONE_VFORK = 0x100, 0x200, 0x400, 0x800, 0x4000
 CLONE_PARENT, CLONE_THREAD, CLONE_SETTLS = 0x8000, 0x10000, 0x80000
@@ -122,8 +119,6 @@ def fork(p: Process, lend: bool) -> Process:
     """A copy of a process with the running thread as its only one. ``lend``: memory is shared until it executes a
     program (vfork)."""
     assert p.system.host
-    from copy import copy  # few programs fork
-
     child = copy(p)
     child.family = ProcessTree(p.system.new_number(), p)
     child.begin_as_child(*p.system.host.forked(p, child, lend))
@@ -140,7 +135,7 @@ def fork(p: Process, lend: bool) -> Process:
     p.family.children.append(child)
     p.system.processes[child.process_id] = child
     if p.owners is not None and p.owners.schedule is not None:
-        from pfmon.engine.ia64.linux.perfmon import perf_inherit  # few programs have perf events
+        from pfmon.engine.ia64.linux.perfmon import perf_inherit
 
         perf_inherit.forked(p.owners.schedule, child)
     return child

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
+from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.program.mapped_files import MappedFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.engine.ia64.linux.file_table import OpenFile
 
 Place = tuple[int, int, int]
 """Start, end and number of a mapped file."""

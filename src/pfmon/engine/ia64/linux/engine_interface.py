@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, Self
+
+from pfmon.engine.ia64.core.register_context import ThreadContext
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault, GuestMemoryLimit
-from pfmon.light_typing import NamedTuple, Protocol
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
-    from pfmon.engine.ia64.core.register_context import ThreadContext
 
 __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
 

@@ -8,13 +8,10 @@ from contextlib import suppress
 
 from pfmon.engine.ia64.linux.countdown import Countdown
 from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.system import System
+from pfmon.engine.ia64.linux.system import System
 
 
 class EventFile(OpenFile):

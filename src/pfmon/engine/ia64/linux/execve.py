@@ -5,22 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Sequence
 
 from pfmon.engine.ia64.linux import process_exit
 from pfmon.engine.ia64.linux.engine_interface import Death
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import SIGKILL, SIGTRAP
 from pfmon.engine.ia64.linux.signals import SI_USER
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.syscall_errors import Terminated, fail
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.program.image import Program
+from pfmon.program.image import Program
 
 MAX_ARGUMENTS = 1 << 17
 MAX_ARGUMENT_BYTES = 2 << 20

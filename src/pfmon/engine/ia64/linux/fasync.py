@@ -8,15 +8,12 @@ import os
 
 from pfmon.engine.ia64.linux import open_flags
 from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGIO
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal
 from pfmon.engine.ia64.linux.structures import INT2, SIGINFO_POLL
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 F_GETFL, F_SETFL, F_SETOWN, F_GETOWN, F_SETSIG, F_GETSIG, F_SETOWN_EX, F_GETOWN_EX = 3, 4, 8, 9, 10, 11, 15, 16
 OWNER_THREAD, OWNER_PROCESS, OWNER_GROUP = 0, 1, 2

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pfmon.engine.ia64.encodings.fault_codes import Fault
 from pfmon.engine.ia64.linux import signal_delivery
+from pfmon.engine.ia64.linux.engine_interface import Death
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
 from pfmon.engine.ia64.linux.signals import Signal
 from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
 from pfmon.engine.ia64.linux.user_memory import int32
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.engine_interface import Death
-    from pfmon.engine.ia64.linux.process import Process
 
 ISR_VALID = 1
 MASK = (1 << 64) - 1

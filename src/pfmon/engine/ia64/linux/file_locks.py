@@ -9,23 +9,17 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from collections.abc import Set
+from typing import NamedTuple, NoReturn
 
 from pfmon.engine.ia64.linux import blocking_calls, host_files
 from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.record_locks import BEYOND, F_RDLCK, F_UNLCK, F_WRLCK, Lock, RecordLocks
 from pfmon.engine.ia64.linux.structures import FLOCK
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
-from pfmon.engine.ia64.linux.thread import Blocked, Wait
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Set
-    from typing import NoReturn
-
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.system import System
-    from pfmon.engine.ia64.linux.thread import Thread
+from pfmon.engine.ia64.linux.system import System
+from pfmon.engine.ia64.linux.thread import Blocked, Thread, Wait
 
 File = tuple[int, int]
 """Device and inode."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from pfmon.engine.ia64.linux.random_bytes import RandomBytes
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.light_typing import NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.random_bytes import RandomBytes
+
 
 CHUNK = 1 << 20  # bytes moved at a time
 RESERVED = 16

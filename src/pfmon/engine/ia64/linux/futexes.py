@@ -6,16 +6,16 @@ A word is identified by its address space and address, one of shared memory by i
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.structures import ROBUST_LIST_HEAD, U32, U64
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
-from pfmon.engine.ia64.linux.thread import Blocked, Wait
+from pfmon.engine.ia64.linux.thread import Blocked, Thread, Wait
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
+
 
 ANY = 0xFFFFFFFF
 WAITERS, OWNER_DIED, THREAD = 0x80000000, 0x40000000, 0x3FFFFFFF

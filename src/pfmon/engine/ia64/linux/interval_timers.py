@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+from pfmon.engine.ia64.linux.clock import Clock
 from pfmon.engine.ia64.linux.countdown import Countdown
 from pfmon.engine.ia64.linux.signal_table import SIGALRM, SIGPROF, SIGVTALRM
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pfmon.engine.ia64.linux.clock import Clock
 
 ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF = 0, 1, 2
 SIGNAL_OF = {ITIMER_REAL: SIGALRM, ITIMER_VIRTUAL: SIGVTALRM, ITIMER_PROF: SIGPROF}

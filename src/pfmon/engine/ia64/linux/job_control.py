@@ -5,14 +5,16 @@ A process that no other in the run could continue is not stopped: the first one,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pfmon.engine.ia64.linux.process_tree import StopReport
 from pfmon.engine.ia64.linux.signal_table import SIGCHLD, SIGCONT
 from pfmon.engine.ia64.linux.signals import Signal
 from pfmon.engine.ia64.linux.structures import SIGINFO_CHILD
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
+
 
 SA_NOCLDSTOP = 1
 CLD_TRAPPED, CLD_STOPPED, CLD_CONTINUED = 4, 5, 6

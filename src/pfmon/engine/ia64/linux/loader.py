@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.linux import gate_page
-from pfmon.engine.ia64.linux.engine_interface import GuestMemoryLimit
+from pfmon.engine.ia64.linux.engine_interface import GuestMemoryLimit, Memory
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program import initial_stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.engine.ia64.linux.engine_interface import Memory
-    from pfmon.program.image import Image, Program
-    from pfmon.program.initial_stack import InitialStack
+from pfmon.program.image import Image, Program
+from pfmon.program.initial_stack import InitialStack
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 CLOCK_TICKS = 1024  # HZ of Linux for IA-64

@@ -8,16 +8,12 @@ same pages.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.code_files import CodeFiles
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.engine.ia64.linux.engine_interface import Memory
-    from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.engine_interface import Memory
+from pfmon.engine.ia64.linux.file_table import OpenFile
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PIECE = 1 << 20

@@ -5,14 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from copy import copy
+from typing import TYPE_CHECKING
 
+from pfmon.engine.ia64.linux.file_table import FileTable
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.program.sysroot import Sysroot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.file_table import FileTable
     from pfmon.program.root import Root
 
 
@@ -45,8 +46,6 @@ class Paths:
 
     def fork(self, process_id: int) -> Paths:
         """A copy for a child, with the same working directory."""
-        from copy import copy  # few programs fork
-
         other = copy(self)
         other._own = _own(process_id)
         other._held = []
@@ -193,7 +192,7 @@ class Paths:
 
 def _root(directory: bytes) -> Root:
     """PfmonError: the kernel cannot confine programs to it."""
-    from pfmon.program.root import Root  # few programs are confined
+    from pfmon.program.root import Root
 
     return Root(directory)
 

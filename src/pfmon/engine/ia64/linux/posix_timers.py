@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pfmon.engine.ia64.linux.countdown import Countdown
 from pfmon.engine.ia64.linux.signals import SI_TIMER, Signal
 from pfmon.engine.ia64.linux.structures import SIGINFO_TIMER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.ia64.linux.thread import Thread
+from pfmon.engine.ia64.linux.thread import Thread
 
 
 class PosixTimer(Countdown):

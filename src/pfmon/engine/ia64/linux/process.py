@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+from pfmon.engine.api import ProgramPmu
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.linux import (
     calls,
     futexes,
@@ -16,15 +20,20 @@ from pfmon.engine.ia64.linux import (
 )
 from pfmon.engine.ia64.linux.clock import Clock, CpuTime
 from pfmon.engine.ia64.linux.engine_interface import (
+    Death,
+    End,
     Exit,
     GuestMemoryFault,
     GuestMemoryLimit,
+    Memory,
+    Registers,
 )
-from pfmon.engine.ia64.linux.file_table import FileTable
+from pfmon.engine.ia64.linux.file_table import FileTable, OpenFile
 from pfmon.engine.ia64.linux.interval_timers import IntervalTimers
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP
 from pfmon.engine.ia64.linux.mappings import Mappings
 from pfmon.engine.ia64.linux.paths import Paths
+from pfmon.engine.ia64.linux.posix_timers import PosixTimer
 from pfmon.engine.ia64.linux.process_tree import ProcessTree
 from pfmon.engine.ia64.linux.random_bytes import RandomBytes
 from pfmon.engine.ia64.linux.rlimits import ResourceLimits
@@ -32,29 +41,16 @@ from pfmon.engine.ia64.linux.signal_table import SIGCONT, SIGKILL
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.ia64.linux.syscall_errors import Restart, Terminated, ThreadEnded, error_number
 from pfmon.engine.ia64.linux.syscall_numbers import FIRST, NAMES
-from pfmon.engine.ia64.linux.system import System
+from pfmon.engine.ia64.linux.system import Host, System
 from pfmon.engine.ia64.linux.thread import Blocked, Thread
 from pfmon.engine.ia64.linux.umask import Umask
 from pfmon.engine.ia64.linux.user_memory import WRITE, UserMemory
+from pfmon.program.image import Program
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.engine.api import ProgramPmu
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.engine.ia64.linux.engine_interface import (
-        Death,
-        End,
-        Memory,
-        Registers,
-    )
     from pfmon.engine.ia64.linux.event_files import SignalFile
-    from pfmon.engine.ia64.linux.file_table import OpenFile
     from pfmon.engine.ia64.linux.perfmon.pmu_ownership import PmuOwnership
-    from pfmon.engine.ia64.linux.posix_timers import PosixTimer
-    from pfmon.engine.ia64.linux.system import Host
-    from pfmon.program.image import Program
+
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38
 MASK = (1 << 64) - 1
@@ -269,7 +265,7 @@ class Process:
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
-        from pfmon.engine.ia64.linux import fault_signals  # most programs never fault
+        from pfmon.engine.ia64.linux import fault_signals
 
         end = fault_signals.deliver_fault(self, kind, address, code)
         self.finish(end)

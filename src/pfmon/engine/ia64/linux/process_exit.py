@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from pfmon.engine.ia64.linux import futexes, job_control
-from pfmon.engine.ia64.linux.engine_interface import Death, GuestMemoryFault
+from pfmon.engine.ia64.linux.engine_interface import Death, End, GuestMemoryFault
 from pfmon.engine.ia64.linux.process_tree import Zombie
 from pfmon.engine.ia64.linux.signal_table import SIGCHLD
 from pfmon.engine.ia64.linux.signals import SIG_IGN, Signal
 from pfmon.engine.ia64.linux.structures import SIGINFO_CHILD, U32
 from pfmon.engine.ia64.linux.syscall_errors import ThreadEnded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from pfmon.engine.ia64.linux.engine_interface import End
     from pfmon.engine.ia64.linux.process import Process
+
 
 SA_NOCLDWAIT = 2
 CLD_EXITED, CLD_KILLED = 1, 2

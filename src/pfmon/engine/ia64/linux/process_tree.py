@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
+from pfmon.engine.ia64.linux.signals import Signal
+from pfmon.engine.ia64.linux.thread import Thread
+
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.signals import Signal
-    from pfmon.engine.ia64.linux.thread import Thread
+
 
 INIT = 1
 """The parent of a process whose own parent has ended."""

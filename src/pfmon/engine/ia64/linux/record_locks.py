@@ -9,18 +9,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from pfmon.engine.ia64.linux import host_files
+from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import FLOCK
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 BEYOND = 1 << 63
 """The end of a lock up to the end of the file."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 INFINITY = (1 << 64) - 1
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_RSS, RLIMIT_NPROC = range(7)
 RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS = 7, 8, 9
@@ -23,8 +25,6 @@ class ResourceLimits:
 
     def fork(self) -> ResourceLimits:
         """A copy for a child."""
-        from copy import copy  # few programs fork
-
         other = copy(self)
         other._values = dict(self._values)
         return other

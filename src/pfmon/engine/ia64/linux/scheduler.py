@@ -6,16 +6,16 @@ equal quanta; any other seed draws thread and quantum, always the same for this 
 
 from __future__ import annotations
 
+import select
+from collections import deque
+from typing import TYPE_CHECKING
+
 from pfmon.engine.ia64.linux.syscall_errors import Interrupted
+from pfmon.engine.ia64.linux.thread import Thread
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections import deque
-
     from pfmon.engine.ia64.linux.system import System
-    from pfmon.engine.ia64.linux.thread import Thread
-else:
-    from _collections import deque  # without the rest of collections
+
 
 MILLISECOND = 1_000_000
 SHORTEST = 2 * MILLISECOND
@@ -162,8 +162,6 @@ class Scheduler:
 
     def _look_at_files(self, milliseconds: int | None) -> bool:
         """Wake threads whose files are ready; returns whether there are any. Interrupted when the run is stopped."""
-        import select  # few programs wait
-
         poller = select.poll()
         poller.register(self._system.wakeup.descriptor, select.POLLIN)
         wanted: dict[int, int] = {}

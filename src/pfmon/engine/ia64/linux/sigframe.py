@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from struct import Struct
 
+from pfmon.engine.ia64.linux.engine_interface import Registers
 from pfmon.engine.ia64.linux.structures import SIGINFO_SIZE, U64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.engine_interface import Registers
-    from pfmon.engine.ia64.linux.user_memory import UserMemory
+from pfmon.engine.ia64.linux.user_memory import UserMemory
 
 SCRATCH = 16
 ARGUMENTS = Struct("<4Q")  # signal, address of siginfo, address of sigcontext, function descriptor

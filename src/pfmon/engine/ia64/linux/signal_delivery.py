@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import backing_store, gate_page, job_control, sigframe
 from pfmon.engine.ia64.linux.engine_interface import Death, GuestMemoryFault
@@ -15,18 +16,16 @@ from pfmon.engine.ia64.linux.signals import (
     SI_KERNEL,
     SIG_DFL,
     SIG_IGN,
+    Action,
     Signal,
     bit,
     kill_info,
 )
 from pfmon.engine.ia64.linux.structures import SIGALTSTACK, U64, WORDS2
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.signals import (
-        Action,
-    )
+
 
 FPSR_DEFAULT = 0x9804C0270033F
 EAGER_RSE = 0xF

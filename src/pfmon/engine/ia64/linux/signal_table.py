@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
 SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGUSR1 = range(1, 11)
 SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT, SIGCHLD, SIGCONT, SIGSTOP = range(11, 20)

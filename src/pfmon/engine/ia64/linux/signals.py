@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pfmon.engine.ia64.linux.signal_table import FIRST_REAL_TIME, LAST, SIGKILL, SIGNALS, SIGSTOP
 from pfmon.engine.ia64.linux.structures import SIGINFO_KILL
-from pfmon.light_typing import NamedTuple
 
 SIG_DFL, SIG_IGN = 0, 1
 SA_SIGINFO, SA_ONSTACK, SA_RESTART = 0x4, 0x0800_0000, 0x1000_0000

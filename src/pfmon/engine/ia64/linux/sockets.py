@@ -8,11 +8,8 @@ import socket
 import struct
 
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 FAMILIES = (AF_UNIX, AF_INET, AF_INET6)

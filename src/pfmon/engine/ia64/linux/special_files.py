@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from pfmon.engine.ia64.linux.file_table import OpenFile, RandomFile
 from pfmon.engine.ia64.linux.mappings import rights_text
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import SIGCHLD
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.ia64.linux.process import Process
 
 
 def _command_line(process: Process) -> bytes:

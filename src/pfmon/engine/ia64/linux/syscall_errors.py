@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import NoReturn
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from pfmon.engine.ia64.linux.engine_interface import End
+from pfmon.engine.ia64.linux.engine_interface import End
 
 
 class Restart(Exception):

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pfmon.engine.api import ProgramPmu
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.linux.clock import Clock
+from pfmon.engine.ia64.linux.engine_interface import End, Memory, Registers
+from pfmon.engine.ia64.linux.mappings import Mappings
 from pfmon.engine.ia64.linux.scheduler import Scheduler
+from pfmon.engine.ia64.linux.thread import Thread
 from pfmon.engine.ia64.linux.wakeup import Wakeup
-from pfmon.light_typing import Protocol
+from pfmon.program.image import Program
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pfmon.engine.api import ProgramPmu
-    from pfmon.engine.guest_settings import GuestSettings
-    from pfmon.engine.ia64.linux.engine_interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.file_locks import FileLocks
-    from pfmon.engine.ia64.linux.mappings import Mappings
     from pfmon.engine.ia64.linux.perfmon.system_wide import SystemWideContext
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
-    from pfmon.program.image import Program
 
 
 class Host(Protocol):

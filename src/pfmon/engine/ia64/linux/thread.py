@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-    from pfmon.engine.ia64.core.register_context import ThreadContext
+from pfmon.engine.ia64.core.register_context import ThreadContext
+from pfmon.engine.ia64.linux.signals import Signals
+
+if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.signals import Signals
 
 
 class Wait:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
-
-from pfmon.light_contextlib import contextmanager
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _switching = allocate_lock()
 

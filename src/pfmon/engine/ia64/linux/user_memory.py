@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import errno
+from struct import Struct
+from typing import Any
 
-from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
+from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault, Memory
 from pfmon.engine.ia64.linux.structures import IOVEC
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from struct import Struct
-    from typing import Any
-
-    from pfmon.engine.ia64.linux.engine_interface import Memory
 
 READ, WRITE, EXECUTE = 1, 2, 4
 LONGEST_PATH = 4096

@@ -14,9 +14,6 @@ from pfmon.engine.ia64.units.integer cimport (
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
-
-# --- normal and unc: lt, ltu, eq -----------------------------------------------------------------------------
-
 cdef int cmp_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_lt_rr(cpu, op))
     return go(cpu, op)

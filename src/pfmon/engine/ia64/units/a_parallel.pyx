@@ -8,9 +8,6 @@ from pfmon.engine.ia64.units.lanes cimport (
     saturate_sss, saturate_uus, saturate_uuu, signed_lane)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-
-# Lane width in bytes -> the fields that choose it.
 _WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
 

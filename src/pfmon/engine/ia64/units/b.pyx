@@ -14,8 +14,6 @@ from pfmon.stream.ia64_kinds cimport Ia64Kind
 from pfmon.stream.instruction_kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Completers by field value (volume 3, tables 4-46 to 4-48, 4-54 to 4-56).
 PREFETCH = {0: "few", 1: "many"}
 WHETHER = {0: "sptk", 1: "spnt", 2: "dptk", 3: "dpnt"}
 WHETHER_CALL = {1: "sptk", 3: "spnt", 5: "dptk", 7: "dpnt"}

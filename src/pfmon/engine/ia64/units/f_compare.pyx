@@ -14,8 +14,6 @@ from pfmon.engine.ia64.units.f cimport (
     ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Op.x: the status field in bits 1:0, above it the operation.
 cdef enum:
     X_SF = 3
     X_RELATION = 2               # fcmp: shift of the relation (ORDER_ bits)

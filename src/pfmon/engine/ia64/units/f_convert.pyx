@@ -10,8 +10,6 @@ from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER
 from pfmon.engine.ia64.units.f cimport ARITHMETIC, clear, ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Op.x: the status field, and
 cdef enum:
     X_SF = 3
     X_SIGNED = 1 << 2

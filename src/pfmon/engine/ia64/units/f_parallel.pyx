@@ -19,8 +19,6 @@ from pfmon.engine.ia64.units.f cimport (
     ARITHMETIC, clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Op.x: the status field, and above it the operation.
 cdef enum:
     X_SF = 3
     X_NEGATE_PRODUCT = 1 << 2

@@ -9,8 +9,6 @@ from pfmon.stream.ia64_kinds cimport Ia64Kind
 from pfmon.stream.instruction_kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Op.x is the status field.
 cdef enum:
     CONTROLS = 0x7F              # ftz, wre, pc, rc, td
     PC_RESERVED = 1

@@ -17,9 +17,6 @@ from pfmon.engine.ia64.units.integer cimport (
 
 from pfmon.engine.ia64.encodings.encoding_rows import pair
 
-
-# --- an instruction; the next operation is returned
-
 cdef inline Op* add(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_value(cpu, op)
     return op + 1

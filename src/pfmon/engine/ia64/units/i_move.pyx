@@ -12,9 +12,6 @@ from pfmon.stream.instruction_kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
-
-# --- I18, I19: nop, hint, break ----------------------------------------------------------------------------------
-
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 

@@ -14,8 +14,6 @@ from pfmon.stream.instruction_kinds cimport Kind
 from pfmon.stream.stream_words cimport Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Locality hints by field value (volume 3, table 4-34); value 2 has no meaning for loads.
 HINTS = {
     0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
     3: (".nta", as_int(AccessFlag.ACCESS_NTA)),

@@ -13,8 +13,6 @@ from pfmon.stream.ia64_kinds cimport Ia64Kind
 from pfmon.stream.instruction_kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-# Locality hints by field value (volume 3, tables 4-35 and 4-40).
 HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
 3: (".nta", as_int(AccessFlag.ACCESS_NTA))}
 SEMAPHORE_HINTS = {**HINTS, 1: (".nt1", as_int(AccessFlag.ACCESS_NT1))}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.calls.syscall_table import HANDLERS
+from importlib import import_module
+
+from pfmon.engine.ia64.linux.calls.syscall_table import HANDLERS, Handler
 from pfmon.engine.ia64.linux.syscall_numbers import NAMES
 from pfmon.errors import LostError, reason
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.calls.syscall_table import Handler
 
 CALLS = {
     "sys_control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname",
@@ -80,8 +78,6 @@ def handler(number: int) -> tuple[Handler | None, int]:
 
 def load(module: str) -> None:
     """Register the calls of a module. LostError: no host descriptor or memory is left to import it."""
-    from pfmon.light_importlib import import_module
-
     try:
         import_module(f"{__name__}.{module}")
     except (OSError, MemoryError, ImportError) as error:  # not an error of the program

@@ -5,13 +5,10 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import U32
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 NAME_SIZE = 16
 PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME, PR_GET_NAME = 3, 4, 15, 16

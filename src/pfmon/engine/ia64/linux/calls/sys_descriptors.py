@@ -12,13 +12,10 @@ from pfmon.engine.ia64.linux import blocking_calls, open_flags
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD, O_CLOEXEC, O_CREAT, O_NOFOLLOW, O_TRUNC
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.special_files import open_special
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL = range(5)
 F_GETOWN = 9
@@ -154,7 +151,7 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
         host_fcntl.fcntl(file.host, host_fcntl.F_SETFL, open_flags.to_host(kept | argument & SETTABLE))
         return 0
     if what in LOCKS:
-        from pfmon.engine.ia64.linux.calls import sys_locks  # few programs lock files
+        from pfmon.engine.ia64.linux.calls import sys_locks
 
         return sys_locks.records(p, file, what, argument)
     if what in (F_SETPIPE_SZ, F_GETPIPE_SZ):

@@ -6,16 +6,12 @@ import errno
 import os
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
-from pfmon.engine.ia64.linux.file_table import DirectoryEntry
+from pfmon.engine.ia64.linux.file_table import DirectoryEntry, OpenFile
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD, AT_REMOVEDIR, AT_SYMLINK_FOLLOW
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import DIRENT64
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import LONGEST_PATH, int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 DT_UNKNOWN, DT_DIR, DT_REG, DT_LNK = 0, 4, 8, 10
 RENAME_NOREPLACE = 1

@@ -14,14 +14,11 @@ from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.event_files import SignalFile, TimerFile
 from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signals import UNBLOCKABLE
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 NONBLOCK, CLOEXEC, SEMAPHORE = 0o4000, 0o2000000, 1
 EPOLL_EVENT = Struct("<I4xQ")  # events, data: packed on x86 alone
@@ -192,7 +189,7 @@ def inotify_init(p: Process) -> int:
 
 @system_call("inotify_init1")
 def inotify_init1(p: Process, flags: int) -> int:
-    from pfmon.engine.ia64.linux.host_calls import call  # few programs need it
+    from pfmon.engine.ia64.linux.host_calls import call
 
     wanted = _flags(flags)
     file = OpenFile(call("inotify_init1", wanted | CLOEXEC), True, b"anon_inode:inotify")
@@ -201,7 +198,7 @@ def inotify_init1(p: Process, flags: int) -> int:
 
 @system_call("inotify_add_watch")
 def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
-    from pfmon.engine.ia64.linux.host_calls import call  # as above
+    from pfmon.engine.ia64.linux.host_calls import call
 
     name = p.paths.host_name(p.files, AT_FDCWD, p.user.path(path), follow=not mask & IN_DONT_FOLLOW)
     return call("inotify_add_watch", p.files.host(int32(fd)), name, mask & 0xFFFFFFFF)
@@ -209,6 +206,6 @@ def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
 
 @system_call("inotify_rm_watch")
 def inotify_rm_watch(p: Process, fd: int, watch: int) -> int:
-    from pfmon.engine.ia64.linux.host_calls import call  # as above
+    from pfmon.engine.ia64.linux.host_calls import call
 
     return call("inotify_rm_watch", p.files.host(int32(fd)), int32(watch))

@@ -6,13 +6,10 @@ import errno
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import SYSINFO, U32, U64, UTSNAME
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 UNCHANGED = -1
 

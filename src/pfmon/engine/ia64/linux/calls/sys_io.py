@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 
 from pfmon.engine.ia64.linux import blocking_calls
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.file_table import CHUNK, OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
 from pfmon.engine.ia64.linux.signals import SI_KERNEL
 from pfmon.engine.ia64.linux.structures import INT, U64
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user_memory import LARGEST_TRANSFER, READ, WRITE, int32, signed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pfmon.engine.ia64.linux.process import Process
 
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
 Pieces = list[tuple[int, int]]  # (address, length) of parts of a buffer

@@ -7,15 +7,12 @@ import fcntl as host_fcntl
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.file_locks import FileLocks
+from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.record_locks import F_OFD_GETLK, F_OFD_SETLKW
 from pfmon.engine.ia64.linux.structures import FLOCK
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 F_GETLK, F_SETLK, F_SETLKW = 5, 6, 7
 

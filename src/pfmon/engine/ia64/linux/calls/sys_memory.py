@@ -8,15 +8,12 @@ import stat
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault, GuestMemoryLimit
+from pfmon.engine.ia64.linux.file_table import OpenFile
 from pfmon.engine.ia64.linux.layout import LARGEST_BREAK, MAP_BASE, MAP_END, in_user_space
 from pfmon.engine.ia64.linux.open_flags import O_ACCMODE
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PROT_ANY = 7

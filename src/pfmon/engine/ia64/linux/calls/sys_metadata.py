@@ -9,13 +9,10 @@ import stat
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.open_flags import AT_EACCESS, AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import STAT, STATFS, STATX, TIMESPEC, TIMEVAL
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32, signed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 STATX_BASIC_STATS = 0x7FF
 UTIME_NOW, UTIME_OMIT = (1 << 30) - 1, (1 << 30) - 2

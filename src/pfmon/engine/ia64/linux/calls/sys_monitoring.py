@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 
 @system_call("perfmonctl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from functools import partial
 from struct import Struct
 
@@ -17,16 +18,11 @@ from pfmon.engine.ia64.linux.calls.sys_time import (
 )
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.posix_timers import PosixTimer
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGALRM
 from pfmon.engine.ia64.linux.structures import INT
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.ia64.linux.process import Process
 
 SIGEVENT = Struct("<Q3i")  # value signo notify | thread, of 64 bytes
 SIGEV_SIGNAL, SIGEV_NONE, SIGEV_THREAD_ID = 0, 1, 4

@@ -10,16 +10,13 @@ from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.engine_interface import Exit
 from pfmon.engine.ia64.linux.job_control import CLD_CONTINUED, CLD_STOPPED, CLD_TRAPPED, CONTINUED, STOPPED
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.process_tree import Zombie
 from pfmon.engine.ia64.linux.signal_table import SIGCHLD, SIGCONT
 from pfmon.engine.ia64.linux.structures import INT, RUSAGE, SIGINFO_CHILD
 from pfmon.engine.ia64.linux.syscall_errors import Restart, Terminated, fail
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 WNOHANG, WUNTRACED, WEXITED, WCONTINUED, WNOWAIT = 1, 2, 4, 8, 0x1000000
 WAIT_KINDS = 0xE0000000  # __WNOTHREAD, __WALL, __WCLONE: all kinds of children are equal here
@@ -31,7 +28,7 @@ STACK_OF_CLONE = 16
 
 @system_call("clone2")
 def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    from pfmon.engine.ia64.linux import clone  # few programs begin others
+    from pfmon.engine.ia64.linux import clone
 
     return clone.clone(p, flags, base, size, parent_tid, child_tid, tls)
 
@@ -39,7 +36,7 @@ def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_
 @system_call("clone")
 def clone(p: Process, flags: int, base: int, parent_tid: int, child_tid: int, tls: int) -> int:
     """As clone2, with the stack's address alone."""
-    from pfmon.engine.ia64.linux import clone  # as above
+    from pfmon.engine.ia64.linux import clone
 
     return clone.clone(p, flags, base, STACK_OF_CLONE, parent_tid, child_tid, tls)
 
@@ -55,7 +52,7 @@ def execveat(p: Process, directory: int, path: int, arguments: int, environment:
 
 
 def _execute(p: Process, directory: int, path: int, arguments: int, environment: int, flags: int) -> None:
-    from pfmon.engine.ia64.linux import execve  # as above
+    from pfmon.engine.ia64.linux import execve
 
     name = p.user.string(path)
     given, values = execve.vector(p, arguments), execve.vector(p, environment)

@@ -7,6 +7,7 @@ import errno
 from pfmon.engine.ia64.linux import blocking_calls, signal_delivery
 from pfmon.engine.ia64.linux.calls.sys_time import duration
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGKILL, SIGSTOP
 from pfmon.engine.ia64.linux.signals import (
     SI_TKILL,
@@ -19,12 +20,8 @@ from pfmon.engine.ia64.linux.signals import (
 )
 from pfmon.engine.ia64.linux.structures import INT, SIGACTION, SIGALTSTACK, SIGINFO_SIZE, U64
 from pfmon.engine.ia64.linux.syscall_errors import Terminated, fail
+from pfmon.engine.ia64.linux.thread import Thread
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
 
 SIGSET_SIZE = 8
 SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK = 0, 1, 2

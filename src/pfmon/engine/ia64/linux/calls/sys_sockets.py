@@ -13,16 +13,13 @@ from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.file_table import CHUNK, OpenFile
 from pfmon.engine.ia64.linux.host_calls import call, call_with_address
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
 from pfmon.engine.ia64.linux.signals import SI_KERNEL
 from pfmon.engine.ia64.linux.structures import CMSGHDR, INT, MSGHDR, TIMESPEC, U32, U64
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user_memory import READ, WRITE, int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 SOCK_NONBLOCK, SOCK_CLOEXEC, TYPE_MASK = 0o4000, 0o2000000, 0xF
 MSG_OOB, MSG_CTRUNC, MSG_DONTWAIT, MSG_NOSIGNAL = 1, 8, 0x40, 0x4000

@@ -8,13 +8,10 @@ import os
 import termios
 
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import INT, TERMIOS, WINSIZE
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = 0x541B, 0x5421, 0x5450, 0x5451
 

@@ -7,13 +7,10 @@ import errno
 from pfmon.engine.ia64.linux import futexes
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import ROBUST_LIST_HEAD, TIMESPEC, U64
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32, signed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 FUTEX_CMP_REQUEUE, FUTEX_LOCK_PI, FUTEX_TRYLOCK_PI, FUTEX_WAIT_BITSET = 4, 6, 8, 9
 FUTEX_PRIVATE, FUTEX_CLOCK_REALTIME = 0x80, 0x100

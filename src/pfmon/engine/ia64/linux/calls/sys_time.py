@@ -7,16 +7,13 @@ import errno
 from pfmon.engine.ia64.linux import blocking_calls
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.countdown import Countdown
 from pfmon.engine.ia64.linux.interval_timers import SIGNAL_OF
 from pfmon.engine.ia64.linux.loader import CLOCK_TICKS
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import ITIMERSPEC, ITIMERVAL, TIMESPEC, TIMEVAL, TIMEZONE, TMS
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.countdown import Countdown
-    from pfmon.engine.ia64.linux.process import Process
 
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS, CLOCK_THREAD, CLOCK_RAW = range(5)
 CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME = 5, 6, 7

@@ -7,15 +7,12 @@ import errno
 from pfmon.engine.ia64.linux import job_control
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGKILL, SIGSTOP
 from pfmon.engine.ia64.linux.signals import SI_USER
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 PTRACE_TRACEME, PTRACE_PEEKTEXT, PTRACE_PEEKDATA, PTRACE_POKETEXT, PTRACE_POKEDATA = 0, 1, 2, 4, 5
 PTRACE_CONT, PTRACE_KILL, PTRACE_ATTACH, PTRACE_DETACH = 7, 8, 16, 17

@@ -9,14 +9,11 @@ from pfmon.engine.ia64.linux import blocking_calls
 from pfmon.engine.ia64.linux.calls.sys_time import MICROSECOND, duration
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.file_table import OpenFile
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import POLLFD, TIMESPEC, TIMEVAL, U64, WORDS2
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.user_memory import int32
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.file_table import OpenFile
-    from pfmon.engine.ia64.linux.process import Process
 
 POLLIN, POLLPRI, POLLOUT, POLLERR, POLLHUP, POLLNVAL = 1, 2, 4, 8, 16, 32
 ALWAYS = POLLERR | POLLHUP

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable
+from collections.abc import Callable
 
 from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
 
-# A handler receives the process and its declared arguments, as unsigned 64-bit values. It returns the value of r8, or
 # None if it has set the result itself; it fails by an exception (see errors.py).
 Handler = Callable[..., int | None]
 

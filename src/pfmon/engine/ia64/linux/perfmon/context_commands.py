@@ -18,11 +18,8 @@ from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
     SYSTEM_WIDE,
 )
 from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 INIT = 1
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import errno
 from collections import deque
+from collections.abc import Callable
 
 from pfmon.engine.ia64.linux.fasync import POLL_IN, NotifyingFile
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
 from pfmon.engine.ia64.linux.perfmon.perfmon_structures import MESSAGE, MESSAGE_END, MESSAGE_OVERFLOW
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.process import Process
 
 MAX_QUEUED_MESSAGES = 31
 """Queued messages, at most: the kernel's ring has 32 places, one of which stays free."""

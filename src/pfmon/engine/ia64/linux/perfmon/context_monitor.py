@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable, Mapping
 
+from pfmon.engine.api import ProgramPmu
 from pfmon.engine.ia64.linux.perfmon.kernel_registers import numbers
-from pfmon.engine.ia64.linux.perfmon.perfmon_context import LOADED, MASKED
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
 from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pfmon.engine.api import ProgramPmu
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
+from pfmon.engine.ia64.linux.thread import Thread
 
 PSR_UP = 1 << 2
 

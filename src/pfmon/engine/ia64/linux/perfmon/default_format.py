@@ -4,18 +4,14 @@ arch/ia64/kernel/perfmon_default_smpl.c)."""
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.layout import MAP_BASE, MAP_END
 from pfmon.engine.ia64.linux.perfmon.perfmon_structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.rlimits import RLIMIT_MEMLOCK
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pfmon.engine.ia64.linux.process import Process
 
 PROT_READ = 1
 LARGEST_ENTRY = BUFFER_ENTRY.size + 64 * U64.size

@@ -8,15 +8,12 @@ up to 5.9, arch/ia64/kernel/perfmon_*.h).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from os.path import dirname, join
+from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 TABLE = join(dirname(__file__), "registers.csv")
 COLUMNS = ("pmu", "register", "kind", "pm", "default", "kept", "pmds", "source")

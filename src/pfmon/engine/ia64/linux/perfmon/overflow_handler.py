@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.perfmon.default_format import FormatEntry
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.ia64.linux.perfmon.default_format import FormatEntry, SamplingBuffer
 from pfmon.engine.ia64.linux.perfmon.kernel_registers import numbers
 from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
-    from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
 
 
 class OverflowOutcome(NamedTuple):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import errno
 from struct import Struct
+from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.structures import U32
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.user_memory import UserMemory
+from pfmon.engine.ia64.linux.user_memory import UserMemory
 
 # type size config period sample_type read_format flags | wakeup bp_type config1 config2 branches regs_user
 # | stack_user clock regs_intr aux_watermark max_stack reserved aux_sample_size reserved sig_data

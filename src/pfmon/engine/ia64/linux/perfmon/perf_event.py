@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import PmuEvent
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
@@ -13,19 +15,15 @@ from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
     FORMAT_LOST,
     FORMAT_RUNNING,
     PINNED,
+    PerfEventAttr,
 )
-from pfmon.engine.ia64.linux.perfmon.perf_sources import ClockSource
-from pfmon.light_typing import NamedTuple
+from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
+from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
+from pfmon.engine.ia64.linux.perfmon.perf_sources import ClockSource, Source
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
-    from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
-    from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
-    from pfmon.engine.ia64.linux.perfmon.perf_sources import Source
+
 
 MASK = (1 << 64) - 1
 SECOND = 1_000_000_000

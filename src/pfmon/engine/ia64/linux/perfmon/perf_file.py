@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.fasync import NotifyingFile
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import HIGHEST_RATE, INHERIT
 from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
-    from pfmon.engine.ia64.linux.process import Process
+
 
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
 PERIOD, ID = 0x40082404, 0x80082407

@@ -3,15 +3,15 @@ kernel/events/core.c, perf_event_init_task and perf_event_exit_task)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import INHERIT
 from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
+from pfmon.engine.ia64.linux.process import Process
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
-    from pfmon.engine.ia64.linux.process import Process
 
 
 def forked(schedule: PerfScheduler, child: Process) -> None:

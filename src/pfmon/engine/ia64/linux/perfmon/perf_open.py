@@ -14,6 +14,7 @@ from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
     INHERIT,
     PINNED,
     USE_CLOCK,
+    PerfEventAttr,
     read_attributes,
 )
 from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
@@ -22,14 +23,10 @@ from pfmon.engine.ia64.linux.perfmon.perf_samples import READ, SUPPORTED
 from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
 from pfmon.engine.ia64.linux.perfmon.perf_sources import source_of
 from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
+from pfmon.engine.ia64.linux.thread import Thread
 from pfmon.errors import PfmonError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
-    from pfmon.engine.ia64.linux.process import Process
-    from pfmon.engine.ia64.linux.thread import Thread
 
 NO_GROUP, OUTPUT, CGROUP, CLOSE_ON_EXEC = 1, 2, 4, 8
 CLOCKS = (0, 1, 4, 7, 11)

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from struct import Struct
+from typing import NamedTuple
 
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import U64
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.process import Process
 
 # version compat lock index | offset enabled running capabilities | width, of time: shift mult offset zero | size
 PAGE = Struct("<IIIIqQQQHHIQQI4x")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from struct import Struct
 
+from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
 from pfmon.engine.ia64.linux.perfmon.perf_ring import RECORD_HEADER
 from pfmon.engine.ia64.linux.structures import U64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
 
 PAIR = Struct("<2I")
 RECORD_SAMPLE = 9

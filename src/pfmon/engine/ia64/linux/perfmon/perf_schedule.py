@@ -6,22 +6,19 @@ share a counter.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pfmon.engine.api import PmuEvent, ProgramPmu
 from pfmon.engine.ia64.linux.fasync import POLL_HUP, POLL_IN
 from pfmon.engine.ia64.linux.perfmon import perf_inherit
 from pfmon.engine.ia64.linux.perfmon.kernel_registers import registers_of
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
+from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
 from pfmon.engine.ia64.linux.perfmon.perf_ring import MappedCounter
 from pfmon.engine.ia64.linux.perfmon.perf_samples import sample
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pfmon.engine.api import PmuEvent, ProgramPmu
-    from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
-    from pfmon.engine.ia64.linux.process import Process
 
 TICK = 1_000_000
 """Nanoseconds between two rotations of multiplexed groups."""

@@ -6,11 +6,8 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.api import PmuEvent
+from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perf_attributes import PerfEventAttr
 
 HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
 """Types of events. Tracepoints and breakpoints, 2 and 5, are not supported."""

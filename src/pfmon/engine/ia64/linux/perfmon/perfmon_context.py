@@ -8,17 +8,17 @@ processor (system-wide).
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.perfmon.kernel_registers import numbers
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
+from pfmon.engine.ia64.linux.perfmon.kernel_registers import KernelRegisters, numbers
 from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK, SoftCounter
+from pfmon.engine.ia64.linux.process import Process
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pfmon.engine.ia64.linux.perfmon.context_file import ContextFile
-    from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
-    from pfmon.engine.ia64.linux.perfmon.kernel_registers import KernelRegisters
-    from pfmon.engine.ia64.linux.process import Process
+
 
 UNLOADED, LOADED, MASKED = "unloaded", "loaded", "masked"
 DEBUG_REGISTERS = 8

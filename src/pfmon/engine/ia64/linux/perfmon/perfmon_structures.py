@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct
-
-from pfmon.light_typing import NamedTuple
+from typing import NamedTuple
 
 CONTEXT = Struct("<16sQHHiQ88s")  # buffer format, flags, extra sets, reserved, fd, buffer's address, reserved
 BUFFER_ARGUMENT = Struct("<QII16x")  # size, flags, reserved

@@ -7,10 +7,13 @@ was wrong.
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
+from struct import Struct
+from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.perfmon import context_commands, register_commands
 from pfmon.engine.ia64.linux.perfmon.context_file import ContextFile
-from pfmon.engine.ia64.linux.perfmon.perfmon_context import MASKED
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import MASKED, PerfmonContext
 from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
     BUFFER_ARGUMENT,
     CONTEXT,
@@ -22,16 +25,8 @@ from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
     NO_FORMAT,
     REGISTER,
 )
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from struct import Struct
-
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.process import Process
 
 MANY = -1
 RESTART, UNLOAD = 0x0A, 0x11

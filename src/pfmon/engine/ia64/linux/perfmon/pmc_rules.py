@@ -3,15 +3,11 @@ perfmon_mckinley.h, perfmon_montecito.h)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pfmon.engine.ia64.linux.perfmon.kernel_registers import CONTROL
-from pfmon.engine.ia64.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.perfmon.perfmon_structures import RegisterArgument
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.ia64.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
 
 OVERFLOW_INTERRUPT = 1 << 5
 ENABLE = 1 << 23

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import errno
 
+from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
-    from pfmon.engine.ia64.linux.perfmon.perf_schedule import PerfScheduler
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.process import Process
 
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Iterator
 
+from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
 from pfmon.engine.ia64.linux.perfmon.kernel_registers import registers_of
-from pfmon.engine.ia64.linux.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED
+from pfmon.engine.ia64.linux.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED, PerfmonContext
 from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
     DEBUG_REGISTER,
     FEATURES,
@@ -17,15 +19,8 @@ from pfmon.engine.ia64.linux.perfmon.perfmon_structures import (
 )
 from pfmon.engine.ia64.linux.perfmon.pmc_rules import accepted
 from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
-    from pfmon.engine.ia64.linux.perfmon.perfmon_context import PerfmonContext
-    from pfmon.engine.ia64.linux.process import Process
 
 BREAKPOINT_IS_ON = {"ibr": 1 << 63, "dbr": 3 << 62}
 """Bits of the second register of a pair that would make it a breakpoint: x; r and w (SDM volume 2, table 7-1)."""

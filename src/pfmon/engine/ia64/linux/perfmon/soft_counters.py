@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.perfmon_structures import RegisterArgument
+from pfmon.engine.ia64.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
 
 MASK = (1 << 64) - 1
 LOW = (1 << 31) - 1

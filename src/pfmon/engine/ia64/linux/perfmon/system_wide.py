@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
 from pfmon.engine.ia64.linux.perfmon.pmu_ownership import owners_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.perfmon.context_monitor import ContextMonitor
-    from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.ia64.linux.process import Process
 
 
 class SystemWideContext:

@@ -9,13 +9,13 @@ import pytest
 from pfmon import compiled
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))
-build_profile = pytest.importorskip("build_profile")  # a source tree has it, an installed package has not
-sys.path.remove(str(ROOT))
+sys.path.append(str(ROOT / "building"))
+profile_guided = pytest.importorskip("profile_guided")  # a source tree has it, an installed package has not
+sys.path.remove(str(ROOT / "building"))
 
 
 def train(library: Path) -> None:
-    build_profile.train(Path(compiled.HERE), library, Path(compiled.LIST).read_text(), ROOT / "examples" / "ia64")
+    profile_guided.train(Path(compiled.HERE), library, Path(compiled.LIST).read_text(), ROOT / "examples" / "ia64")
 
 
 @pytest.mark.slow

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from struct import Struct
 from threading import Lock
 
 from pfmon.engine.qemu.qemu_binary import reaper_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 ANSWER = Struct("=i")
 KILL, END = b"k", b"e"
@@ -31,7 +28,7 @@ class GuestProcess:
         files: Sequence[int] = (),
         detach: bool = False,
     ) -> None:
-        from subprocess import Popen  # what only prepares a run does not wait for it
+        from subprocess import Popen
 
         orders, self._orders = os.pipe()
         self._answers, answers = os.pipe()
