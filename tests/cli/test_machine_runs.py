@@ -1,8 +1,6 @@
 """Runs on a machine through the command line: events of the machine, thresholds, profiles, another machine."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from command import example, pfmon
@@ -66,14 +64,3 @@ def test_a_larger_cache_misses_less() -> None:
         return int(json.loads(done.stdout)["events"][0]["count"])
 
     assert misses("--machine=madison-9m") * 2 < misses("--machine=madison-1.5m")
-
-
-@pytest.mark.parametrize(("events", "starts"), [("ia64_inst_retired,nops_retired", False), ("cpu_cycles", True)])
-def test_exact_events_alone_do_not_even_load_the_machine(events: str, starts: bool) -> None:
-    code = (
-        "import sys; from pfmon.__main__ import main; "
-        f"main(['--no-cmd-output', '-e', '{events}', {example('fib')!r}, '5']); "
-        "print('pfmon.machine.machine' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == str(starts)

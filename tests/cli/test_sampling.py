@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import EXAMPLES, pfmon
+from command import EXAMPLES, pfmon, refused
 
 import pfmon as pfmon_library
 
@@ -375,3 +375,18 @@ def test_callgrind_annotate_reads_it(callgrind: Path) -> None:
     command = ["callgrind_annotate", "--threshold=100", str(callgrind)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "2,730 (100.0%)  PROGRAM TOTALS" in done.stdout and "???:place" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--pmu=montecito", "-e", "er_brq_live_req_lo"),
+        ("--pmu=montecito", "-e", "rse_current_regs_2_to_0"),
+        ("--pmu=montecito", "-e", "cpu_op_cycles_all,si_cycles", "--extra-smpl-pmds=4"),
+    ],
+)
+def test_level_and_clock_events_are_not_sampled(words: tuple[str, ...]) -> None:
+    """They are summed over cycles, which no instruction causes: a sample would have no address."""
+    periods = "--long-smpl-periods=,50" if "," in words[2] else "--long-smpl-periods=50"
+    said = refused(*words, periods, str(EXAMPLES / "ia64" / "fib"), "9")
+    assert "cannot be sampled: it counts a level or a clock" in said

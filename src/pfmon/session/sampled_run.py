@@ -16,6 +16,7 @@ from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.counting.sampler import Sampler
 from pfmon.engine.api import Engine
+from pfmon.errors import PfmonError
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.model import PmuModel
 from pfmon.program.mapped_files import in_one_place
@@ -69,6 +70,16 @@ def listener_of(
     if isinstance(on_samples, SampleListener):
         return on_samples
     return SampleBuffer(partial(_made, engine), on_samples, sampling.entries, sampling.saturate)
+
+
+def _check_can_be_sampled(counting: ProgrammedPmu, periods: Sequence[Period | None]) -> None:
+    """PfmonError: an event with a period counts a level or a clock, whose increments belong to no instruction."""
+    for monitor, period in zip(counting.programming.monitors, periods, strict=True):
+        if period and counting.unit.stands(monitor):
+            raise PfmonError(
+                f"{monitor.event.name} cannot be sampled: it counts a level or a clock, which belongs to no "
+                "instruction; count it without a period"
+            )
 
 
 def _made(engine: Engine, fields: tuple[Any, ...], retired: int) -> Sample:
@@ -149,6 +160,7 @@ class SampledRun:
         """One event set: its sampler and its counters."""
         sampling, registers = self._sampling, counting.counters.registers
         periods = counting.by_monitor(own.periods)
+        _check_can_be_sampled(counting, periods)
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
         held = sorted({*own.extra, *(set(counting.programming.pmds) - set(pmds))})
         loads = dict(zip(pmds, periods, strict=True))
