@@ -83,6 +83,15 @@ def test_a_set_whose_turn_never_came_has_no_estimate() -> None:
     assert re.findall(r"n/a (\w+)", done.stdout) == ["LOADS_RETIRED", "PREDICATE_SQUASHED_RETIRED"]
 
 
+def test_a_sampled_set_whose_turn_never_came_has_no_count() -> None:
+    words = ("-e", "nops_retired,loads_retired", "-e", "cpu_cycles", "--long-smpl-periods=3000")
+    done = pfmon("--no-cmd-output", *words, "--switch-timeout=1", "--smpl-print-counts", example("fib"), "15")
+    assert re.findall(r"n/a (\w+)", done.stdout) == ["CPU_CYCLES"]
+    *others, cycles = results(*words, "--switch-timeout=1", example("fib"), "15")["events"]
+    assert cycles["count"] is None and cycles["estimate"]["share"] == 0
+    assert all(one["count"] and one["estimate"]["share"] == 1 for one in others)
+
+
 def test_estimates_are_printed_beside_true_values_and_their_error() -> None:
     done = pfmon("--no-cmd-output", "-e", "nops_retired", "-e", "nops_retired", "--switch-timeout=0.001",
                  "--true-values", example("noploop"), "20000")  # fmt: skip

@@ -286,7 +286,8 @@ class SampledRun:
         return {address: count for address, count in counts.items() if count}
 
     def counts(self) -> list[Count]:
-        """Return the events' counts; those of several sets are estimates for the whole run."""
+        """Return the events' counts; those of several sets are estimates for the whole run, None for a set that
+        never had its turn."""
         if self._live is None or len(self._sets) == 1:
             return self._sets[0].counting.counts_of(self._sets[0].values())
         active = self._live.shares()
@@ -296,7 +297,9 @@ class SampledRun:
             whole = one.counting.counts_of([scaled(raw, active[number], sum(active)) for raw in one.values()])
             share = active[number] / sum(active) if any(active) else 0.0
             counts += [
-                count._replace(estimate=Estimate(number, share, raw.value, None))
+                count._replace(
+                    value=count.value if active[number] else None, estimate=Estimate(number, share, raw.value, None)
+                )
                 for count, raw in zip(whole, raws, strict=True)
             ]
         return counts
