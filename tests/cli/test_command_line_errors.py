@@ -44,6 +44,12 @@ def test_no_program_is_a_mistake_beside_others() -> None:
     assert seed.startswith("--seed=x") and program.startswith("no program given; usage: pfmon")
 
 
+@pytest.mark.parametrize("option", ["--attach-task=123", "--attach=123", "-p123"])
+def test_attaching_to_a_process_wants_no_program(option: str) -> None:
+    (line,) = mistakes(option, "-e", "nops_retired")
+    assert "HP's pfmon had this option" in line
+
+
 def test_the_word_behind_an_unknown_option_is_no_program() -> None:
     assert mistakes("--evnts", "loads_retired", FIB) == ["unknown option --evnts; nearest: --events, --show-events"]
 

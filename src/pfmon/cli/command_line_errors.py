@@ -16,6 +16,7 @@ from pfmon.cli import baseline_options, coupled_options, progress_options, sampl
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.command_line import CONCERNS, a_program_is_given
 from pfmon.cli.file_name_templates import FILES
+from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
 from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written
 from pfmon.engine import api
@@ -91,8 +92,9 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
         except PfmonError as error:
             found.take_misread(error)
     found.take(first)
-    # The next word may be an unknown option's value instead of the program, so the program is not checked.
-    certain = all("=" in word for word in misread)
+    # The next word may be an unknown option's value instead of the program, or there may be none, so the program is not
+    # checked.
+    certain = all("=" in word and not takes_no_program(word.partition("=")[0]) for word in misread)
     for subject, check in _checks(config, command if certain else None):
         found.attempt(subject, check)
     return [_as_typed(text, given) for text in found.texts]

@@ -46,11 +46,25 @@ LETTERS = {"S": "smpl-module-info", "p": "attach-task"}
 
 def unknown(typed: str, known: Sequence[str]) -> PfmonError:
     """Return the error for an unknown option; ``known``: the existing long options."""
-    name = LETTERS.get(typed[1:], "") if not typed.startswith("--") else typed[2:]
-    had = [old for old in INSTEAD if name and old.startswith(name)]
-    if name in INSTEAD or len(had) == 1:
-        old = name if name in INSTEAD else had[0]
+    name = _long_name(typed)
+    if old := _old_option(name):
         return PfmonError(f"{typed}: HP's pfmon had this option, this one does not; {INSTEAD[old]}")
     near = nearest_names(name, known) if name else []
     hint = f"; nearest: {', '.join(f'--{other}' for other in near)}" if near else "; pfmon --help-all lists all"
     return PfmonError(f"unknown option {typed}{hint}")
+
+
+def takes_no_program(typed: str) -> bool:
+    """Whether HP's pfmon wanted no program beside this option: it attached to a running process."""
+    return _old_option(_long_name(typed)) == "attach-task"
+
+
+def _long_name(typed: str) -> str:
+    """Return the name of a long option, "" for an unknown letter."""
+    return LETTERS.get(typed[1:], "") if not typed.startswith("--") else typed[2:]
+
+
+def _old_option(name: str) -> str:
+    """Return the option of HP's pfmon with this name or abbreviation, "" if there is none."""
+    had = [old for old in INSTEAD if name and old.startswith(name)]
+    return name if name in INSTEAD else had[0] if len(had) == 1 else ""
