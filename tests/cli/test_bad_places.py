@@ -43,6 +43,23 @@ def test_a_directory_that_was_removed_is_one_to_run_in(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
 
 
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_file_in_a_removed_directory_is_refused(option: str, tmp_path: Path) -> None:
+    gone = f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"'
+    named = f"--{option}{':' if '=' in option else '='}x"
+    sampled = ("--long-smpl-periods=100",) if option in ("smpl-outfile", "export=csv") else ()
+    done = shell(gone, named, *sampled, *COUNT, env=_paths())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"pfmon: {named}: no such file or directory\n"
+
+
+def test_a_removed_directory_can_be_left_by_an_absolute_path(tmp_path: Path) -> None:
+    gone = f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"'
+    done = shell(gone, f"--outfile={tmp_path}/counts", f"--record={tmp_path}/recording", *COUNT, env=_paths())
+    assert (done.returncode, done.stdout, done.stderr) == (0, PROGRAM, "")
+    assert PRINTED in (tmp_path / "counts").read_text() and (tmp_path / "recording").stat().st_size
+
+
 def _paths() -> dict[str, str]:
     import pfmon
 

@@ -89,7 +89,10 @@ def append_wants_a_file(outfile: str, append: bool) -> None:
 
 def check_can_be_written(path: str, option: str) -> None:
     """PfmonError, in the words of the ``option`` that names the file, when it could not be written."""
-    target = path if os.path.lexists(path) else os.path.dirname(os.path.abspath(path))
+    try:
+        target = path if os.path.lexists(path) else os.path.dirname(os.path.abspath(path))
+    except OSError as error:  # the current directory was removed
+        raise PfmonError(f"{option}: {reason(error)}") from None
     if os.path.isdir(path):
         raise PfmonError(f"{option}: is a directory")
     if not os.path.lexists(target):

@@ -96,7 +96,8 @@ def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
 
 def _file(image: Image) -> dict[str, Any]:
     """Return a recording's entry of a file."""
-    return {"path": os.path.join(os.getcwd(), image.path), "sha256": digest(image.data), "bias": image.bias}
+    path = image.path if os.path.isabs(image.path) else os.path.join(os.getcwd(), image.path)
+    return {"path": path, "sha256": digest(image.data), "bias": image.bias}
 
 
 def _mapped_file(mapped: MappedFile) -> dict[str, Any]:
