@@ -304,3 +304,11 @@ def test_rows_are_sorted_by_what_their_misses_cost() -> None:
     assert addresses == sorted(costs, key=lambda address: -costs[address])
     by_count = lines(sampled("DATA_EAR_CACHE_LAT4"), samples)
     assert [int(line.split()[6], 16) & 0xFFFF for line in by_count[10:]] == list(costs)
+
+
+@pytest.mark.parametrize(("name", "l2", "l3"), [("itanium", 6, 21), ("itanium2", 5, 12)])
+def test_fetches_of_ia32_code_have_the_latencies_of_data(name: str, l2: int, l3: int) -> None:
+    """The machine files for IA-32 code have one latency for each level."""
+    event = {"itanium": "INSTRUCTION_EAR_CACHE_LAT4", "itanium2": "L1I_EAR_CACHE_LAT4"}[name]
+    context = sampled(event, name)._replace(machine=lambda: load(f"{name}_ia32", []))
+    assert lines(context, [])[4:6] == [f"# L2   : {l2:2} cycles fetch latency", f"# L3   : {l3:2} cycles fetch latency"]

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
-L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency")}
-L3 = {"data": "l3.latency", "instruction": "l3.fetch_latency"}
+L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency", "l2.latency")}
+L3 = {"data": ("l3.latency",), "instruction": ("l3.fetch_latency", "l3.latency")}
 MEMORY = "memory.latency"
-"""The machine figures with the minimum latency of each level."""
+"""The machine figures with the minimum latency of each level; the first that a machine has. Where fetches have no
+latency of their own (IA-32 code), it is that of data."""
 
 
 class CacheLevels:
@@ -24,8 +25,8 @@ class CacheLevels:
     def __init__(self, figures: MachineFigures, side: str) -> None:
         """``side``: data, or instruction."""
         self._access = "load" if side == "data" else "fetch"
-        self._l2 = next(int(figures[name]) for name in L2[side] if name in figures)
-        self._l3, self._memory = int(figures[L3[side]]), int(figures[MEMORY])
+        self._l2, self._l3 = (next(int(figures[name]) for name in names[side] if name in figures) for names in (L2, L3))
+        self._memory = int(figures[MEMORY])
         self.costs = dict(zip(self.names, (self._l2, self._l3, self._memory), strict=True))
         self.megahertz = int(figures["machine.frequency"])
 
