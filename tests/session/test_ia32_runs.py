@@ -160,3 +160,19 @@ def test_the_branch_buffer_is_accepted_for_both_sets(option: dict[str, bool]) ->
 def test_a_qualified_event_that_counts_nothing_is_said() -> None:
     run = pfmon.run(CHASE, events="l2_misses", pmu="itanium2", irange="main", stdout=pfmon.DEVNULL)
     assert run.counts[0].value == 0 and any(note.startswith("L2_MISSES, as it is programmed") for note in run.notes)
+
+
+def test_events_of_the_other_instruction_set_are_said() -> None:
+    """Each counter of section 7.3 that counts 0 has a note; those that count have none."""
+    note = "the program executes {} code only; {} counts {} code".format
+    of_ia32 = note("IA-64", "L2_MISSES", "IA-32")
+    of_ia64 = note("IA-32", "L2_MISSES", "IA-64")
+    options: dict[str, Any] = {"pmu": "itanium2", "stdout": pfmon.DEVNULL}
+    for command, said in ((NATIVE, of_ia32), (COMMAND, of_ia64)):
+        run = pfmon.run(command, events="l2_misses,l2_misses", insn_sets="ia32,ia64", **options)
+        assert run.notes == (said,)
+    assert pfmon.run(NATIVE, events="l2_misses", ia32=True, **options).notes == (of_ia32,)
+    assert pfmon.run(COMMAND, events="l2_misses", ia64=True, **options).notes == (of_ia64,)
+    retired = pfmon.run(NATIVE, events="ia32_inst_retired", **options)
+    assert retired.notes == (note("IA-64", "IA32_INST_RETIRED", "IA-32"),)
+    assert not pfmon.run(NATIVE, events="l2_misses", ia32=True, ia64=True, **options).notes

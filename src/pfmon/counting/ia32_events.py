@@ -16,11 +16,13 @@ from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
 
 NOTHING = ""
-IA64_ONLY = 2
+IA32_ONLY, IA64_ONLY = 1, 2
 """Values of PMC.ism."""
+IA32_INSTRUCTIONS = "ia32_inst_retired"
+"""The signal of an event that IA-64 code does not cause."""
 
 SIGNALS = {
-    "ia32_inst_retired": "inst_retired",
+    IA32_INSTRUCTIONS: "inst_retired",
     "inst_retired": NOTHING,  # IA-64 instructions
     "branch_event": NOTHING,
     **{
@@ -68,10 +70,16 @@ def captures_in_ia32(setting: CaptureSetting, data_constrained: bool, fetch_cons
     )
 
 
-def ia32_notes(monitors: Sequence[Monitor], counting: Sequence[Monitor]) -> list[str]:
-    """Notes on counters that count nothing because the program's code is IA-32: ``counting`` are those that do.
-    Counters disabled for IA-32 code get no note: that was requested."""
+def instruction_set_notes(monitors: Sequence[Monitor], counting: Sequence[Monitor], ia32: bool) -> list[str]:
+    """Notes on counters that count nothing because the program's code, IA-32 or IA-64, is not of their instruction set:
+    ``counting`` are those that do count."""
     there = {monitor.pmd for monitor in counting}
-    silent = [one.event.name for one in monitors if one.pmd not in there and one.ism != IA64_ONLY]
-    said = "as it is programmed, counts IA-64 code alone, and this program is IA-32 code"
-    return [f"{name}, {said}" for name in dict.fromkeys(silent)]
+    code, other, only = ("IA-32", "IA-64", IA64_ONLY) if ia32 else ("IA-64", "IA-32", IA32_ONLY)
+    notes = []
+    for one in monitors:
+        name = one.event.name
+        if one.ism & only or (not ia32 and one.signal == IA32_INSTRUCTIONS):
+            notes.append(f"the program executes {code} code only; {name} counts {other} code")
+        elif ia32 and one.pmd not in there:
+            notes.append(f"{name}, as it is programmed, counts IA-64 code alone, and this program is IA-32 code")
+    return list(dict.fromkeys(notes))

@@ -131,7 +131,8 @@ class Prepared:
         """Notes on options without effect."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
-            self.notes += [note for one in group.sets for note in one.ia32_notes()] if self.ia32 else []
+            if get(options.pmu).architecture == "ia64":
+                self.notes += [note for one in group.sets for note in one.instruction_set_notes(self.ia32)]
         self.inexact = inexact([one.programming for one in self.session.sets])
         """Notes on options that are not exactly in force."""
 

@@ -114,11 +114,11 @@ class ProgrammedPmu:
                 found[self.plan.places(number)[0]] = period
         return found
 
-    def ia32_notes(self) -> list[str]:
-        """Of events that count nothing because the program's code is IA-32."""
-        from pfmon.counting.ia32_events import ia32_notes
+    def instruction_set_notes(self, ia32: bool) -> list[str]:
+        """Of events that count nothing because they are of another instruction set than the program's code."""
+        from pfmon.counting.ia32_events import instruction_set_notes
 
-        return ia32_notes(self.programming.monitors, self.unit.monitors)
+        return instruction_set_notes(self.programming.monitors, self.unit.monitors, ia32)
 
     def sink(self, seen: RunData, by_place: bool = False) -> CountAccumulator:
         """Return the counts of the counting unit's monitors; `ordered` sorts them in the order of the request."""
