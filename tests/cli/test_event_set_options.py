@@ -309,3 +309,9 @@ def test_help_marks_the_options_of_an_event_set() -> None:
     marked = {re.split(r"[=\[\s]", block)[0]: "[set]" in block.partition("\n\n")[0] for block in blocks}
     assert len(marked) > 100
     assert marked == {name: options[name].of_set for name in marked}
+
+
+def test_options_without_a_value_may_be_repeated() -> None:
+    assert alone("nops_retired", "--irange=lookup", "--inverse-irange", "--inverse-irange") == alone(
+        "nops_retired", "--irange=lookup", "--inverse-irange"
+    )
