@@ -9,6 +9,7 @@ from host_programs import needs
 from qemu_guests import ASSEMBLER, assemble
 
 import pfmon
+from pfmon.errors import PfmonError
 from pfmon.library.symbol_lookup import symbols_of
 from pfmon.program import image
 
@@ -103,3 +104,30 @@ def test_calls_of_x86_programs_count_to_their_return(tmp_path: Path) -> None:
 def test_program_that_nobody_called_counts_to_its_end() -> None:
     start = pfmon.run([str(EXAMPLES / "fib"), "9"], events=EVENT, stdout=pfmon.DEVNULL)
     assert counted("fib", "_start").counts[0].value == start.retired
+
+
+@pytest.mark.parametrize("others", ["lookup,0x1000", "0x1000,lookup"])
+def test_each_call_counts_beside_other_triggers(others: str) -> None:
+    calls = calls_of("hashmap", "lookup")
+    found = counted("hashmap", "lookup", trigger_code_start_addresses=others)
+    assert found.counts[0].value == sum(calls) > calls[0]
+
+
+def test_the_other_triggers_start_and_stop_once() -> None:
+    """The first bundle of insert counts once, each call of lookup to its return."""
+    options = {"trigger_code_start_addresses": "lookup,insert", "trigger_code_stop_addresses": "lookup,insert+0x10"}
+    begin, calls = address_of("hashmap", "insert"), calls_of("hashmap", "lookup")
+    bundles = [address & ~15 for address, _ in log("hashmap")]
+    first = bundles.index(begin)
+    once = next(place for place in range(first, len(bundles)) if bundles[place] != begin) - first
+    assert counted("hashmap", "lookup", **options).counts[0].value == sum(calls) + once
+
+
+def test_whole_calls_beside_two_kinds_that_do_not_repeat_are_refused() -> None:
+    with pytest.raises(PfmonError, match="--trigger-code-repeat or --trigger-data-repeat"):
+        counted(
+            "hashmap",
+            "lookup",
+            trigger_code_start_addresses="lookup,main",
+            trigger_data_stop_addresses="0x6000000000000000",
+        )

@@ -20,6 +20,12 @@ class Trigger(NamedTuple):
     writes: bool = True
     whole_call: bool = False
 
+    @property
+    def group(self) -> str:
+        """The triggers that it shares its effect with: every one of those that repeat takes effect, and of the others
+        the first start and the first stop, for code and for data."""
+        return "repeating" if self.repeats else "data" if self.data else "code"
+
 
 class EventTrigger(NamedTuple):
     """Counting starts, or stops, when an event has happened so many ``times``; ``text`` is how the user said it,

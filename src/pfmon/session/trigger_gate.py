@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from pfmon.session.event_trigger import EventGate
 
 
-CODE_GROUP, DATA_GROUP = 0, 1
-
-
 def gate(
     controls: Controls,
     table: BlockTable,
@@ -33,13 +30,14 @@ def gate(
     """Return a gate that passes the stream to the readers according to triggers, PSR.up and turns
     (counting.gate.Gate)."""
     triggers = controls.triggers
+    groups = list(dict.fromkeys(one.group for one in triggers))
     return Gate(
         table,
         readers,
         traced=traced,
         code=[one.address for one in triggers if not one.data],
         data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
-        actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
+        actions=[(one.starts, groups.index(one.group), one.repeats) for one in triggers],
         whole_calls=[number for number, one in enumerate(triggers) if one.whole_call],
         on=not any(one.starts for one in triggers) and controls.event_trigger is None,
         up=not controls.dont_start if controls.heeds_psr_up else None,
