@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example
+from command import pfmon as command
 
 import pfmon
 
@@ -64,3 +65,41 @@ def test_a_file_that_was_there_stays_and_the_new_one_is_named(tmp_path: Path) ->
     (other,) = (one for one in tmp_path.iterdir() if one != path)
     assert done.stderr.endswith(f"the samples up to there are in {other}\n")
     assert path.read_text() == "mine" and other.read_text().startswith("entry 0 PID:1000")
+
+
+COUNTED = ("-e", "ia64_inst_retired", example("fib"), "16")
+SAMPLED = ("--long-smpl-periods=20", "--smpl-print-counts", *COUNTED)
+
+
+@pytest.mark.parametrize(
+    ("full", "words"),
+    [
+        ("--smpl-outfile=/dev/full", ("--smpl-outfile=/dev/full", *SAMPLED)),
+        ("--export=csv:/dev/full", ("--export=csv:/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
+        ("--record=/dev/full", ("--record=/dev/full", *COUNTED)),
+        ("--record=/dev/full", ("--record=/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
+    ],
+)
+def test_counts_stay_when_another_output_is_full(full: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    samples, whole, counts, page = (tmp_path / name for name in ("samples", "whole", "counts", "page"))
+    named = [word.replace("SAMPLES", str(samples)) for word in words]
+    done = command("--no-cmd-output", f"--outfile={counts}", f"--report=html:{page}", *named)
+    assert done.returncode == 125 and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith(f"pfmon: {full}: ") and "no space left on device" in done.stderr
+    assert counts.read_text() == command("--no-cmd-output", *COUNTED).stdout and "IA64" in page.read_text()
+    if str(samples) in " ".join(named):
+        assert command("--no-cmd-output", f"--smpl-outfile={whole}", *SAMPLED).returncode == 0
+        found, wanted = ([line for line in one.read_text().splitlines() if "IIP" in line] for one in (samples, whole))
+        assert found == wanted and len(found) > 1000
+
+
+def test_counts_of_followed_tasks_stay_when_samples_have_no_room(tmp_path: Path) -> None:
+    words = ("--follow-all", "--no-cmd-output")
+    done = command(*words, "--smpl-outfile=/dev/full", *SAMPLED)
+    assert (done.returncode, done.stderr) == (125, "pfmon: --smpl-outfile=/dev/full: no space left on device\n")
+    assert done.stdout == command(*words, *COUNTED).stdout
+    named = (tmp_path / "%p").as_posix()
+    (tmp_path / "1000").symlink_to("/dev/full")
+    done = command(*words, f"--smpl-outfile={named}", *SAMPLED)
+    assert done.returncode == 125 and done.stderr.count("\n") == 1 and "no space left" in done.stderr
+    assert done.stdout == command(*words, *COUNTED).stdout

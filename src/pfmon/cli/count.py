@@ -67,20 +67,21 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
         gc.enable()
     with stopping(prepared.stop, timeout):
         samples: SampleOutput | TaskSamples | None = None
+        outputs = Outputs()
         try:
             with _shown(config, prepared):
                 if config.follows:
                     of_tasks = samples = _task_samples(config, prepared, results)
-                    done = _run_followed(prepared, of_tasks, html)
+                    done = _run_followed(prepared, of_tasks, html, outputs)
                 else:
                     samples = alone = _samples(config, prepared, results)
-                    done = prepared.run(_interval_printer(config, results), _takers(alone, html))
+                    on_interval, on_samples = _interval_printer(config, results), _takers(alone, html)
+                    done = prepared.run(on_interval, on_samples, on_unrecorded=outputs.add_error)
         except BaseException:
             if samples:
                 samples.abandon()
             raise
     print_exit(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
-    outputs = Outputs()
     if samples:
         outputs.write(lambda: samples.finish(done))
     outputs.write(lambda: results.write(_text(config, done, early, prepared.usual)))
@@ -160,13 +161,13 @@ def _task_samples(config: CommandConfig, prepared: Prepared, results: ResultOutp
     return TaskSamples(config, prepared, results.early)
 
 
-def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlReport | None) -> Run:
+def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlReport | None, outputs: Outputs) -> Run:
     """Run a program with all that it starts; the samples of each task go where they belong."""
     if samples is None:
-        return prepared.run()  # they are kept, if there are any
+        return prepared.run(on_unrecorded=outputs.add_error)  # they are kept, if there are any
     page = html.begin if html else None
     if page is None:
-        return prepared.run(on_task=samples.begin)
+        return prepared.run(on_task=samples.begin, on_unrecorded=outputs.add_error)
     from pfmon.session.followed_tasks import Taker
 
     def on_task(task: Task, objects: LoadedObjects) -> Taker:
@@ -178,7 +179,7 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
 
         return Taker(both, modules.ended)
 
-    return prepared.run(on_task=on_task)
+    return prepared.run(on_task=on_task, on_unrecorded=outputs.add_error)
 
 
 def _html(config: CommandConfig, prepared: Prepared) -> HtmlReport | None:

@@ -69,8 +69,13 @@ class Outputs:
         try:
             return one() or 0
         except (PfmonError, BrokenPipeError) as error:
-            self._failed.append(error)
+            self.add_error(error)
             return 0
+
+    def add_error(self, error: PfmonError | BrokenPipeError) -> None:
+        """Add the error of an output that could not be written; the same error is said once."""
+        if str(error) not in map(str, self._failed):
+            self._failed.append(error)
 
     def status(self, status: int) -> int:
         """The exit status when all is written. PfmonError, BrokenPipeError: the first that is not; others are said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.atomic_write import WholeFile
@@ -136,16 +137,26 @@ class SampleOutput:
         self._print_early = print_early
         self._path, self._eager = owner.name_of(config.smpl_outfile), config.smpl_eager_save
         self._kept = False
+        self._errors: dict[object, LostError] = {}
         try:
             self._whole = WholeFile(self._path, at_once=self._eager) if self._path else None
         except (OSError, ValueError) as error:
             raise PfmonError(f"--smpl-outfile={self._path}: {reason(error)}") from None
 
     def take(self, samples: Sequence[Sample]) -> None:
-        """Process a buffer of samples."""
+        """Process a buffer of samples. An output that cannot be written takes no more; `ended` raises its error."""
         for export in self._exports:
-            export.take(samples)
-        self._write(self._module.take(samples))
+            self._attempt(export, partial(export.take, samples))
+        self._attempt(self._module, lambda: self._write(self._module.take(samples)))
+
+    def _attempt(self, output: object, write: Callable[[], None]) -> None:
+        """Write to an output that has not failed before."""
+        if output in self._errors:
+            return
+        try:
+            write()
+        except LostError as error:
+            self._errors[output] = error
 
     def finish(self, done: Run) -> None:
         """Finish the samples of a run. LostError when they could not be written."""
@@ -155,9 +166,13 @@ class SampleOutput:
         """All samples have come; ``exact``: how often the event happened where. LostError when they could not be
         written."""
         outputs = Outputs()
-        outputs.write(lambda: self._finish(exact))
+        for error in self._errors.values():
+            outputs.add_error(error)
+        if self._module not in self._errors:
+            outputs.write(lambda: self._finish(exact))
         for export in self._exports:
-            outputs.write(export.finish)
+            if export not in self._errors:
+                outputs.write(export.finish)
         try:
             outputs.status(0)
         except BaseException:

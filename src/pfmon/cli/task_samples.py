@@ -77,6 +77,7 @@ class TaskSamples:
         check_module(config, prepared)
         self._kept = _Kept()
         self._open: dict[str, SampleOutput] = {}
+        self._outputs = Outputs()
         self._own = copy.copy(config)
         if not names_tasks(config.smpl_outfile):
             self._own.smpl_outfile = ""
@@ -92,19 +93,18 @@ class TaskSamples:
         self._open[task.name] = samples
 
         def ended(exact: Mapping[int, int] | None) -> None:
-            samples.ended(exact)
+            self._outputs.write(lambda: samples.ended(exact))
             del self._open[task.name]
 
         return Taker(samples.take, ended)
 
     def finish(self, done: Run) -> None:
         """All have ended: show what they say. LostError when it cannot be written; the other files are written."""
-        outputs = Outputs()
         try:
-            self._finish(done, outputs)
+            self._finish(done, self._outputs)
         finally:
             self._kept.close()
-        outputs.status(0)
+        self._outputs.status(0)
 
     def _finish(self, done: Run, outputs: Outputs) -> None:
         tasks, config = done.tasks or (), self._config

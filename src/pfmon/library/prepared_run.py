@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.engine import api
 from pfmon.engine.api import Recording, Task
-from pfmon.errors import PfmonError, UnknownObjectError
+from pfmon.errors import LostError, PfmonError, UnknownObjectError
 from pfmon.library.command_program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.default_events import counts_default_events, take_default_events
 from pfmon.library.ineffective_options import (
@@ -141,12 +141,15 @@ class Prepared:
         on_interval: Callable[[Interval], None] | None = None,
         on_samples: Callable[[Sequence[Sample]], None] | SampleListener | None = None,
         on_task: OnTask | None = None,
+        on_unrecorded: Callable[[LostError], object] | None = None,
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
         A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. Of what is followed
         ``on_task`` gets each task that begins, and gives what takes its samples instead, in the threads that read what
-        tasks retire; `TaskCounts.samples` has them if it is None. LostError: something could not be recorded."""
+        tasks retire; `TaskCounts.samples` has them if it is None. ``on_unrecorded`` gets the
+        error of a recording that could not be written beside complete counts, which is raised if it is None. LostError:
+        something could not be recorded."""
         kept: list[Interval] = []
         samples: list[Sample] = []
         of_tasks: dict[str, list[Sample]] = {}
@@ -180,6 +183,10 @@ class Prepared:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         try:
             outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
+            if error := self.session.unrecorded:
+                if on_unrecorded is None:
+                    raise error
+                on_unrecorded(error)
             self._objects.check(lambda: self.session.engine.mapped)
             notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
             notes += self._awaited.notes() if self._awaited else []

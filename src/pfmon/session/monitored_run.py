@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.engine import api
 from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, PfmonError
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Interval, Monitoring
@@ -74,6 +74,8 @@ class Session:
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
         self._recording: RunRecording | None = None
+        self.unrecorded: LostError | None = None
+        """The error of a recording that could not be written; the counts are complete."""
         self._check_engine()
         try:
             self._recording = self._record() if plan.record else None
@@ -286,7 +288,7 @@ class Session:
         with self._limited(), survey.running if survey else nullcontext(), running:
             ending = self.engine.run(reader, data)
         if self._recording and self._stopped != FAILED:
-            self._recording.finish(ending)
+            self.unrecorded = self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None
         return ending, times

@@ -37,6 +37,7 @@ class RunRecording:
             raise LostError(f"--record={path}: {reason(error)}") from None
         self._encoder: Encoder | None = None
         self._mapped = 0
+        self._error: BaseException | None = None
 
     def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
         """Return the engine's consumer, which records and passes the stream to ``reader``; ``addresses``: the reader
@@ -45,13 +46,20 @@ class RunRecording:
         return Tee(self._encoder, reader) if addresses else self._encoder
 
     def _chunk(self, blocks: bytes, chunk: bytes) -> None:
-        """Write the next chunk of the stream, its new blocks, and the files mapped before it."""
+        """Write the next chunk of the stream, its new blocks, and the files mapped before it. After an error nothing
+        more is written, and the run goes on."""
+        if self._error:
+            return
         mapped = self._engine.mapped[self._mapped :]
         self._mapped += len(mapped)
-        self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
+        try:
+            self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
+        except (OSError, MemoryError) as error:
+            self._error = error
 
-    def finish(self, ending: ExitReport | None) -> None:
-        """Complete the recording. LostError: it could not be written; the previous file stays."""
+    def finish(self, ending: ExitReport | None) -> LostError | None:
+        """Complete the recording; return the error if it could not be written: the previous file stays. LostError: the
+        stream is incomplete."""
         encoder = self._encoder
         assert encoder is not None  # set when the program ran
         try:
@@ -61,6 +69,8 @@ class RunRecording:
                 raise encoder.error
             if encoder.failure != Failure.NO_FAILURE:
                 raise LostError(f"--record={self._path}: {encoder.failure.name}")
+            if self._error:
+                raise self._error
             threads = [list(one) for one in self._engine.threads]
             end = {"retired": self._engine.retired, "ending": list(ending) if ending else None, "threads": threads}
             self._writer.finish(end)
@@ -70,7 +80,11 @@ class RunRecording:
             raise
         except (OSError, MemoryError) as error:
             self.abandon()
-            raise LostError(f"--record={self._path}: the recording could not be written: {reason(error)}") from None
+            failed = LostError(f"--record={self._path}: the recording could not be written: {reason(error)}")
+            if encoder.error:  # then the counters have not seen the whole stream
+                raise failed from None
+            return failed
+        return None
 
     def abandon(self) -> None:
         """There will be no recording, if there is none yet."""
