@@ -15,6 +15,8 @@ from pfmon.errors import LostError, PfmonError, reason
 
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
+WAYS_OUT = {"f": "; memory that pfmon shares with its processes counts as files too: raise the limit"}
+"""What helps, by the limit's option."""
 SUBCOMMANDS = ("diff", "sweep")
 
 
@@ -62,7 +64,7 @@ def _lacking(error: OSError | MemoryError | ImportError) -> str:
         if isinstance(error, OSError)
         else ""
     )
-    return f"the run is lost: {what}{reason(error)}{f' (ulimit -{limit})' if limit else ''}"
+    return f"the run is lost: {what}{reason(error)}{f' (ulimit -{limit})' if limit else ''}{WAYS_OUT.get(limit, '')}"
 
 
 def _nothing_more_is_printed() -> None:

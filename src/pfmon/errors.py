@@ -79,7 +79,8 @@ def reason(error: BaseException) -> str:
     """The text of a host error, to end a line with."""
     if isinstance(error, MemoryError):
         return str(error) or "there is no memory left"
-    return " ".join((getattr(error, "strerror", None) or str(error)).lower().split())
+    text = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def refuse(options: Mapping[str, object], message: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import example
+from host_programs import needs
 
 COUNT = ("-e", "ia64_inst_retired", example("fib"), "3")
 PRINTED = "8404 IA64_INST_RETIRED"
@@ -36,6 +37,24 @@ def shell(words: str, *more: str, **options: object) -> "subprocess.CompletedPro
 
 
 # --- limits
+
+
+@needs("qemu-x86_64")
+@pytest.mark.parametrize(
+    ("limit", "size", "said"),
+    [
+        (
+            resource.RLIMIT_AS,
+            2_000_000 << 10,
+            "a program under qemu, such as one for x86, needs about 3.5 GB of address",
+        ),
+        (resource.RLIMIT_FSIZE, 100 << 10, "(ulimit -f); memory that pfmon shares with its processes counts as files"),
+    ],
+)
+def test_a_limit_of_the_shell_has_its_remedy_beside_it(limit: int, size: int, said: str) -> None:
+    program = str(Path(example("fib")).parents[1] / "x86_64" / "fib")
+    done = shell('"$@"', program, "5", preexec_fn=limited(limit, size))
+    assert done.returncode == LOST and said in done.stderr
 
 
 def test_a_directory_that_was_removed_is_one_to_run_in(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ class CommandConfig(Options):
     smpl_print_counts: bool = False
     exports: list[tuple[str, str]]
     """Formats and files of exported samples."""
-    smpl_show_func: bool = False
+    smpl_show_func: str = ""
+    """The option that asks for functions, as it was typed."""
     smpl_show_top: int = 0
     smpl_cum_threshold: int = 0
     """Percent; 0: all rows."""

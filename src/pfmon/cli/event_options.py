@@ -6,7 +6,7 @@ from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import PfmonError
 from pfmon.library.machine_selection import take_pmu
-from pfmon.library.option_values import whole_number
+from pfmon.library.option_values import MAX_PRELOAD, whole_number
 from pfmon.pmu import IA64, names
 from pfmon.pmu.model import OF_ARCHITECTURE
 
@@ -57,7 +57,7 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
         case "controls":
             config.controls.update(_numbers(given.name, text, "FIELD"))
         case "preload":
-            config.preload.update(_numbers(given.name, text, "COUNTER"))
+            config.preload.update(_numbers(given.name, text, "COUNTER", MAX_PRELOAD))
         case _:
             config.take_of_set(given, LISTS[given.name], "one value an event, separated by commas")
 
@@ -72,12 +72,12 @@ def _take_events(config: CommandConfig, text: str) -> None:
     config.take_events(names)
 
 
-def _numbers(option: str, text: str, what: str) -> dict[str, int]:
+def _numbers(option: str, text: str, what: str, high: int = (1 << 64) - 1) -> dict[str, int]:
     """Parse names and values such as `pmctrigger=1,threshold=20`."""
     values = {}
     for item in text.split(","):
         name, equals, value = item.strip().partition("=")
         if not name or not equals:
             raise PfmonError(f"--{option}={text}: {what}=VALUE,... is wanted")
-        values[name.lower()] = whole_number(f"{option}={name}", value)
+        values[name.lower()] = whole_number(f"{option}={name}", value, 0, high)
     return values

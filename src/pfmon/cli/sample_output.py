@@ -48,7 +48,7 @@ def _exports(
 
 def _resolves(config: CommandConfig) -> bool:
     """Return whether the sampling module prints names."""
-    return config.resolve_addresses or config.smpl_show_func
+    return config.resolve_addresses or bool(config.smpl_show_func)
 
 
 def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: FunctionNames | None) -> SamplingModule:
@@ -68,7 +68,7 @@ def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: F
     context = ModuleContext(
         process_id,
         names if _resolves(config) else None,
-        config.smpl_show_func,
+        bool(config.smpl_show_func),
         config.smpl_show_top,
         config.smpl_view,
         plan.model,
@@ -96,7 +96,7 @@ def _check_module(config: CommandConfig, name: str) -> None:
     """Raise PfmonError for an option that the module lacks, or a missing option that it needs."""
     module = MODULES[name]
     for option, used in {
-        "--smpl-show-func": config.smpl_show_func,
+        "--smpl-show-func": bool(config.smpl_show_func),
         "--smpl-show-top": config.smpl_show_top,
         "--smpl-cum-threshold": config.smpl_cum_threshold,
         "--smpl-save-raw": config.smpl_save_raw,
@@ -106,7 +106,8 @@ def _check_module(config: CommandConfig, name: str) -> None:
     }.items():
         if used and option not in module.options:
             others = " and ".join(other for other, one in MODULES.items() if option in one.options)
-            raise PfmonError(f"{option} is of --smpl-module={others}; {name} does not have it")
+            typed = config.smpl_show_func if option == "--smpl-show-func" else option
+            raise PfmonError(f"{typed} is of --smpl-module={others}; {name} does not have it")
     if (module.is_binary or config.smpl_save_raw) and not config.smpl_outfile:
         what = "--smpl-save-raw" if config.smpl_save_raw else f"--smpl-module={name}"
         raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too")

@@ -65,13 +65,12 @@ FLAGS = {
     "saturate-smpl-buffer": "saturate_smpl_buffer",
     "smpl-eager-save": "smpl_eager_save",
     "smpl-print-counts": "smpl_print_counts",
-    "smpl-show-func": "smpl_show_func",
-    "smpl-per-function": "smpl_show_func",
     "smpl-save-raw": "smpl_save_raw",
     "smpl-truth": "smpl_truth",
     "smpl-stacks": "smpl_stacks",
     "resolve-addresses": "resolve_addresses",
 }
+SHOW_FUNC = ("smpl-show-func", "smpl-per-function")
 SORTS = {"smpl-sort-byvalue": "value", "smpl-sort-bylevel": "level"}
 VIEWS = {"smpl-inst-view": "inst", "smpl-data-view": "data", "smpl-level-view": "level"}
 OF_SETS = {
@@ -86,7 +85,6 @@ OF_TEXT = {
     "--smpl-outfile": "smpl_outfile",
     "--smpl-eager-save": "smpl_eager_save",
     "--smpl-print-counts": "smpl_print_counts",
-    "--smpl-show-func": "smpl_show_func",
     "--smpl-show-top": "smpl_show_top",
     "--smpl-cum-threshold": "smpl_cum_threshold",
     "--smpl-save-raw": "smpl_save_raw",
@@ -100,6 +98,8 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
     value = given.value or ""
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
+    elif given.name in SHOW_FUNC:
+        config.smpl_show_func = f"--{given.name}"
     elif given.name == "smpl-entries":
         config.smpl_entries = whole_number(given.name, value, 1, MAX_SAMPLE_ENTRIES)
     elif given.name == "smpl-show-top":
@@ -136,6 +136,7 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
 def check(config: CommandConfig) -> None:
     """Raise PfmonError for options about samples when none are taken or printed."""
     given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
+    given += [config.smpl_show_func] if config.smpl_show_func else []
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
     given += [f"--smpl-sort-by{config.smpl_sort}"] if config.smpl_sort else []
     if given and not config.sampled:

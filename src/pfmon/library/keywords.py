@@ -9,7 +9,16 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.library.machine_selection import take_pmu
 from pfmon.library.option_checks import check, guest_pmu, report_is_known
-from pfmon.library.option_values import directory, milliseconds, names, seconds, size, variable, whole_number
+from pfmon.library.option_values import (
+    MAX_PRELOAD,
+    directory,
+    milliseconds,
+    names,
+    seconds,
+    size,
+    variable,
+    whole_number,
+)
 from pfmon.library.run_options import (
     MAX_IP_EAR_DELAY,
     MAX_PROCESSES,
@@ -293,15 +302,15 @@ def _controls(options: Options, option: str, value: object) -> None:
 
 def _preload(options: Options, option: str, value: object) -> None:
     """Store the initial values of counters."""
-    _numbers(options.preload, option, value, '{"pmc1": 0x7ffffc18}')
+    _numbers(options.preload, option, value, '{"pmc1": 0x7ffffc18}', MAX_PRELOAD)
 
 
-def _numbers(to: dict[str, int], option: str, value: object, example: str) -> None:
+def _numbers(to: dict[str, int], option: str, value: object, example: str, high: int = (1 << 64) - 1) -> None:
     """Store numbers by name, ignoring case."""
     if not isinstance(value, Mapping):
         raise _bad(option, value, f"a mapping such as {example}")
     for name, field in value.items():
-        to[_text(option, name).lower()] = whole_number(f"{option}={name}", str(field))
+        to[_text(option, name).lower()] = whole_number(f"{option}={name}", str(field), 0, high)
 
 
 def _events(options: Options, option: str, value: object) -> None:

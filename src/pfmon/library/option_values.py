@@ -7,6 +7,8 @@ from pathlib import Path
 from pfmon.errors import BadValueError
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+MAX_PRELOAD = (1 << 32) - 1
+"""What the counters that can be loaded hold (PowerPC 604 manual section 9.1)."""
 
 
 def directory(option: str, text: str) -> str:
@@ -23,14 +25,15 @@ def variable(option: str, text: str) -> str:
     return text
 
 
-def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1) -> int:
-    """Parse a decimal number, or a hexadecimal one with 0x."""
+def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1, given: str = "") -> int:
+    """Parse a decimal number, or a hexadecimal one with 0x. ``given``: the option's value, of which it is a part."""
     try:
         value = int(text, 0)
     except ValueError:
         value = low - 1
     if not low <= value <= high:
-        raise BadValueError(f"--{option}={text}: a whole number from {low} to {high} is wanted")
+        place = f", not {text!r}" if given and given != text else ""
+        raise BadValueError(f"--{option}={given or text}: a whole number from {low} to {high} is wanted{place}")
     return value
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from pfmon.bounded_files import read_bounded
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.library.baseline import from_object
 from pfmon.library.json_values import a_count, a_list, a_number, a_shown_text, an_object
 from pfmon.library.keywords import Keywords
@@ -52,7 +52,7 @@ def _is_recording(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError as error:
-        raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise PfmonError(f"{path}: {reason(error)}") from None
 
 
 def _read(path: Path) -> ComparedResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.library.samples import Samples
 from pfmon.report.sampling.raw_format import decode
 
@@ -17,7 +17,7 @@ def read_samples(path: str | os.PathLike[str], *, partial: bool = False) -> Samp
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise PfmonError(f"{name}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
+        raise PfmonError(f"{name}: {reason(error)}") from None
     try:
         found = decode(data)
     except PfmonError as error:

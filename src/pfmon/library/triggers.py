@@ -74,7 +74,7 @@ def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | Non
     event, colon, count = text.rpartition(":")
     if not colon:
         raise BadValueError(f"--{option}={text}: EVENT:N is wanted")
-    number = whole_number(f"{option}={event}:N", count, 1, (1 << model.bank.width) - 1)
+    number = whole_number(option, count, 1, (1 << model.bank.width) - 1, given=text)
     return EventTrigger(model.events[event].name, number, text, option)
 
 

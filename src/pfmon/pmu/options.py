@@ -80,6 +80,8 @@ def parse_list(text: str, count: int, option: str) -> list[str]:
     ['', 'ia64', '']
     """
     items = [item.strip() for item in text.split(",")] if text else []
+    if items and not count:
+        raise BadValueError(f"{option}={text}: there is no event for it: give -e EVENT,... too", "one_value_an_event")
     if len(items) > count:
         raise BadValueError(f"{option}: {len(items)} values for {count} event(s)", "one_value_an_event")
     return items + [""] * (count - len(items))

@@ -20,6 +20,13 @@ from pfmon.pmu.register_tables import RegisterSet
 from pfmon.pmu.request import EventRequest, Request
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
+FEATURE_NAMES = {
+    "irange": "code ranges (--irange, --checkpoint-func)",
+    "drange": "data ranges (--drange)",
+    "opcodes": "opcode matchers (--opc-match...)",
+    "controls": "control fields (--controls)",
+    "preload": "counters that can be loaded (--preload)",
+}
 EVENT_OPTIONS = {
     "mesi": "line states (EVENT:MESI), Montecito's",
     "all_threads": "counting for all threads (--all-threads), Montecito's",
@@ -160,7 +167,8 @@ def breakpoints(kind: str, programmed: RangeProgramming | None) -> dict[str, int
 def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
     """Ranges, opcode matchers, event address registers, branch buffers and controls exist on some PMUs only."""
     if name not in features:
-        raise RuleError("feature_must_exist", f"{pmu} has no {name}; it has {', '.join(features) or 'counters only'}")
+        said = FEATURE_NAMES.get(name, name)
+        raise RuleError("feature_must_exist", f"{pmu} has no {said}; it has {', '.join(features) or 'counters only'}")
 
 
 def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:

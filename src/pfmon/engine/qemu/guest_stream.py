@@ -17,6 +17,10 @@ from pfmon.stream.block_table import BlockTable, InstructionSet
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""
 
+NO_ROOM = (
+    "there is no room for the memory shared with qemu: a program under qemu, such as one for x86, needs about "
+    "3.5 GB of address space"
+)
 TROUBLES = {
     1: "it has more than 256 threads at a time",
     2: "it has more code than there is room for",
@@ -55,4 +59,7 @@ def reading(
     if parent is not None:
         describer.begin_as(parent)
     describer.on_mapped = on_mapped
-    return table, PluginReader(describer, traced, totals)
+    try:
+        return table, PluginReader(describer, traced, totals)
+    except MemoryError as error:
+        raise MemoryError(NO_ROOM) from error

@@ -11,6 +11,8 @@ from pfmon.stream.block_table import InstructionSet
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
 """Versions whose plugin interface has version 1."""
+QUERIES = ("help", "?")
+"""What qemu answers with a list of its processor models."""
 
 
 def find(instruction_set: InstructionSet) -> str | None:
@@ -52,8 +54,10 @@ def check_cpu(path: str, cpu: str) -> None:
     from subprocess import DEVNULL, run
 
     asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
+    lines = os.fsdecode(asked.stdout).partition("\n\n")[0].splitlines()
+    known = {name for line in lines for name in line.split()[1:2]}
     model = cpu.partition(",")[0]
-    if model and asked.stdout and model.encode() not in asked.stdout.split():
+    if model and (model in QUERIES or (known and model not in known)):
         name = os.path.basename(path)
         raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, StartRequest, instruction_set_in
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
-from pfmon.engine.qemu.qemu_binary import VERSIONS, check_cpu, emulator, plugin_path, version
+from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.mapped_files import MappedFile
@@ -43,6 +43,8 @@ class QemuGuest:
         self._wanted = wanted
         self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)
+        if wanted.settings.cpu.partition(",")[0] in QUERIES:
+            check_cpu(self._emulator, wanted.settings.cpu)
         self.traced = wanted.addresses
         self.table, self._reader = reading(
             self.instruction_set,

@@ -177,4 +177,6 @@ def _check_view(view: str, ear: DataEar | InstructionEar, context: ModuleContext
     if view == "data" and isinstance(ear, InstructionEar):
         raise PfmonError(f"--smpl-data-view: {context.events[0].name} captures no addresses of data")
     if view == "data" and context.by_function:
-        raise PfmonError("--smpl-show-func: --smpl-data-view is of data, which no function has")
+        raise PfmonError(
+            "--smpl-data-view is of data, which no function has: leave out --smpl-show-func (--smpl-per-function)"
+        )
