@@ -27,6 +27,8 @@ SAMPLES = st.lists(
         st.integers(0, 7),
         st.dictionaries(st.sampled_from([2, 3, 5, 17, 63]), WORDS, max_size=4).map(lambda pmds: tuple(pmds.items())),
         st.lists(WORDS, max_size=3).map(tuple),
+        st.integers(0, (1 << 32) - 1),
+        WORDS,
     ),
     max_size=8,
 )
