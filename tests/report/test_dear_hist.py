@@ -287,7 +287,7 @@ def test_several_events_and_alat_misses_are_refused() -> None:
 def test_views_of_what_is_not_there_are_refused() -> None:
     with pytest.raises(PfmonError, match="--smpl-data-view: L1I_EAR_CACHE_LAT4 captures no addresses of data"):
         DearHist(sampled("L1I_EAR_CACHE_LAT4", view="data"))
-    with pytest.raises(PfmonError, match="--smpl-show-func: --smpl-data-view is of data"):
+    with pytest.raises(PfmonError, match="--smpl-data-view is of data, which no function has"):
         DearHist(sampled("DATA_EAR_CACHE_LAT4", view="data", by_function=True, names=PLACES))
 
 

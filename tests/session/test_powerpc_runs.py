@@ -135,7 +135,7 @@ def test_a_powerpc_program_is_counted_on_the_604e_unless_one_says() -> None:
         ("snoop_requests", {}, "no other bus agent"),
         (INSTRUCTIONS, {"levels": "k"}, "level 3"),
         (INSTRUCTIONS, {"controls": {"dis": 1, "dmr": 1}}, "--controls=dis,dmr: nothing counts"),
-        (INSTRUCTIONS, {"irange": "main"}, "no irange"),
+        (INSTRUCTIONS, {"irange": "main"}, "no code ranges"),
         (INSTRUCTIONS, {"insecure": True}, "--insecure applies to the user mask"),
         (INSTRUCTIONS, {"pmu": "itanium2"}, "--pmu=itanium2: .* PowerPC program; PMUs for it: ppc604e, ibm1994"),
         ("instructions_retired", {}, "unknown ppc604e event"),
