@@ -8,7 +8,7 @@ from pfmon.errors import BadValueError
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 MAX_PRELOAD = (1 << 32) - 1
-"""What the counters that can be loaded hold (PowerPC 604 manual section 9.1)."""
+"""The largest value that a counter can be loaded with (PowerPC 604 manual section 9.1)."""
 
 
 def directory(option: str, text: str) -> str:

@@ -51,7 +51,7 @@ class TaskCounts(NamedTuple):
     """The result of one task. ``name``: 1.2 is the second child of 1, and 1.2:1 what it executed then; ``status`` is
     the exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none). None without
     their options: ``samples`` (none if somebody took them), ``exact``, ``cpi``, ``derived``, ``surveyed``, as Run has
-    them. ``notes``: what there is to say of its counts."""
+    them. ``notes``: notes on its counts."""
 
     name: str
     pid: int

@@ -12,7 +12,7 @@ PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
 """Versions whose plugin interface has version 1."""
 QUERIES = ("help", "?")
-"""What qemu answers with a list of its processor models."""
+"""Values of -cpu that make qemu list its models."""
 
 
 def find(instruction_set: InstructionSet) -> str | None:
