@@ -25,15 +25,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from guests import guest, quiet
 
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
+from pfmon.machine._machine import Stage, StagedMachine
 from pfmon.machine.machine_config import load
-from pfmon.machine.staged_machine import Stage, StagedMachine
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.event_sets import EventSets
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.programmed_pmu import RunData
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Consumer, Pipe
 
 TWELVE = [
     "cpu_op_cycles_all",

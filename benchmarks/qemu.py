@@ -16,7 +16,7 @@ from pathlib import Path
 
 from speed import EXAMPLES, machine
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine import api
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.qemu.qemu_binary import emulator

@@ -1,16 +1,14 @@
 """Runs pfmon on small programs while it is built, so that the compiler learns what a machine's loops mostly do.
 
-What is run is a build that counts (-fprofile-generate), in a folder of its own. Caches are the machine's, where these
-programs miss little, and tiny ones, where they miss as large programs do.
+The build that runs is one that counts its branches (-fprofile-generate). Caches are the machine's, where these programs
+miss little, and tiny ones, where they miss as large programs do.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 PROGRAMS = (
@@ -36,19 +34,13 @@ command()
 """
 
 
-def train(package: Path, library: Path, modules: str, examples: Path) -> None:
-    """Run a build: the sources of a ``package``, the ``library`` of its compiled modules, and their list.
-    CalledProcessError: it does not run."""
-    with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder) / package.name
-        shutil.copytree(package, own, ignore=shutil.ignore_patterns("*.c", "*.o", "*.so", "*.bin", "__pycache__"))
-        shutil.copy(library, own / library.name)
-        (own / "compiled.txt").write_text(modules)
-        environment = {**os.environ, "PYTHONPATH": folder}
-        for program in PROGRAMS:
-            words = program.split()
-            guest = [str(examples.resolve() / words[0]), *words[1:]]
-            for caches in CACHES:
-                options = ["-e", EVENTS, "--unlimited", *caches]
-                command = [sys.executable, "-B", "-c", RUN, *options, *guest]
-                subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+def train(root: Path, examples: Path) -> None:
+    """Run the build in ``root``, a folder of packages. CalledProcessError: it does not run."""
+    environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
+    for program in PROGRAMS:
+        words = program.split()
+        guest = [str(examples.resolve() / words[0]), *words[1:]]
+        for caches in CACHES:
+            options = ["-e", EVENTS, "--unlimited", *caches]
+            command = [sys.executable, "-B", "-c", RUN, *options, *guest]
+            subprocess.run(command, cwd=examples, env=environment, stdout=subprocess.DEVNULL, check=True)

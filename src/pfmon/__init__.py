@@ -14,7 +14,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pfmon import compiled
 from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -51,8 +50,6 @@ __all__ = [
     "smt",
     "smt_threads",
 ]
-
-compiled.install()
 
 _HOMES = {
     "pfmon.errors": (

@@ -11,7 +11,7 @@ from guests import EXAMPLES
 from ia64_fuzz import Fuzz
 
 import pfmon
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 PMUS = tuple(CYCLES)
 EVENTS = {

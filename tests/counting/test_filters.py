@@ -9,16 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from totals import EVERYTHING
 
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, Increments, Tally, add_totals
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.counting.increments import Increments
-from pfmon.counting.tally import Tally
-from pfmon.counting.totals import add_totals
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
+from pfmon.stream._stream import BlockTable, Cut, Recorder
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
-from pfmon.stream.block_table import BlockTable, Cut
 from pfmon.stream.marks import Mark
-from pfmon.stream.recorder import Recorder
 
 NOWHERE = 2**64 - 1
 LONG = 4  # of a long instruction: I-type for a matcher (Montecito manual table 3-11)

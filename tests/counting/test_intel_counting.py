@@ -15,8 +15,7 @@ from pfmon.pmu import get
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.msr_file import MsrFile
 from pfmon.signals.signal_terms import INSTRUCTION, terms
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import BlockTable, Recorder
 
 TAKEN = 1 << 32
 WRAP = 1 << 40

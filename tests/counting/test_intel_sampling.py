@@ -6,16 +6,15 @@ from hypothesis import strategies as st
 from plain_sampler import PlainSampler
 from x86_blocks import CALL, JUMP, PLAIN, RETURN, block, table_of
 
+from pfmon.counting._counting import SampleBuffer, Sampler
 from pfmon.counting.live_unit import LiveUnit
-from pfmon.counting.sample_buffer import SampleBuffer
-from pfmon.counting.sampler import Sampler
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling import Period, Sample
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 TAKEN = 1 << 32
 BLOCKS = [

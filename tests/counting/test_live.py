@@ -13,15 +13,14 @@ from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
-from pfmon.machine.capture_listener import watching
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, watching
 from pfmon.machine.machine_config import load
 from pfmon.pmu import IA64, get
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.zero_signals import never_because
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 TINY = {
     "arrays": ["1"], "branchy": ["300"], "chase": ["64", "500"], "dispatch": ["20"], "epic": [], "fib": ["8"],

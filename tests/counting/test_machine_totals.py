@@ -15,10 +15,8 @@ from pfmon.machine.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.stream._stream import BlockTable, Pipe, Recorder
 from pfmon.stream.block_records import InstructionRecord
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
 
 SMALL = {"fib": ["9"], "sort": ["60"], "epic": [], "nbody": ["2"], "lz": ["150"]}
 MACHINES = ("itanium", "itanium2", "montecito")
@@ -44,7 +42,7 @@ def run(name: str) -> Run:
 @cache
 def records(name: str, pmu: str, ranges: tuple[tuple[int, int], ...] = ()) -> MachineRecords:
     """What a machine records of it; ``ranges``: the data ranges in force."""
-    from pfmon.machine.machine import Machine
+    from pfmon.machine._machine import Machine
 
     figures = load(pmu)
     machine = Machine(figures, run(name).table, ranges)

@@ -9,12 +9,11 @@ from plain_counts import BACK, FRONT, LOST, NOBODY, Part, PlainCounts
 
 from pfmon.counting.record_query import occurrences_of
 from pfmon.errors import PfmonError
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause, FrontCause
+from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 
 class Record:

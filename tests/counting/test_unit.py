@@ -11,17 +11,14 @@ from machine_runs import machine_and_guest
 
 from pfmon.counting.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError, RuleError
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Cause, Machine
 from pfmon.machine.machine_config import load
-from pfmon.machine.stall_causes import Cause
 from pfmon.pmu import IA64, get
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import BlockTable, Pipe, Recorder
 
 DATA = RangeRequest(((0x6000000000010000, 0x6000000000018000),))
 

@@ -5,23 +5,22 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.encodings.attributes import (
+from pfmon.engine.ia64.encodings._encodings import (
     AccessFlag,
-    AccessKind,
-    BranchKind,
+    AccessType,
+    BranchType,
     Effect,
     Operation,
     Place,
     RegisterIndex,
     Use,
     Whether,
+    attributes,
 )
-from pfmon.engine.ia64.encodings.decoder import attributes
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Ia64Kind, Kind
 
 LOADS = re.compile(r"ld(\d+|f[sde8]?|fp[sd8])$")
 STORES = re.compile(r"st(\d+|f[sde8]?)$")
@@ -118,18 +117,18 @@ def test_kinds_of_the_instruction_set_are_those_of_the_mnemonic() -> None:
     all_rows([row.text for row in INSTRUCTIONS if row.isa_kind != expected_isa_kind(row)])
 
 
-def expected_access(row: Row) -> AccessKind | None:
+def expected_access(row: Row) -> AccessType | None:
     head = head_of(row)
     if SEMAPHORES.match(head):
-        return AccessKind.ACCESS_SEMAPHORE
+        return AccessType.ACCESS_SEMAPHORE
     if head == "lfetch":
-        return AccessKind.ACCESS_LFETCH
+        return AccessType.ACCESS_LFETCH
     if head in ("fc", "fc.i"):
-        return AccessKind.ACCESS_FLUSH
+        return AccessType.ACCESS_FLUSH
     if LOADS.match(head):
-        return AccessKind.ACCESS_FLOAT_LOAD if head.startswith("ldf") else AccessKind.ACCESS_LOAD
+        return AccessType.ACCESS_FLOAT_LOAD if head.startswith("ldf") else AccessType.ACCESS_LOAD
     if STORES.match(head):
-        return AccessKind.ACCESS_FLOAT_STORE if head.startswith("stf") else AccessKind.ACCESS_STORE
+        return AccessType.ACCESS_FLOAT_STORE if head.startswith("stf") else AccessType.ACCESS_STORE
     return None
 
 
@@ -167,24 +166,24 @@ def test_access_flags_are_the_completers_and_xchg_acquires() -> None:
     all_rows(wrong)
 
 
-def expected_branch(row: Row) -> BranchKind | None:
+def expected_branch(row: Row) -> BranchType | None:
     head, parts, relative = head_of(row), completers_of(row), "tgt" in operands_of(row)
     if head not in ("br", "brl"):
         return None
     call = parts[0] == "call"
     if head == "brl":
-        return BranchKind.BRANCH_LONG_CALL if call else BranchKind.BRANCH_LONG
+        return BranchType.BRANCH_LONG_CALL if call else BranchType.BRANCH_LONG
     if parts[0] in ("cond", "ia"):
-        return BranchKind.BRANCH_RELATIVE if relative else BranchKind.BRANCH_INDIRECT
+        return BranchType.BRANCH_RELATIVE if relative else BranchType.BRANCH_INDIRECT
     if call:
-        return BranchKind.BRANCH_CALL if relative else BranchKind.BRANCH_INDIRECT_CALL
+        return BranchType.BRANCH_CALL if relative else BranchType.BRANCH_INDIRECT_CALL
     return {
-        "ret": BranchKind.BRANCH_RETURN,
-        "cloop": BranchKind.BRANCH_CLOOP,
-        "ctop": BranchKind.BRANCH_CTOP,
-        "cexit": BranchKind.BRANCH_CTOP,
-        "wtop": BranchKind.BRANCH_WTOP,
-        "wexit": BranchKind.BRANCH_WTOP,
+        "ret": BranchType.BRANCH_RETURN,
+        "cloop": BranchType.BRANCH_CLOOP,
+        "ctop": BranchType.BRANCH_CTOP,
+        "cexit": BranchType.BRANCH_CTOP,
+        "wtop": BranchType.BRANCH_WTOP,
+        "wexit": BranchType.BRANCH_WTOP,
     }[parts[0]]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings import decoder
+from pfmon.engine.ia64.encodings import _encodings as decoder
 from pfmon.engine.ia64.encodings.assemble import encode
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble

@@ -38,8 +38,7 @@ from ia64_float_step import (
     scalar_outcome,
 )
 
-from pfmon.engine.ia64.core.single_step import step
-from pfmon.engine.ia64.floating_point.reciprocal_approximation import tables
+from pfmon.engine.ia64._ia64 import step, tables
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
 P6, P10 = 1 << 6, 1 << 10

@@ -19,7 +19,7 @@ from ia64_float_step import (
     with_x6,
 )
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 
 # Relation: (rb, ra), the orders for which it holds, whether a QNaN is no exception.
 RELATIONS = {

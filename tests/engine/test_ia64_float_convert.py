@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ia64_float_model import NATVAL, ONE, Register, Result, decode, mode, to_integer
 from ia64_float_step import DEFAULT_FPSR, fpsrs, registers, run, scalar_outcome, with_x6
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
 FORMS = {  # x6, signed, truncating

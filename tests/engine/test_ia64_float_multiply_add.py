@@ -23,7 +23,7 @@ from ia64_float_step import (
     scalar_outcome,
 )
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 
 # Mnemonic: opcode, signs of the product and of the addend.
 OPERATIONS = {"fma": (8, 1, 1), "fms": (10, 1, -1), "fnma": (12, -1, 1)}

@@ -27,7 +27,7 @@ from ia64_float_model import (
 )
 from ia64_float_step import DEFAULT_FPSR, FP_FAULT, FP_TRAP, Outcome, f1_format, flags_of, fpsrs, run, with_x6
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
 EDGES = [

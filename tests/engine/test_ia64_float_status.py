@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ia64_float_step import DEFAULT_FPSR
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 
 fields = st.integers(0, 3)
 RESERVED_REGISTER_FIELD = 4

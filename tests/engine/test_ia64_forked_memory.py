@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
+from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
 
 BASE = 0x2000000000000000
 PAGE = 0x4000

@@ -13,7 +13,7 @@ pytestmark = needs("cc")
 
 BEYOND = """
 import ctypes
-from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.engine.ia64._ia64 import AddressSpace
 memory = AddressSpace()
 memory.map(0x10000, 0x8000, 3)
 first, last = memory.place(0x10000), memory.place(0x17fff)

@@ -8,9 +8,9 @@ from enumerated import members
 from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
+from pfmon.engine.ia64.encodings._encodings import Fault
 from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.fault_codes import Fault
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 

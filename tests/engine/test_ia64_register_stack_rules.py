@@ -17,7 +17,7 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64._ia64 import Processor
 from pfmon.stream.marks import Mark
 
 LEVEL_3 = 3 << 62

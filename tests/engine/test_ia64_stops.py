@@ -8,8 +8,8 @@ from ia64_fuzz import BUNDLES, Fuzz
 from ia64_fuzz import CODE as FUZZ_CODE
 from ia64_machine import DATA, STOP, UM_BE, Machine
 
-from pfmon.engine.ia64.core.processor import PMD, Processor
-from pfmon.stream.recorder import Recorder
+from pfmon.engine.ia64._ia64 import PMD, Processor
+from pfmon.stream._stream import Recorder
 
 LOOP = ["loop:", "(p6) adds r8=1,r8", "cmp.eq p6,p7=r8,r9", "st8 [r6]=r8", "br.cond.sptk.few loop"]
 

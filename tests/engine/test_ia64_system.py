@@ -22,7 +22,7 @@ from ia64_machine import (
 
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import CONTROL_REGISTERS
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Kind
 from pfmon.stream.marks import Mark
 
 WRITABLE = {"M": ["ar.csd", "ar.ssd", "ar.ccv", "ar.unat", "ar.fcr", "ar.fsr", "ar.fir", "ar.fdr"], "I": ["ar.lc"]}

@@ -38,21 +38,21 @@ def test_no_snapshot_is_none(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_build_is_refused(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = bytearray(Path(decoder_snapshot.COMPILED).read_bytes())
+    content = bytearray(Path(decoder_snapshot.ENGINE).read_bytes())
     content[content.index(decoder_snapshot.BUILD_ID) + len(decoder_snapshot.BUILD_ID)] ^= (
         1  # as any change of a unit would
     )
     other = tmp_path / "other.so"
     other.write_bytes(content)
-    monkeypatch.setattr(decoder_snapshot, "COMPILED", str(other))
+    monkeypatch.setattr(decoder_snapshot, "ENGINE", str(other))
     assert decoder_snapshot.stored(ROW_SIZE, path) is None
 
 
 def test_without_a_build_id_the_whole_file_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = bytearray(Path(decoder_snapshot.COMPILED).read_bytes().replace(decoder_snapshot.BUILD_ID, b"none"))
+    content = bytearray(Path(decoder_snapshot.ENGINE).read_bytes().replace(decoder_snapshot.BUILD_ID, b"none"))
     other = tmp_path / "other.so"
     other.write_bytes(content)
-    monkeypatch.setattr(decoder_snapshot, "COMPILED", str(other))
+    monkeypatch.setattr(decoder_snapshot, "ENGINE", str(other))
     before = decoder_snapshot.identity(ROW_SIZE)
     content[-1] ^= 1
     other.write_bytes(content)
@@ -60,7 +60,7 @@ def test_without_a_build_id_the_whole_file_decides(tmp_path: Path, monkeypatch: 
 
 
 def test_the_extension_file_was_linked_with_a_build_id() -> None:
-    assert decoder_snapshot.BUILD_ID in Path(decoder_snapshot.COMPILED).read_bytes()[: decoder_snapshot.PAGE]
+    assert decoder_snapshot.BUILD_ID in Path(decoder_snapshot.ENGINE).read_bytes()[: decoder_snapshot.PAGE]
 
 
 def test_a_snapshot_of_another_structure_is_refused(path: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import DONE, Model, check_result, forms, run, words
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 from pfmon.engine.ia64.encodings.assemble import encode
 
 

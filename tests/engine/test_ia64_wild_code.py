@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
+from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
-from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 DATA = 0x2000000000100000
 BACKING_STORE = 0x2000000000200000

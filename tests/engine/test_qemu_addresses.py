@@ -9,7 +9,7 @@ from guests import SMALL
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
 
-from pfmon.stream.block_table import AccessKind
+from pfmon.stream._stream import AccessKind
 
 pytestmark = [QEMU, ASSEMBLER]
 

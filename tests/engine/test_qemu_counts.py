@@ -9,8 +9,7 @@ from independent_counts import instructions_by_valgrind, steps, valgrind
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, counted, faults, run
 
 from pfmon.engine.api import ExitReport
-from pfmon.stream.block_table import Cut
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Cut, Kind
 
 pytestmark = [QEMU, ASSEMBLER]
 

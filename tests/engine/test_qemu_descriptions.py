@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
-from pfmon.stream.block_table import AccessKind, BranchKind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import AccessKind, BranchKind, Kind
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -38,8 +37,8 @@ BRANCHES = {
     "call 1f": (B | REL | CALL | S, BranchKind.DIRECT_CALL),
     "call *%rax": (B | IND | CALL | S, BranchKind.INDIRECT_CALL),
     "call *(%rdx)": (B | IND | CALL | S | L, BranchKind.INDIRECT_CALL),
-    "jmp *%rax": (B | IND, BranchKind.INDIRECT),
-    "jmp *(%rdx)": (B | IND | L, BranchKind.INDIRECT),
+    "jmp *%rax": (B | IND, BranchKind.INDIRECT_JUMP),
+    "jmp *(%rdx)": (B | IND | L, BranchKind.INDIRECT_JUMP),
     "push %rax\n ret": (B | IND | RET | L, BranchKind.RETURN_BRANCH),
 }
 EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall"

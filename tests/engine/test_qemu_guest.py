@@ -11,13 +11,12 @@ from threading import Thread, Timer
 import pytest
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.api import ExitReport
 from pfmon.engine.qemu import qemu_binary
 from pfmon.errors import PfmonError
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.block_table import InstructionSet
-from pfmon.stream.stream_words import Mark
+from pfmon.stream._stream import InstructionSet, Mark
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -145,7 +144,7 @@ READER = """
 import sys
 sys.path[:0] = [{support!r}]
 from qemu_guests import guest
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 one = guest([sys.argv[1]])
 one.run(Tally(one.table))
 """

@@ -11,12 +11,10 @@ import pytest
 from hostile_memory import AT_ONCE, offsets
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.errors import LostError, PfmonError
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.failure import Failure
-from pfmon.stream.ring import Ring
+from pfmon.stream._stream import BlockTable, Failure, Ring
 
 pytestmark = [QEMU, ASSEMBLER]
 

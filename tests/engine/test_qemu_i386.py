@@ -11,8 +11,7 @@ from qemu_guests import ASSEMBLER, EXAMPLES, assemble, expected, faults, instruc
 
 from pfmon.engine.api import ExitReport
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.block_table import AccessKind, BranchKind, Cut, InstructionSet
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import AccessKind, BranchKind, Cut, InstructionSet, Kind
 
 QEMU_I386 = needs("qemu-i386")
 pytestmark = [QEMU_I386, ASSEMBLER]
@@ -339,7 +338,7 @@ BRANCHES = {
     "jecxz there": (B | Kind.RELATIVE, BranchKind.DIRECT),
     "call there": (B | Kind.RELATIVE | Kind.CALL | S, BranchKind.DIRECT_CALL),
     "call *far": (B | Kind.INDIRECT | Kind.CALL | S | L, BranchKind.INDIRECT_CALL),
-    "jmp *%eax": (B | Kind.INDIRECT, BranchKind.INDIRECT),
+    "jmp *%eax": (B | Kind.INDIRECT, BranchKind.INDIRECT_JUMP),
     "push %eax\n ret": (B | Kind.INDIRECT | Kind.RETURN | L, BranchKind.RETURN_BRANCH),
     "int $0x80": (Kind.SYSTEM, BranchKind.NO_BRANCH),
 }

@@ -17,7 +17,7 @@ from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program import image
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 PAGE = 4096
 

@@ -26,8 +26,7 @@ from qemu_guests import EXAMPLES, expected, faults, run, run_example
 import pfmon
 from pfmon.engine.api import ExitReport
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.block_table import InstructionSet
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import InstructionSet, Kind
 
 pytestmark = [QEMU_PPC64]
 

@@ -17,7 +17,7 @@ from ppc_programs import (
 )
 from qemu_guests import EXAMPLES, accesses, run
 
-from pfmon.stream.block_table import AccessKind
+from pfmon.stream._stream import AccessKind
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,10 +7,8 @@ from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Ta
 from qemu_guests import instructions, run
 
 from pfmon.engine.qemu import ppc_mnemonics
+from pfmon.stream._stream import AccessKind, BranchKind, Kind, PpcKind
 from pfmon.stream.block_records import InstructionRecord
-from pfmon.stream.block_table import AccessKind, BranchKind
-from pfmon.stream.instruction_kinds import Kind
-from pfmon.stream.ppc_kinds import PpcKind
 
 pytestmark = [
     pytest.mark.slow,
@@ -134,11 +132,11 @@ BRANCHES = {
     "blr": (B | IND | RET, BranchKind.RETURN_BRANCH, False),
     "beqlr": (B | IND | RET, BranchKind.RETURN_BRANCH, True),
     "bdnzlr": (B | IND | RET, BranchKind.RETURN_BRANCH, True),
-    "bclr 20, 0, 1": (B | IND, BranchKind.INDIRECT, False),
+    "bclr 20, 0, 1": (B | IND, BranchKind.INDIRECT_JUMP, False),
     "blrl": (B | IND | CALL, BranchKind.INDIRECT_CALL, False),
-    "bctr": (B | IND, BranchKind.INDIRECT, False),
+    "bctr": (B | IND, BranchKind.INDIRECT_JUMP, False),
     "bctrl": (B | IND | CALL, BranchKind.INDIRECT_CALL, False),
-    "bnectr": (B | IND, BranchKind.INDIRECT, True),
+    "bnectr": (B | IND, BranchKind.INDIRECT_JUMP, True),
 }
 
 

@@ -7,7 +7,7 @@ from host_programs import needs
 from independent_counts import instructions_by_valgrind
 from qemu_guests import ASSEMBLER, QEMU, compile_c, run
 
-from pfmon.stream.stream_words import Mark
+from pfmon.stream._stream import Mark
 
 pytestmark = [QEMU, ASSEMBLER]
 

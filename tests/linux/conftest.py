@@ -9,11 +9,10 @@ from perfmon_calls import INST, NOTIFY, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64._ia64 import AddressSpace, Processor
 from pfmon.engine.ia64.linux.engine_interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
-from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
+from pfmon.engine.ia64._ia64 import GuestMemoryFault
 
 PAGE = 1 << 14
 READ, WRITE = 1, 2

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, Processor
+from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
 from pfmon.engine.ia64.linux.engine_interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.signals import Action, Signal, kill_info
-from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program import image
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -180,7 +179,7 @@ def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     """Loading, not counting the import of the engine."""
     code = (
         "import sys,time; from pfmon.program import image;"
-        "from pfmon.engine.ia64.memory.address_space import AddressSpace;"
+        "from pfmon.engine.ia64._ia64 import AddressSpace;"
         "from pfmon.engine.ia64.linux import loader; from pfmon.engine.guest_settings import GuestSettings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
         "loader.load(AddressSpace(), p, [b'x'], [], GuestSettings(), (1, 1), bytes(16));"

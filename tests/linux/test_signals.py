@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings.fault_codes import Fault
+from pfmon.engine.ia64.encodings._encodings import Fault
 from pfmon.engine.ia64.linux import backing_store, fault_signals, gate_page
 from pfmon.engine.ia64.linux.signals import Signal, kill_info
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from guests import guest, quiet
 
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 
 def files() -> set[Path]:

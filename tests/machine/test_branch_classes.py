@@ -8,9 +8,8 @@ from importlib import resources
 import pytest
 from branches import CALL, CLOOP, COND, CTOP, DPNT, INDIRECT, INDIRECT_CALL, LONG, LONG_CALL, RETURN, WTOP
 
+from pfmon.machine._machine import PREDICTORS, Occurrence, branch_predictor
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.predictor_registry import PREDICTORS, branch_predictor
 from pfmon.signals.machine_signals import meanings, select
 
 

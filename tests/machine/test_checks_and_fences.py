@@ -6,9 +6,8 @@ import pytest
 from ia64_machine import DATA
 from machine_code import loop, per_pass, run_code
 
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
 from pfmon.signals.machine_signals import select
 
 MACHINES = ["itanium", "itanium2", "montecito"]

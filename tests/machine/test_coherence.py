@@ -9,13 +9,11 @@ from core_runs import Both, assembled
 from enumerated import members
 from machine_code import loop
 
-from pfmon.machine.l2 import RequestKind
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, Occurrence, RequestKind
 from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
-from pfmon.machine.occurrences import Occurrence
 from pfmon.session.coupled_run import TwoCores
-from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream._stream import BlockTable, InstructionSet
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")
 LINE, START = 128, 1 << 20

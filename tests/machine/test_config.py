@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from pfmon.errors import PfmonError
+from pfmon.machine._machine import PREDICTORS, REPLACEMENTS
 from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.figures import figures
 from pfmon.machine.machine_config import load, names
-from pfmon.machine.predictor_registry import PREDICTORS
-from pfmon.machine.replacement_registry import REPLACEMENTS
 
 KILO, MEGA = 1 << 10, 1 << 20
 

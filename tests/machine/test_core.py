@@ -7,8 +7,7 @@ from core_runs import Both, assembled, examples
 from machine_code import loop
 from machine_runs import PROGRAMS, run_machine
 
-from pfmon.machine.machine import Machine
-from pfmon.machine.stall_causes import Cause
+from pfmon.machine._machine import Cause, Machine
 
 PAIRS = [("queens", "fib"), ("chase", "sort"), ("matmul", "matmul"), ("strings", "hashmap")]
 SLOW_PAIRS = [

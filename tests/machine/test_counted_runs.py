@@ -3,8 +3,8 @@
 import pytest
 from machine_runs import PROGRAMS, machine_and_guest
 
-from pfmon.counting.tally import Tally
-from pfmon.stream.ring import Pipe
+from pfmon.counting._counting import Tally
+from pfmon.stream._stream import Pipe
 
 
 def both(program: str, *, memo: bool = True, settle: bool = False) -> tuple[Tally, Tally, list[int]]:

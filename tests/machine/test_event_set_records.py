@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
-from pfmon.counting.gate import Gate
+from pfmon.counting._counting import Gate
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Consumer, Pipe, Recorder
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 SIGNALS = str(EXAMPLES.parent.parent / "tests" / "linux" / "programs" / "signals")

@@ -8,10 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plain_fetch import Plain
 
-from pfmon.machine.fetch import InstructionFetch
-from pfmon.machine.l2 import L2
+from pfmon.machine._machine import L2, InstructionFetch, branch_predictor
 from pfmon.machine.machine_config import load
-from pfmon.machine.predictor_registry import branch_predictor
 
 MACHINES = ("itanium", "itanium2", "montecito")
 OWN = {

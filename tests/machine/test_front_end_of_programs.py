@@ -7,12 +7,10 @@ from machine_code import run_code
 from machine_runs import EXAMPLES, PROGRAMS, run_machine
 from totals import signal_totals
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
-from pfmon.machine.machine import Machine
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import FrontCause
+from pfmon.machine._machine import FrontCause, Machine, Occurrence
 from pfmon.program import image
 from pfmon.signals.machine_signals import meanings, select
 

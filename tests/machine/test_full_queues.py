@@ -9,7 +9,7 @@ from machine_code import bubbles_of, loop, run_code
 
 from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.machine_config import load
-from pfmon.stream.failure import Failure
+from pfmon.stream._stream import Failure
 
 COLD = DATA + (1 << 14)
 HEAD = [

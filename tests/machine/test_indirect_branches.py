@@ -10,9 +10,8 @@ import pytest
 from ia64_assembly import CODE, Line
 from machine_code import run_code
 
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
 
 MACHINES = ("itanium2", "montecito")
 TIMES = 500

@@ -10,16 +10,11 @@ import pytest
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
-from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine._machine import Cause, IntervalMachine, Occurrence
 from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause
+from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Mark, Recorder, Tee
 from pfmon.stream.block_records import BlockRecord
-from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.stream_words import Mark
-from pfmon.stream.tee import Tee
 
 pytestmark = [QEMU, ASSEMBLER]
 
@@ -272,7 +267,7 @@ def test_mispredictions_are_those_of_a_plain_model() -> None:
         elif taken or not conditional:
             known = model.target(last.address, following.ip)
             wrong += not known and last.branch in (
-                BranchKind.INDIRECT,
+                BranchKind.INDIRECT_JUMP,
                 BranchKind.INDIRECT_CALL,
                 BranchKind.RETURN_BRANCH,
             )

@@ -5,8 +5,8 @@ import random
 import pytest
 from branches import DPTK, INDIRECT, INDIRECT_CALL, RETURN, SPNT, SPTK, TAKEN, UNKNOWN, WRONG_PATH, WRONG_TARGET
 
+from pfmon.machine._machine import branch_predictor
 from pfmon.machine.machine_config import load
-from pfmon.machine.predictor_registry import branch_predictor
 
 CALLS, COUNTED, INDIRECT_KINDS = (1, 4, 8), (5, 9), (INDIRECT, INDIRECT_CALL)
 FIRST_STAGE, THIRD_STAGE = 16, 32

@@ -8,18 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon.counting.record_query import names
-from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2, RequestFlag, RequestKind
+from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.machine._machine import L2, DataMemory, Occurrence, RequestFlag, RequestKind
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
 from pfmon.signals.machine_signals import select
 
 READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = members(
     RequestKind, "REQUEST", "READ FLOAT_READ WRITE SEMAPHORE PREFETCH FETCH FETCH_PREFETCH WALK"
 )
 ACQUIRE, RELEASE = members(RequestFlag, "REQUEST", "ACQUIRE RELEASE")
-STORE_ACCESS, SEMAPHORE_ACCESS = members(AccessKind, "ACCESS", "STORE SEMAPHORE")
+STORE_ACCESS, SEMAPHORE_ACCESS = members(AccessType, "ACCESS", "STORE SEMAPHORE")
 RELEASE_ACCESS = int(AccessFlag.ACCESS_RELEASE)
 LINE = 1 << 20
 NOW = 1 << 20

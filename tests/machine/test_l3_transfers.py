@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from enumerated import members
 
-from pfmon.machine.l2 import L2, RequestKind
+from pfmon.machine._machine import L2, RequestKind
 from pfmon.machine.machine_config import load
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")

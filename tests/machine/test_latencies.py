@@ -6,14 +6,12 @@ from itertools import pairwise
 import pytest
 from enumerated import members
 
-from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2, RequestKind
+from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.machine._machine import L2, Cause, DataMemory, RequestKind
 from pfmon.machine.machine_config import load
-from pfmon.machine.stall_causes import Cause
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
-    AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
+    AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
 )
 FETCH, FETCH_AHEAD = members(RequestKind, "REQUEST", "FETCH FETCH_PREFETCH")
 NT1, NT2, NTA = members(AccessFlag, "ACCESS", "NT1 NT2 NTA")

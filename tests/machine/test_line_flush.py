@@ -12,18 +12,13 @@ from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 
-from pfmon.engine.ia64.encodings.attributes import AccessKind
+from pfmon.engine.ia64.encodings._encodings import AccessType
+from pfmon.machine._machine import L2, DataMemory, Machine, Occurrence
 from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2
-from pfmon.machine.machine import Machine
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Failure, Pipe, Recorder
 
-LOAD, STORE, FLUSH = members(AccessKind, "ACCESS", "LOAD STORE FLUSH")
+LOAD, STORE, FLUSH = members(AccessType, "ACCESS", "LOAD STORE FLUSH")
 LINE, LONG = 1 << 20, 10_000
 SAME_SET = 1 << 15
 PASSES = 50

@@ -8,15 +8,11 @@ from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 from machine_runs import machine_and_guest, run_machine
 
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine import Machine
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
+from pfmon.stream._stream import BlockTable, Failure, Pipe, Recorder
 from pfmon.stream.block_records import BlockRecord
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
 
 LONGEST = 128
 STATE_LIMITS = range(1, 40)

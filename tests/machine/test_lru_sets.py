@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.machine.interval.lru_sets import LruSets
+from pfmon.machine._machine import LruSets
 
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=300)
 

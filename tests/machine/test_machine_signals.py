@@ -3,8 +3,7 @@
 import pytest
 
 from pfmon.counting.record_query import DISPERSAL
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause, FrontCause
+from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.signals.machine_signals import LevelFunction, level_function, meanings, select
 from pfmon.signals.signal_names import signals

@@ -7,15 +7,12 @@ from enumerated import members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2, RequestKind
+from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.machine._machine import L2, Cause, DataMemory, Occurrence, RequestKind
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
-    AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
+    AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
 )
 ACQUIRE, RELEASE, CHECK = members(AccessFlag, "ACCESS", "ACQUIRE RELEASE CHECK")
 FETCH = int(RequestKind.REQUEST_FETCH)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2
+from pfmon.machine._machine import L2, DataMemory
 from pfmon.machine.machine_config import load
 
 TABLES = ("l1d", "l2", "l2d", "l2i", "l3", "memory", "bus", "dtlb1", "dtlb2", "vhpt")

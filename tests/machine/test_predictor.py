@@ -27,9 +27,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_two_level import PlainTwoLevel
 
+from pfmon.machine._machine import BranchPredictor, branch_predictor
 from pfmon.machine.machine_config import load
-from pfmon.machine.predictor import BranchPredictor
-from pfmon.machine.predictor_registry import branch_predictor
 
 MACHINES = ("itanium", "itanium2", "montecito")
 

@@ -7,11 +7,10 @@ import pytest
 from ia64_fuzz import Fuzz
 
 from pfmon.counting.record_query import DISPERSAL
+from pfmon.machine._machine import Machine
 from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine import Machine
 from pfmon.machine.machine_config import load
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Pipe, Recorder
 
 INSTRUCTIONS_EACH = 4000
 

@@ -6,13 +6,9 @@ import pytest
 from core_runs import assembled, examples
 from machine_runs import run_machine
 
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, Occurrence, TagStore, ThreadSwitch, Tlb
 from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.tag_store import TagStore
-from pfmon.machine.thread_switch import ThreadSwitch
-from pfmon.machine.tlb import Tlb
 from pfmon.session.coupled_run import SharedCore
 
 THREAD_1 = 1 << 55

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.machine.tag_store import TagStore
-from pfmon.machine.tlb import PageTable
+from pfmon.machine._machine import PageTable, TagStore
 
 LINE_SHIFT = 6
 

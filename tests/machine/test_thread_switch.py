@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from pfmon.machine._machine import SwitchCause, ThreadSwitch
 from pfmon.machine.machine_config import load
-from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
 
 QUANTUM, COST = 2000, 15
 L3, TIMER, HINT = SwitchCause.BY_L3, SwitchCause.BY_TIMER, SwitchCause.BY_HINT

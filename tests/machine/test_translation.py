@@ -7,15 +7,11 @@ from enumerated import members
 from ia64_machine import DATA, UNMAPPED
 from machine_code import bubbles_of, loop, run_code
 
-from pfmon.engine.ia64.encodings.attributes import AccessKind
-from pfmon.machine.data_memory import DataMemory
-from pfmon.machine.l2 import L2
-from pfmon.machine.machine import Machine
+from pfmon.engine.ia64.encodings._encodings import AccessType
+from pfmon.machine._machine import L2, Cause, DataMemory, Machine, Occurrence
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause
 
-LOAD, FLOAT_LOAD, STORE, LFETCH = members(AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE LFETCH")
+LOAD, FLOAT_LOAD, STORE, LFETCH = members(AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE LFETCH")
 PAGE, PIECE, LINE = 16 << 10, 4 << 10, 64
 START = 1 << 20
 LONG = 10_000

@@ -4,8 +4,7 @@ import pytest
 from core_runs import Both, examples
 from machine_runs import run_machine
 
-from pfmon.machine.machine import Machine
-from pfmon.machine.occurrences import Occurrence
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.session.coupled_run import TwoCores
 
 SMALL = ("l3.size=768K",)

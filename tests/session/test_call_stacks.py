@@ -8,7 +8,7 @@ from ia64_machine import BREAK as BREAK_REASON
 from ia64_machine import Machine
 
 import pfmon
-from pfmon.counting.call_stack import CallStack
+from pfmon.counting._counting import CallStack
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu

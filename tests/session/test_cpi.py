@@ -9,7 +9,7 @@ from answers import declined
 from command import example, pfmon
 from guests import SMALL
 
-from pfmon.machine.stall_causes import Cause
+from pfmon.machine._machine import Cause
 from pfmon.report.cpi_report import BAR
 from pfmon.session.cpi_stack import PARTS, _pieces
 

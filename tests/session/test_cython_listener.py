@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ia64" / "hashmap"
 
 LISTENER = """
 from libc.stdint cimport uint64_t
-from pfmon.counting.sample_listener cimport Sampled, SampleListener
+from pfmon.counting._counting cimport Sampled, SampleListener
 
 
 cdef class Addresses(SampleListener):

@@ -6,12 +6,12 @@ import pytest
 from guests import tallied
 from totals import signal_totals
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")
 

@@ -3,14 +3,14 @@
 import pytest
 
 from pfmon.counting.record_query import names
+from pfmon.machine._machine import Occurrence
 from pfmon.machine.catalog import ITANIUMS
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu import names as pmus
 from pfmon.session.cpi_stack import RATIOS
 from pfmon.signals import machine_signals, signal_terms
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 FOR_TESTS = {"DTLB_FILLED", "ITLB_FILLED", "LFETCH_DROPPED", "L2_WRITE_BACK"}
 """Occurrences that no event counts."""
@@ -61,7 +61,7 @@ def test_every_occurrence_is_part_of_some_signal_or_for_the_tests_of_its_mechani
 
 @pytest.mark.parametrize("machine_name", ITANIUMS)
 def test_every_level_that_a_signal_reads_is_there(machine_name: str) -> None:
-    from pfmon.machine.machine import Machine
+    from pfmon.machine._machine import Machine
 
     levels = Machine(load(machine_name), BlockTable()).levels()
     wanted = {

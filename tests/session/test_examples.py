@@ -5,7 +5,7 @@ from command import example, pfmon
 from guests import SMALL, expected, guest, quiet
 from totals import signal_totals
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.signals import signal_terms
 
 

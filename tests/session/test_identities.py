@@ -8,16 +8,15 @@ import pytest
 from guests import SMALL, guest, quiet
 from totals import machine_totals, signal_totals
 
+from pfmon.counting._counting import Tally
 from pfmon.counting.record_query import RecordQuery, query_of
-from pfmon.counting.tally import Tally
+from pfmon.machine._machine import Cause, Machine
 from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine import Machine
 from pfmon.machine.machine_config import load
-from pfmon.machine.stall_causes import Cause
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.signals.machine_signals import meanings, named
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 QUICK = ("epic", "sort", "matmul")
 RUNS = [

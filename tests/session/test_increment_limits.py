@@ -10,12 +10,9 @@ from machine_code import loop, open_bundle
 from machine_runs import run_with_guest
 
 import pfmon
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, QueryKind
 from pfmon.counting.countable import LARGEST
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.counting.increments import Increments
-from pfmon.counting.machine_totals import MachineTotals
-from pfmon.counting.record_counts import QueryKind
 from pfmon.counting.record_query import query_of
 from pfmon.pmu import get
 from pfmon.signals.signal_terms import terms

@@ -15,8 +15,8 @@ from pfmon.pmu import get
 from pfmon.pmu.model import OF_ARCHITECTURE, PMUS
 from pfmon.program.elf_machine import EM_X86_64
 from pfmon.program.symbols import SymbolTable
+from pfmon.stream._stream import InstructionSet
 from pfmon.stream.block_records import BlockRecord
-from pfmon.stream.block_table import InstructionSet
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 X86, IA64 = str(EXAMPLES / "x86_64" / "fib"), str(EXAMPLES / "ia64" / "fib")

@@ -9,12 +9,11 @@ from guests import guest, quiet
 from ia64_program import DATA, EXIT, TEXT, write_program
 
 import pfmon
-from pfmon.counting.tally import Tally
-from pfmon.machine.machine import Machine
+from pfmon.counting._counting import Tally
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
+from pfmon.stream._stream import Recorder
 from pfmon.stream.marks import Mark
-from pfmon.stream.recorder import Recorder
 
 CHANGES = {"itanium": "cpu_cpl_changes", "itanium2": "cpu_cpl_changes", "montecito": "cpu_cpl_changes_all"}
 

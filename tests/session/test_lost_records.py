@@ -17,9 +17,7 @@ from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import LOST, Monitoring, nothing_is_lost
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import BlockTable, Failure, Recorder
 
 SLOT_WORDS = 1 << 15
 UNKNOWN_MARK = 1 << 63 | 99 << 56

@@ -20,7 +20,7 @@ from pfmon.session.controls import Controls, Trigger
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval
 from pfmon.session.programmed_pmu import ProgrammedPmu, Value
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"
 CASES = [

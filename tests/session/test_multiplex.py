@@ -17,7 +17,7 @@ from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import scaled
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 SETS = ("-e", "ia64_inst_retired,nops_retired", "-e", "loads_retired", "-e", "predicate_squashed_retired")
 

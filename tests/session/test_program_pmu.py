@@ -18,7 +18,7 @@ from perf_calls import Perf, records
 from perfmon_calls import NOTIFY, counter, debug_register, register
 
 from pfmon.pmu import get
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 PROGRAM = ("strings", "100")
 EVENTS = {"IA64_INST_RETIRED": "inst_retired", "NOPS_RETIRED": "nops_retired", "LOADS_RETIRED": "loads_retired"}

@@ -21,8 +21,7 @@ from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import BlockTable, Recorder
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 

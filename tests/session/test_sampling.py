@@ -13,9 +13,7 @@ from plain_sampler import next_random
 
 import pfmon
 from pfmon.session.sampling import Sample
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Ia64Kind, Kind, Recorder
 
 PROGRAM, ARGUMENT = "queens", "5"
 COMMAND = [str(EXAMPLES / "ia64" / PROGRAM), ARGUMENT]

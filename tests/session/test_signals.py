@@ -6,7 +6,7 @@ import pytest
 from guests import GuestSettings, image
 from totals import signal_totals
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 
 PROGRAM = Path(__file__).parent / "data" / "signals.elf"

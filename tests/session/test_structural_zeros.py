@@ -7,7 +7,7 @@ from guests import tallied
 from machine_runs import EXAMPLES
 
 import pfmon
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.pmu import get
 from pfmon.pmu.describe import event_text
 from pfmon.pmu.event_table import Event
@@ -15,7 +15,7 @@ from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.machine_signals import meanings
 from pfmon.signals.zero_signals import never_because
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")
 SILENT = re.compile(

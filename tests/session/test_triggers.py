@@ -14,7 +14,7 @@ from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.event_sets import EventSets
 from pfmon.session.programmed_pmu import Value
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["7"], "queens": ["4"], "nbody": ["1"], "strings": ["10"], "sort": ["40"]}
 EVENTS = ("IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED", "STORES_RETIRED", "PREDICATE_SQUASHED_RETIRED")

@@ -8,10 +8,8 @@ import pytest
 
 from pfmon.signals import signal_terms
 from pfmon.signals.signal_names import signals
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Ia64Kind, Kind, PpcKind
 from pfmon.stream.marks import Mark
-from pfmon.stream.ppc_kinds import PpcKind
 
 TABLE = Path(signal_terms.__file__).with_name("retired.csv")
 

@@ -12,11 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import PARTS_BANK, blocks, record
 
+from pfmon.stream._stream import BlockTable, Consumer, Cut, Failure, InstructionSet, Ring
 from pfmon.stream.block_records import BlockRecord
-from pfmon.stream.block_table import BlockTable, Cut, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.ring import Ring
 
 
 @pytest.mark.slow
@@ -98,7 +95,7 @@ def test_blocks_longer_than_their_instructions_can_be_named_are_refused() -> Non
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 from tables import record
 try:
     table = BlockTable(payload_bytes=4)
@@ -124,7 +121,7 @@ def test_a_table_takes_what_address_space_there_is(gibibytes: float, said: str) 
 
 CHILD = """
 import sys
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 table = BlockTable(attach=int(sys.argv[1]))
 print(int(table.instruction_set))
 for number in table.numbers():

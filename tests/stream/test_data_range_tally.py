@@ -6,7 +6,7 @@ import pytest
 from ia64_assembly import BREAK
 from ia64_machine import DATA, Machine
 
-from pfmon.counting.data_range_tally import DataRangeTally
+from pfmon.counting._counting import DataRangeTally
 
 MASK_56 = (1 << 56) - 1
 

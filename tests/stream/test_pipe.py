@@ -5,11 +5,8 @@ from pathlib import Path
 import pytest
 from guests import SMALL, guest, quiet
 
-from pfmon.counting.tally import Tally
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe
-from pfmon.stream.second_thread import SecondThread, pays
+from pfmon.counting._counting import Tally
+from pfmon.stream._stream import Failure, Pipe, Recorder, SecondThread, pays
 
 LOOK = 1 << 16
 """Words between two looks at the clock (second_thread.pyx)."""

@@ -8,12 +8,8 @@ import pytest
 from guests import SMALL, guest, quiet
 from tables import record, some_words
 
-from pfmon.counting.tally import Tally
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Pipe, Ring, RingWriter
+from pfmon.counting._counting import Tally
+from pfmon.stream._stream import BlockTable, Consumer, Failure, Pipe, Recorder, Ring, RingWriter
 
 SLOT_WORDS = 1 << 15
 

@@ -16,21 +16,12 @@ from ia64_machine import DATA, Machine
 from tables import NO_INSTRUCTION, blocks, some_words
 from totals import EVERYTHING, signal_totals
 
-from pfmon.counting.count_accumulator import CountAccumulator
-from pfmon.counting.data_range_tally import DataRangeTally
+from pfmon.counting._counting import CountAccumulator, DataRangeTally, Gate, Increments, Tally, add_totals
 from pfmon.counting.filtered_signal import FilteredSignal
-from pfmon.counting.gate import Gate
-from pfmon.counting.increments import Increments
-from pfmon.counting.tally import Tally
-from pfmon.counting.totals import add_totals
 from pfmon.signals.signal_terms import available
+from pfmon.stream._stream import AccessKind, BlockTable, Consumer, Cut, Failure, Ia64Kind, Recorder
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
-from pfmon.stream.block_table import AccessKind, BlockTable, Cut
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.ia64_kinds import Ia64Kind
 from pfmon.stream.marks import Mark
-from pfmon.stream.recorder import Recorder
 
 SIGNALS = sorted(available())
 PROGRAMS = {"epic": [], "fib": ["9"], "sort": ["60"], "strings": ["20"], "nbody": ["1"]}

@@ -13,15 +13,10 @@ from hypothesis import strategies as st
 from tables import PARTS_BANK, accesses, blocks, record, some_words
 from totals import signal_totals
 
-from pfmon.counting.gate import Gate
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Gate, Tally
 from pfmon.signals.signal_terms import available
+from pfmon.stream._stream import BlockTable, Consumer, Decoder, Encoder, Failure, Recorder, blocks_from, enter_blocks
 from pfmon.stream.block_records import BlockRecord
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.stream_codec import Decoder, Encoder, blocks_from, enter_blocks
 
 Chunks = list[tuple[bytes, bytes]]
 """Blocks that are new, and words that name them."""

@@ -5,12 +5,8 @@ import random
 import pytest
 from tables import record, some_words
 
-from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream._stream import BlockTable, InstructionSet, Recorder, Ring, RingPair, ThreadDemux
 from pfmon.stream.marks import Mark
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.ring import Ring
-from pfmon.stream.ring_pair import RingPair
-from pfmon.stream.thread_demux import ThreadDemux
 
 LENGTHS = (1, 3, 4)
 TURNS = 6  # fewer than fill a ring, as nobody reads

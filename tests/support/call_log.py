@@ -4,8 +4,7 @@ from functools import cache
 
 from guests import guest, quiet
 
-from pfmon.stream.block_table import BranchKind
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import BranchKind, Recorder
 
 PROGRAMS = {"fib": ["9"], "queens": ["5"], "dispatch": ["30"], "hashmap": ["40"], "epic": []}
 

@@ -18,15 +18,14 @@ from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.library.command_program import FIXED_ENVIRONMENT
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.machine_config import load
-from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import Request, event_requests
 from pfmon.program import image
 from pfmon.session.programmed_pmu import ProgrammedPmu
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import Recorder
 
 CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_OP_CYCLES_ALL"}
 

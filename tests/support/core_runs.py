@@ -10,13 +10,11 @@ from ia64_machine import Machine as Assembled
 from machine_code import FPSR, FRAME
 from machine_runs import machine_and_guest
 
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine
 from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.coupled_run import CoupledRun, SharedCore
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import BlockTable, Consumer, Pipe
 
 Engine = tuple[BlockTable, Callable[[Consumer], object]]
 """Where an engine describes its blocks, and what runs it."""

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.recorder import Recorder
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Recorder
 
 
 class FedEngine:

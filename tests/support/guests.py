@@ -5,11 +5,11 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.program import image
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

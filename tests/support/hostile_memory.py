@@ -20,12 +20,12 @@ from threading import Event, Thread, Timer
 
 from qemu_guests import EXAMPLES, guest
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.errors import PfmonError
-from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine._machine import IntervalMachine
 from pfmon.machine.machine_config import load
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu"
 MEMBERS = {

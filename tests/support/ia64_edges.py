@@ -7,9 +7,8 @@ from typing import NamedTuple
 from ia64_assembly import BREAK, assemble
 from ia64_machine import FAULT, PAGE, UM_AC, UM_BE
 
-from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
-from pfmon.stream.consumer import Consumer
+from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
+from pfmon.stream._stream import Consumer
 
 CODE = 0x100000
 FIRST = 0x200000

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, Processor
+from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
 from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 CODE = 0x2000000000010000
 SIZE = 0x10000

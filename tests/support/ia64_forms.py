@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64._ia64 import step
 from pfmon.engine.ia64.encodings.assemble import encode, rows_of
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS

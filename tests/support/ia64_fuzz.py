@@ -5,13 +5,12 @@ from random import Random
 from ia64_assembly import NUMBERS, join
 from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
-from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.counting._counting import Tally
+from pfmon.engine.ia64._ia64 import AddressSpace, Processor
 from pfmon.engine.ia64.encodings.formats import Field
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
-from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 CODE = 0x100000
 BUNDLES = 256

@@ -6,11 +6,10 @@ from typing import Protocol
 from enumerated import members
 from ia64_assembly import CODE, Line, assemble
 
-from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
-from pfmon.engine.ia64.encodings.fault_codes import Fault
-from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.consumer import Consumer
+from pfmon.counting._counting import Tally
+from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
+from pfmon.engine.ia64.encodings._encodings import Fault
+from pfmon.stream._stream import Consumer
 
 __all__ = ["BREAK", "FAULT", "STOP"]
 

@@ -9,10 +9,9 @@ from ia64_machine import BREAK as BREAK_REACHED
 from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Cause, Machine
 from pfmon.machine.machine_config import load
-from pfmon.machine.stall_causes import Cause
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Pipe
 
 NOP = {"M": "nop.m 0", "I": "nop.i 0", "F": "nop.f 0", "B": "nop.b 0"}
 FRAME = 96 | 32 << 7  # all registers, 32 of them local

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine
 from pfmon.machine.machine_config import load
 from pfmon.program import image
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.ring import Pipe
+from pfmon.stream._stream import Pipe
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "ia64"
 PROGRAMS = {

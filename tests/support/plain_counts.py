@@ -11,15 +11,14 @@ from typing import NamedTuple, Protocol
 
 from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.record_query import DISPERSAL
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.stall_causes import Cause, FrontCause
+from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
 from pfmon.signals import machine_signals, signal_terms
+from pfmon.stream._stream import Ia64Kind
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
-from pfmon.stream.ia64_kinds import Ia64Kind
 
 NOBODY = 255
 NOWHERE = 2**64 - 16  # a bundle that no program has: where something happened that no retired instruction caused

@@ -4,7 +4,7 @@ from collections import Counter
 
 from enumerated import members
 
-from pfmon.machine.l2 import L2, RequestKind
+from pfmon.machine._machine import L2, RequestKind
 from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import Value
 

@@ -11,16 +11,14 @@ from typing import NamedTuple, TypedDict, Unpack
 import pytest
 from host_programs import needs
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine import api
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.program import image
+from pfmon.stream._stream import Mark, Recorder, Tee
 from pfmon.stream.block_records import InstructionRecord
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.stream_words import Mark
-from pfmon.stream.tee import Tee
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 QEMU = needs("qemu-x86_64")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pfmon.engine.api import PmuEvent
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64._ia64 import Processor
 from pfmon.errors import PfmonError
 
 NAMES = {"cycles": 0x12, "instructions": 0x08, "cache-misses": 0xDC}

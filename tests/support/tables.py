@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from pfmon.stream._stream import AccessKind, BranchKind, Cut
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
-from pfmon.stream.block_table import AccessKind, BranchKind, Cut
 
 PARTS_BANK = 1 << 23
 NO_INSTRUCTION = 255

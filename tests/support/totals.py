@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, Tally, add_totals
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.counting.increments import Increments
-from pfmon.counting.machine_totals import MachineTotals
 from pfmon.counting.record_query import RecordQuery
-from pfmon.counting.tally import Tally
-from pfmon.counting.totals import add_totals
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Machine
 from pfmon.signals.signal_terms import available
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 EVERYTHING = InstructionFilter()
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
+from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Cut, InstructionSet, Kind
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
-from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind, Cut, InstructionSet
-from pfmon.stream.instruction_kinds import Kind
 
 PLAIN, LOAD, STORE = 0, int(Kind.LOAD), int(Kind.STORE)
 JUMP, CALL = int(Kind.BRANCH | Kind.RELATIVE), int(Kind.BRANCH | Kind.RELATIVE | Kind.CALL)

@@ -61,7 +61,7 @@ import sys
 
 def test_modules():
     loaded = {name for name in sys.modules if name.split(".")[0] == "pfmon"}
-    assert loaded == {"pfmon", "pfmon.compiled", "pfmon.errors", "pfmon.testing", "pfmon.testing.plugin"}
+    assert loaded == {"pfmon", "pfmon.errors", "pfmon.testing", "pfmon.testing.plugin"}
 """
     done = run_pytest(project(tmp_path, text))
     assert done.returncode == 0, done.stdout

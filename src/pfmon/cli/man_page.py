@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.help import ENDING, EXAMPLES, OF_SETS, PURPOSE, help_of
@@ -54,8 +55,6 @@ def _plain(text: str) -> str:
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
 
 
-if __name__ == "__main__":
-    import sys
-    from pathlib import Path
-
-    Path(sys.argv[1]).write_text(manual_page())
+def write(path: str) -> None:
+    """Write the page."""
+    Path(path).write_text(manual_page())

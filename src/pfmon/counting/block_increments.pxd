@@ -2,23 +2,13 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.count_accumulator cimport CountAccumulator
-from pfmon.counting.increments cimport Increments
-from pfmon.counting.record_counts cimport RecordCounts
-from pfmon.machine.data_ranges cimport DataRanges
-from pfmon.machine.record_observer cimport ObservedBlock, RecordObserver
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.machine._machine cimport DataRanges, ObservedBlock, RecordObserver
+from pfmon.stream._stream cimport BlockTable
 
 cdef enum:
     MAX_MONITORS = 32
-    WORDS = 4096                 # a power of two
     NODES = 1 << 14              # a power of two
     HEAD = 2                     # words before the sums of an entry of the tables below
-
-
-cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
-    """Returns the index of a word's increments in the table."""
-    return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 
 cdef class BlockIncrements(RecordObserver):

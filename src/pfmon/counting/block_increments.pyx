@@ -7,12 +7,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.counting.count_accumulator cimport NO_BLOCK
-from pfmon.counting.increments cimport CompiledCounts, MarkTerm, Weight, mark_increment
-from pfmon.machine.data_ranges cimport in_ranges, set_ranges
-from pfmon.machine.records cimport BUBBLE_FLAG
-from pfmon.stream.block_table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, is_second, max_accesses
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, unpacked_address
+from pfmon.machine._machine cimport BUBBLE_FLAG, in_ranges, set_ranges
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, Cut, Mark, executed, is_second, mark_instruction, mark_kind,
+    max_accesses, unpacked_address)
 
 cdef enum:
     COLLECTION = 0x1F8           # address bits 8:3 of a word of the backing store that holds NaT bits

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.stream._stream cimport BlockTable
 
 
 cdef struct CallFrame:

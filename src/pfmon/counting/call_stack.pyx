@@ -9,14 +9,14 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from pfmon.stream.block_table cimport (
-    ALWAYS, BlockHead, BlockInstruction, BranchKind, InstructionSet, accesses_of, executed)
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_kind, mark_value
+from pfmon.stream._stream cimport (
+    ALWAYS, BLOCK_MASK, BlockHead, BlockInstruction, BranchKind, InstructionSet, Mark, accesses_of, executed, mark_kind,
+    mark_value)
 
 cdef enum:
     DEEPEST = 1 << 20            # calls: more are a runaway recursion
     SHOWN = 1 << 10              # of a sample
-    BUNDLE = 16
+    BUNDLE_BYTES = 16
 
 
 cdef class CallStack:
@@ -86,7 +86,7 @@ cdef class CallStack:
         self.now.leaving = BranchKind.DIRECT_CALL
         self.now.entered.site = last.address
         if self.table.c.header.instruction_set == InstructionSet.IA64:
-            self.now.entered.return_ip = (last.address & ~<uint64_t>(BUNDLE - 1)) + BUNDLE
+            self.now.entered.return_ip = (last.address & ~<uint64_t>(BUNDLE_BYTES - 1)) + BUNDLE_BYTES
         else:
             self.now.entered.return_ip = last.address + last.length
 

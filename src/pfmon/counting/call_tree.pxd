@@ -1,9 +1,8 @@
 """Counts by call path: see call_tree.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.block_increments cimport BlockIncrements
-from pfmon.counting.call_stack cimport CallStack
 
 cdef enum:
     MAX_NODE_COUNTS = 8
@@ -29,6 +28,7 @@ cdef struct CallChain:           # position in the tree, of one thread
     bint stub                    # ... and ended with an indirect branch, whose target is the function called
 
 
+@cython.final
 cdef class CallPath(CallStack):
     cdef CallNode* nodes
     cdef uint32_t node_count, node_capacity
@@ -41,5 +41,6 @@ cdef class CallPath(CallStack):
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil
 
 
+@cython.final
 cdef class CallTree(BlockIncrements):
     cdef CallPath path

@@ -7,11 +7,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.counting.increments cimport Increments
-from pfmon.counting.record_counts cimport RecordCounts
-from pfmon.machine.record_observer cimport ObservedBlock
-from pfmon.stream.block_table cimport BlockHead, BlockInstruction, BlockTable, BranchKind, executed
-from pfmon.stream.stream_words cimport BLOCK_MASK
+from pfmon.machine._machine cimport ObservedBlock
+from pfmon.stream._stream cimport BLOCK_MASK, BlockHead, BlockInstruction, BlockTable, BranchKind, executed
 
 
 cdef class CallPath(CallStack):
@@ -97,7 +94,7 @@ cdef class CallPath(CallStack):
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
         CallStack.leave(self, word)
-        self.chain.stub = self.chain.fresh and last.branch == BranchKind.INDIRECT and executed(word, last.condition)
+        self.chain.stub = self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP and executed(word, last.condition)
 
     cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
         """Descends to the function called from the current node; False: it counts as part of that."""

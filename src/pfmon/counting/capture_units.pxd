@@ -1,12 +1,10 @@
 """Event address registers and trace buffers in operation: see capture_units.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.increments cimport Increments
-from pfmon.counting.trace_buffer cimport TraceBuffer
-from pfmon.machine.capture_listener cimport CaptureListener, Captured, FlowChange
-from pfmon.machine.data_ranges cimport DataRanges
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.machine._machine cimport CaptureListener, Captured, DataRanges, FlowChange
+from pfmon.stream._stream cimport BlockTable
 
 cdef enum:
     LEVELS = 4                   # capture_listener.TlbLevel
@@ -22,6 +20,7 @@ cdef struct TrackedLoad:         # the load that the data EAR tracks
     uint64_t random              # state of the generator
 
 
+@cython.final
 cdef class CaptureUnits(CaptureListener):
     cdef BlockTable table
     cdef Increments filters

@@ -8,15 +8,9 @@ held in that cycle (Montecito manual 3.3.8 to 3.3.10).
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.park_miller cimport next_random
-from pfmon.counting.trace_buffer cimport (
-    FLUSHED, MAX_TRACE_ENTRIES, MISPREDICTED, SECOND_BUNDLE, TraceBuffer, rewrite_source, source_entry, target_entry,
-    write_entry)
-from pfmon.machine.capture_listener cimport FlowKind, TlbLevel
-from pfmon.machine.data_ranges cimport in_ranges, set_ranges
-from pfmon.machine.occurrences cimport DATA_EAR_CAPTURED, NOTHING_HAPPENED
-from pfmon.machine.predictor cimport (
-    CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET)
+from pfmon.machine._machine cimport (
+    CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DATA_EAR_CAPTURED,
+    FlowKind, NOTHING_HAPPENED, TlbLevel, in_ranges, set_ranges)
 
 cdef enum:
     CAPTURES = 3                 # occurrences of one PMU: DATA_EAR, INSTRUCTION_EAR, BRANCHES

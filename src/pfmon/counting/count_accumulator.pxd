@@ -1,12 +1,12 @@
 """Accumulates increments: sums, and optionally the same by place."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BANKS, BlockTable
+from pfmon.stream._stream cimport BANKS, BlockTable
 
 cdef enum:
     NOBODY = 255                 # instead of an instruction's number: none of the block
-    NO_BLOCK = 0xFFFFFFFF        # instead of a block's number: before the first one
 
 
 cdef struct AccumulatorWalk:     # over all instructions that counted something
@@ -15,6 +15,7 @@ cdef struct AccumulatorWalk:     # over all instructions that counted something
     const int64_t* row
 
 
+@cython.final
 cdef class CountAccumulator:
     cdef readonly uint32_t monitors
     cdef int64_t* sums

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport calloc, free, malloc
 
-from pfmon.stream.block_table cimport BANK_MASK, BANK_SHIFT, BlockHead
+from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockHead
 
 
 cdef class CountAccumulator:

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, DataRangeTally, Increments, Tally, add_totals
 from pfmon.counting.countable import DEBUG_MATCHES, check_monitor, counts_timing_model, has_kernel_time, limit
-from pfmon.counting.data_range_tally import DataRangeTally
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.counting.increments import Increments
-from pfmon.counting.tally import Tally
-from pfmon.counting.totals import add_totals
-from pfmon.machine.interval.interval_machine import IntervalMachine
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import IntervalMachine, Machine
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.capture_setting import capture_setting
 from pfmon.pmu.event_table import Event
@@ -28,11 +23,10 @@ from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 if TYPE_CHECKING:
-    from pfmon.counting.capture_units import CaptureUnits
-    from pfmon.counting.cycle_conditions import CycleConditions
+    from pfmon.counting._counting import CaptureUnits, CycleConditions
     from pfmon.counting.record_query import RecordQuery
 
 
@@ -179,7 +173,7 @@ class CountingUnit:
         ``seed``: of the choice among loads that overlap."""
         if not self.capturing.captures:
             return None
-        from pfmon.counting.capture_units import CaptureUnits
+        from pfmon.counting._counting import CaptureUnits
 
         filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
         # Itanium's register honours the data ranges (PMC11.pt), as its event of captures in general does.
@@ -199,8 +193,8 @@ class CountingUnit:
         """Counters with conditions on single cycles; None: there are none."""
         if not any(monitor.conditional for monitor in self.monitors):
             return None
+        from pfmon.counting._counting import CycleConditions
         from pfmon.counting.counter_conditions import condition_of
-        from pfmon.counting.cycle_conditions import CycleConditions
 
         found = [condition_of(monitor) for monitor in self.monitors]
         signals = [
@@ -249,7 +243,7 @@ class CountingUnit:
         return self._query_increments
 
     def _add_machine(self, table: BlockTable, records: MachineRecords, sink: CountAccumulator) -> None:
-        from pfmon.counting.machine_totals import MachineTotals
+        from pfmon.counting._counting import MachineTotals
 
         rate = stack_rate(records.figures)
         MachineTotals(records.machine, self.queries(), self.query_increments(), table, rate).add(
@@ -265,7 +259,7 @@ class CountingUnit:
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
         """Total of levels and of the bus's or reference clock, which belong to no instruction; 0 for others."""
-        from pfmon.counting.machine_totals import level_total
+        from pfmon.counting._counting import level_total
 
         if self._is_level(monitor):
             levels = records.machine.levels(records.event_sets)

@@ -5,19 +5,15 @@ cycles in which it holds and did not in the one before (Intel SDM volume 3 secti
 as an occurrence of its own for each counter, at the instruction that ended it, and counted like any other occurrence.
 """
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.increments cimport Increments, Weight
-from pfmon.machine.interval.cycle_listener cimport CycleListener
-from pfmon.machine.occurrences cimport CYCLE_COUNTED
-from pfmon.stream.block_table cimport BlockHead, BlockInstruction, BlockTable, executed
+from pfmon.machine._machine cimport CYCLE_COUNTED, CycleListener
+from pfmon.stream._stream cimport BlockHead, BlockInstruction, BlockTable, executed
 
 cpdef enum:
     MAX_CYCLE_CONDITIONS = 8     # of a PMU
-
-cdef enum:
-    SET_WORDS = 16
 
 FIRST_OCCURRENCE = int(CYCLE_COUNTED)
 
@@ -31,6 +27,7 @@ cdef struct Condition:
     bint held                    # in the cycle before
 
 
+@cython.final
 cdef class CycleConditions(CycleListener):
     """``conditions``: for each monitor (least, invert, edge, occurrences, every cycle) or None; ``increments``: the same
     monitors' weights and filters; ``owner``: number of the PMU. ValueError: more monitors than there is room for."""

@@ -3,26 +3,28 @@
 Pieces begin at 32 bytes. When the table is full, each two neighbours are merged.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.capture_listener cimport TLB_WALKER, CaptureListener
+from pfmon.machine._machine cimport TLB_WALKER, CaptureListener
 
 cdef enum:
     LATENCIES = 1024             # cycles; the last one is for all longer ones
     LEAST_TABLE = 1 << 12
     MAX_MISS_TABLE_SIZE = 1 << 19
     LEAST_SHIFT = 5
-    LEVELS = 3                   # that serve misses: L2, L3, memory
+    SERVING_LEVELS = 3                   # that serve misses: L2, L3, memory
 
 
 cdef struct MissBucket:
     uint64_t key                 # address >> shift, + 1; 0: free
-    int64_t misses[LEVELS]
+    int64_t misses[SERVING_LEVELS]
     int64_t cycles               # sum of their latencies
     int64_t translations         # misses of all TLBs
 
 
+@cython.final
 cdef class DataMisses(CaptureListener):
     """``l3``, ``memory``: minimum latencies of L3 and of memory, in cycles."""
 
@@ -99,7 +101,7 @@ cdef class DataMisses(CaptureListener):
             if piece.key == 0:
                 piece.key = ((old[i].key - 1) >> wider) + 1
                 self.used += 1
-            for k in range(LEVELS):
+            for k in range(SERVING_LEVELS):
                 piece.misses[k] += old[i].misses[k]
             piece.cycles += old[i].cycles
             piece.translations += old[i].translations
@@ -123,6 +125,6 @@ cdef class DataMisses(CaptureListener):
         for i in range(self.size):
             if self.pieces[i].key:
                 found.append(((self.pieces[i].key - 1) << self.shift,
-                              tuple([self.pieces[i].misses[k] for k in range(LEVELS)]),
+                              tuple([self.pieces[i].misses[k] for k in range(SERVING_LEVELS)]),
                               self.pieces[i].cycles, self.pieces[i].translations))
         return sorted(found)

@@ -4,20 +4,17 @@ A range is the match of one breakpoint pair: the address equals the pair's where
 Several pairs add up. The count is kept per access of a block, so that every event can be qualified afterwards.
 """
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from pfmon.counting.tally cimport BlockTally, Tally, TallySite, add_conditions, count_mark, tally_of
-from pfmon.stream.block_table cimport (
-    ALWAYS, BANKS, BANK_SHIFT, BlockAccess, BlockHead, BlockTable, accesses_of, executed, first_access_of_bank,
-    is_second, max_accesses)
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport BLOCK_MASK, INDEX_SHIFT, MARK_SHIFT, Mark, unpacked_address
+from pfmon.stream._stream cimport (
+    ALWAYS, BANKS, BANK_SHIFT, BLOCK_MASK, BlockAccess, BlockHead, BlockTable, Failure, INDEX_SHIFT, MARK_SHIFT, Mark,
+    accesses_of, executed, first_access_of_bank, is_second, max_accesses, unpacked_address)
 
 cdef enum:
     PAIRS = 4
-    COLLECTION = 0x1F8                   # address bits 8:3 of a word of the backing store that holds NaT bits
 
 
 cdef struct MatchRanges:                 # an address is inside when its bits under a mask equal one of the addresses
@@ -39,7 +36,7 @@ cdef inline uint64_t within(const MatchRanges* ranges, uint64_t address) noexcep
     return inside
 
 
-cdef inline uint64_t among(const MatchRanges* ranges, const uint64_t* address, uint64_t stride,
+cdef inline uint64_t matching(const MatchRanges* ranges, const uint64_t* address, uint64_t stride,
                            uint64_t count) noexcept nogil:
     """Counts addresses in the ranges, each ``stride`` words after the one before."""
     cdef uint64_t i, inside = 0
@@ -57,6 +54,7 @@ cdef inline uint64_t repetitions(const uint64_t* words, uint64_t count, uint64_t
     return runs
 
 
+@cython.final
 cdef class DataRangeTally(Tally):
     """A Tally of a traced stream with data ranges: up to four (address, mask) pairs; without any, nothing is inside."""
 
@@ -194,7 +192,7 @@ cdef class DataRangeTally(Tally):
         for k in range(width):
             while not executed(word, access[place].condition):
                 place += 1
-            counts[place] += among(&self.ranges, words + 1 + k, width + 1, runs)
+            counts[place] += matching(&self.ranges, words + 1 + k, width + 1, runs)
             place += 1
         return runs
 

@@ -1,13 +1,12 @@
 """The gate of a monitored run: counting on and off, by event set; see gate.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.trigger_state cimport TriggerState
-from pfmon.stream.consumer cimport Consumer, EventSetConsumer
-from pfmon.stream.splitter cimport Splitter
+from pfmon.stream._stream cimport Consumer, EventSetConsumer, Splitter
 
 
+@cython.final
 cdef class Gate(Splitter):
     cdef list keep               # owners of the pointers below
     cdef Consumer reader

@@ -6,10 +6,7 @@ records belong to the event set in force.
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.trigger_state cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
-from pfmon.stream.splitter cimport NOWHERE
-from pfmon.stream.stream_words cimport Mark, mark_kind, mark_value
+from pfmon.stream._stream cimport Mark, NOWHERE, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):

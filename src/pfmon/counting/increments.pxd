@@ -1,9 +1,9 @@
 """Increments of monitors, compiled: the terms of their signals, and their filters."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.counting.instruction_filters cimport InstructionFilter
-from pfmon.stream.block_table cimport BlockHead, BlockInstruction, Table
+from pfmon.stream._stream cimport BlockHead, BlockInstruction, Table
 
 cdef enum:
     MAX_TERMS = 8
@@ -30,6 +30,7 @@ cdef struct Weight:              # of an instruction
     int64_t retired, executed
 
 
+@cython.final
 cdef class Increments:
     cdef readonly uint32_t monitors
     cdef CompiledCounts* counted

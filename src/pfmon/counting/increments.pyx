@@ -7,7 +7,6 @@ mark, and the filters on them.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.counting.instruction_filters cimport MAX_BREAKPOINT_PAIRS, MAX_FILTERS, passes
 
 from pfmon.signals.signal_terms import FAILED_CHECK, MARK, terms
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BlockInstruction
+from pfmon.stream._stream cimport BlockInstruction
 
 cdef enum:
     MAX_BREAKPOINT_PAIRS = 4     # of breakpoint registers

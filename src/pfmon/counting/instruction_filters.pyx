@@ -1,12 +1,11 @@
 """Code ranges and opcode matchers, evaluated once for each instruction of a block."""
 
-from pfmon.stream.ia64_kinds cimport Ia64Payload
+from pfmon.stream._stream cimport Ia64Payload
 
 cdef enum:
-    BUNDLE = 15                  # bits of an address below its bundle's
+    BUNDLE_OFFSET = 15                  # bits of an address below its bundle's
     ALL_SLOTS = 15               # M, I, F, B
 
-cdef uint64_t NOWHERE = ~<uint64_t>0
 
 
 cdef bint in_code(const InstructionFilter* filter, uint64_t address) noexcept nogil:
@@ -29,7 +28,7 @@ cdef bint passes(const InstructionFilter* filter, const BlockInstruction* instru
     if instruction == NULL:
         return in_code(filter, NOWHERE) and (
             filter.any_opcode or (filter.opcode_mask == 0 and filter.slots & ALL_SLOTS == ALL_SLOTS))
-    if not in_code(filter, instruction.address & ~<uint64_t>BUNDLE):
+    if not in_code(filter, instruction.address & ~<uint64_t>BUNDLE_OFFSET):
         return False
     if filter.any_opcode:
         return True

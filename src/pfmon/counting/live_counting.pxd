@@ -2,9 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.overflow_interrupts cimport OverflowInterrupts
-from pfmon.machine.record_observer cimport ObservedBlock
+from pfmon.machine._machine cimport ObservedBlock
 
 
 cdef class LiveCounting(OverflowInterrupts):

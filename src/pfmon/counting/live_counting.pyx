@@ -10,17 +10,9 @@ block_increments.pyx.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.block_increments cimport HEAD, MAX_MONITORS, word_place
-from pfmon.counting.capture_units cimport BEHIND, CaptureUnits
-from pfmon.counting.count_accumulator cimport NO_BLOCK
-from pfmon.counting.increments cimport Increments
-from pfmon.counting.record_counts cimport RecordCounts
-from pfmon.counting.sampler cimport Sampler
-from pfmon.machine.capture_listener cimport Captured
-from pfmon.machine.occurrences cimport NOTHING_HAPPENED
-from pfmon.machine.records cimport BUBBLE_FLAG
-from pfmon.stream.block_table cimport BlockHead, BlockTable, accesses_of, executed, made_by
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
+from pfmon.machine._machine cimport BUBBLE_FLAG, Captured, NOTHING_HAPPENED
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, BlockHead, BlockTable, Mark, accesses_of, executed, made_by, mark_instruction, mark_kind)
 
 cdef enum:
     LAST_ITEM = 0xFFFFFFFF

@@ -1,11 +1,12 @@
 """Counts an out-of-order machine's records instruction by instruction: see live_per_instruction.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.live_counting cimport LiveCounting
-from pfmon.machine.record_observer cimport ObservedBlock
+from pfmon.machine._machine cimport ObservedBlock
 
 
+@cython.final
 cdef class LivePerInstruction(LiveCounting):
     cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil
     cdef void collect_events(self, const ObservedBlock* block, uint32_t place) noexcept nogil

@@ -9,18 +9,13 @@ instructions.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.block_increments cimport MAX_MONITORS
-from pfmon.machine.records cimport BUBBLE_FLAG
-from pfmon.machine.stall_causes cimport FETCH_ITLB, FETCH_L1I, WINDOW_STORES
-from pfmon.stream.block_table cimport BlockHead
-from pfmon.stream.stream_words cimport BLOCK_MASK, mark_instruction
+from pfmon.machine._machine cimport BUBBLE_FLAG, FETCH_ITLB, FETCH_L1I, WINDOW_STORES
+from pfmon.stream._stream cimport BLOCK_MASK, BlockHead, mark_instruction
 
 cdef enum:
-    INSTRUCTION_MASK = 0xFF
     CYCLE = 0x100
-    BEFORE = 0x200               # before all instructions, and after them
-    BEHIND = 0x201
-    LAST_ITEM = 0xFFFFFFFF
+    BEFORE_ALL = 0x200               # before all instructions, and after them
+    AFTER_ALL = 0x201
 
 
 cdef class LivePerInstruction(LiveCounting):
@@ -32,10 +27,10 @@ cdef class LivePerInstruction(LiveCounting):
         cdef uint64_t code, cause
         if item & BUBBLE_FLAG:
             cause = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG] >> 40 & 0xFF
-            return BEFORE if cause == FETCH_L1I or cause == FETCH_ITLB or cause == WINDOW_STORES else BEHIND
+            return BEFORE_ALL if cause == FETCH_L1I or cause == FETCH_ITLB or cause == WINDOW_STORES else AFTER_ALL
         code = self.cycles.records.parts[item].code
         if code & 0xFFFFFFFFULL != block:
-            return BEHIND
+            return AFTER_ALL
         if (code >> 40 & INSTRUCTION_MASK) < (code >> 32 & INSTRUCTION_MASK):    # an event of the instruction
             return <uint32_t>(code >> 48 & INSTRUCTION_MASK)
         return <uint32_t>(code >> 40 & INSTRUCTION_MASK) + CYCLE
@@ -51,7 +46,7 @@ cdef class LivePerInstruction(LiveCounting):
         number = self.last = block.words[0] & BLOCK_MASK
         head = &self.table.c.heads[number]
         self.time, self.ahead = self.time_at(block, 0, 0), 0
-        self.collect_events(block, BEFORE)
+        self.collect_events(block, BEFORE_ALL)
         for i in range(head.length):
             self.retired += 1
             self.within = True
@@ -73,7 +68,7 @@ cdef class LivePerInstruction(LiveCounting):
                 self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
         self.ahead = 0
-        self.collect_events(block, BEHIND)
+        self.collect_events(block, AFTER_ALL)
         if self.captures is not None:
             self.captures.apply_until(LAST_ITEM)
 

@@ -1,13 +1,13 @@
 """Several event sets, counted live in turn: see live_sets.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.live_counting cimport LiveCounting
-from pfmon.machine.record_observer cimport ObservedBlock, RecordObserver
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.machine._machine cimport ObservedBlock, RecordObserver
+from pfmon.stream._stream cimport BlockTable
 
 
+@cython.final
 cdef class LiveSets(RecordObserver):
     cdef BlockTable table
     cdef bint traced

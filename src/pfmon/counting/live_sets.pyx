@@ -3,8 +3,7 @@ records of them. All see the same instructions retire, and the same calls."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport accesses_of
-from pfmon.stream.stream_words cimport BLOCK_MASK
+from pfmon.stream._stream cimport BLOCK_MASK, accesses_of
 
 cdef enum:
     MAX_LIVE_SETS = 64

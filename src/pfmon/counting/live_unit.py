@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pfmon.counting.call_stack import CallStack
-from pfmon.counting.capture_units import CaptureUnits
+from pfmon.counting._counting import CallStack, CaptureUnits, Increments, LiveCounting, RecordCounts, Sampler
 from pfmon.counting.counting_unit import CountingUnit, MachineRecords, stack_rate
-from pfmon.counting.increments import Increments
-from pfmon.counting.live_counting import LiveCounting
-from pfmon.counting.record_counts import RecordCounts
-from pfmon.counting.sampler import Sampler
 from pfmon.errors import PfmonError
 from pfmon.pmu.capture_values import CaptureRegisters
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.register_file import RegisterFile
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 
 class Overflow(NamedTuple):
@@ -109,7 +104,7 @@ class LiveUnit:
         """Class of the countdown: an out-of-order machine records events of each instruction."""
         if records is None or self._skid:
             return LiveCounting
-        from pfmon.counting.live_per_instruction import LivePerInstruction
+        from pfmon.counting._counting import LivePerInstruction
         from pfmon.machine.catalog import OUT_OF_ORDER
 
         if records.figures.core != OUT_OF_ORDER:

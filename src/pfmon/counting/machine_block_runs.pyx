@@ -2,10 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.tally cimport Tally
-from pfmon.machine.interval.interval_blocks cimport IntervalBlock, counts_of
-from pfmon.machine.interval.interval_machine cimport IntervalMachine
-from pfmon.stream.block_table cimport ALWAYS, BANKS
+from pfmon.machine._machine cimport IntervalBlock, IntervalMachine, counts_of
+from pfmon.stream._stream cimport ALWAYS, BANKS
 
 
 def add_runs(Tally tally, IntervalMachine machine):

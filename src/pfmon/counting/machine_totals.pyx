@@ -1,12 +1,10 @@
 """Totals of a machine's records: each record's count times its increments (record_counts.pyx)."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.count_accumulator cimport CountAccumulator
-from pfmon.counting.increments cimport Increments
-from pfmon.counting.record_counts cimport RecordCounts
-from pfmon.machine.records cimport Records, Totals
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.machine._machine cimport Records, Totals
+from pfmon.stream._stream cimport BlockTable
 
 from pfmon.signals.machine_signals import level_function
 
@@ -21,6 +19,7 @@ def level_total(levels, term, threshold=0):
     return sum([value * cycles for value, cycles in values])
 
 
+@cython.final
 cdef class MachineTotals:
     """As of the machine's `settle` or `finish`; ``event_sets``: the event sets included, None: all."""
 

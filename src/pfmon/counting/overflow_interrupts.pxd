@@ -2,10 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.block_increments cimport MAX_MONITORS, BlockIncrements
-from pfmon.counting.capture_units cimport CaptureUnits
-from pfmon.counting.sampler cimport Sampler
-from pfmon.machine.record_observer cimport ObservedBlock
+from pfmon.machine._machine cimport ObservedBlock
 
 
 cdef class OverflowInterrupts(BlockIncrements):

@@ -4,11 +4,8 @@ nothing counts. The IP-EAR (capture_units.pyx), which runs as long, is fed the m
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.count_accumulator cimport NO_BLOCK
-from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_FLAG
-from pfmon.machine.stall_causes cimport BRU, KERNEL, THREAD_SWITCH, XPN
-from pfmon.stream.block_table cimport BlockHead
-from pfmon.stream.stream_words cimport BLOCK_MASK
+from pfmon.machine._machine cimport BRU, BUBBLE_BACK, BUBBLE_FLAG, KERNEL, THREAD_SWITCH, XPN
+from pfmon.stream._stream cimport BLOCK_MASK, BlockHead
 
 
 cdef class OverflowInterrupts(BlockIncrements):

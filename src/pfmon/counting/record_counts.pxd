@@ -1,11 +1,10 @@
 """Increments of monitors from machine records: cycles, bubbles, occurrences, dispersal; and thresholds on any event."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.count_accumulator cimport CountAccumulator
-from pfmon.counting.increments cimport Increments
-from pfmon.machine.records cimport Part, Records
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.machine._machine cimport Part, Records
+from pfmon.stream._stream cimport BlockTable
 
 cdef enum:
     SET_WORDS = 16               # of a set of occurrences
@@ -41,6 +40,7 @@ cdef struct CompiledQuery:       # record query of one monitor
     bint divided                 # a cycle's increments are attributed to its instructions, not to its end
 
 
+@cython.final
 cdef class RecordCounts:
     cdef Increments increments
     cdef BlockTable table

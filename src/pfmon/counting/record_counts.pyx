@@ -7,12 +7,8 @@ the kinds and terms of signals/machine.csv, which `queries.py` compiles.
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.counting.count_accumulator cimport NOBODY, NO_BLOCK, add
-from pfmon.counting.increments cimport Weight
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, OCCURRENCE_BITS
-from pfmon.machine.records cimport BUBBLE_BACK
-from pfmon.stream.block_table cimport BlockHead, BlockInstruction, Cut
-from pfmon.stream.ia64_kinds cimport Ia64Kind
+from pfmon.machine._machine cimport BUBBLE_BACK, EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, OCCURRENCE_BITS
+from pfmon.stream._stream cimport BlockHead, BlockInstruction, Cut, Ia64Kind
 
 cdef enum:
     OCCURRENCE_MASK = (1 << OCCURRENCE_BITS) - 1
@@ -20,7 +16,7 @@ cdef enum:
     EXECUTED_BITS = 32           # Part.how has bits for so many instructions: whether they executed
 
 
-cdef inline bint among(const uint64_t* members, uint64_t number) noexcept nogil:
+cdef inline bint is_member(const uint64_t* members, uint64_t number) noexcept nogil:
     return (members[number >> 6] >> (number & 63)) & 1
 
 
@@ -141,7 +137,7 @@ cdef class RecordCounts:
             instruction = <uint32_t>(item >> EVENT_INSTRUCTION_SHIFT & INSTRUCTION_MASK)
             for m in range(self.increments.monitors):
                 one = &self.compiled[m]
-                if one.way == QueryKind.OCCURRENCES and among(one.occurrences, item & OCCURRENCE_MASK) \
+                if one.way == QueryKind.OCCURRENCES and is_member(one.occurrences, item & OCCURRENCE_MASK) \
                         and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1) and self.passes(m, block_of(part),
                                                                                                  instruction):
                     add(sink, m, block_of(part), instruction,
@@ -225,7 +221,7 @@ cdef class RecordCounts:
                 i = <uint32_t>(item >> EVENT_INSTRUCTION_SHIFT & INSTRUCTION_MASK)
                 if (item >> EVENT_RANGED_SHIFT) & 1:
                     inside[i >> 6] |= <uint64_t>1 << (i & 63)
-                if among(one.checks, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1):
+                if is_member(one.checks, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1):
                     failed[i >> 6] |= <uint64_t>1 << (i & 63)
         for i in range(<int32_t>last_of(part), <int32_t>first_of(part) - 1, -1):
             if not self.passes(monitor, block_of(part), i):
@@ -258,7 +254,7 @@ cdef class RecordCounts:
         for k in range(1, items[0] + 1):
             item = items[k]
             instruction = <uint32_t>(item >> EVENT_INSTRUCTION_SHIFT & INSTRUCTION_MASK)
-            if among(one.occurrences, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1) \
+            if is_member(one.occurrences, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1) \
                     and self.passes(monitor, block_of(part), instruction):
                 total += item >> OCCURRENCE_BITS & OCCURRENCE_MASK
                 if sink is not None:

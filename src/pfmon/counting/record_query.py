@@ -11,12 +11,10 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from pfmon.counting._counting import QueryKind
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, requires_timing_model
-from pfmon.counting.record_counts import QueryKind
 from pfmon.errors import PfmonError
-from pfmon.machine.occurrences import Occurrence
-from pfmon.machine.records import BubbleKind
-from pfmon.machine.stall_causes import Cause, Dispersal, FrontCause
+from pfmon.machine._machine import BubbleKind, Cause, Dispersal, FrontCause, Occurrence
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER
 from pfmon.signals import machine_signals
 
@@ -100,7 +98,7 @@ def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
 def condition_query(owner: int, number: int) -> RecordQuery:
     """Query of a counter with a condition on cycles, evaluated while the machine runs: each counted cycle is an
     occurrence of its own."""
-    from pfmon.counting.cycle_conditions import FIRST_OCCURRENCE, MAX_CYCLE_CONDITIONS
+    from pfmon.counting._counting import FIRST_OCCURRENCE, MAX_CYCLE_CONDITIONS
 
     first = FIRST_OCCURRENCE + owner * MAX_CYCLE_CONDITIONS
     if first + number >= MAX_OCCURRENCES:

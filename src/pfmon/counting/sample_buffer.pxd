@@ -1,8 +1,8 @@
 """Samples kept until a buffer is full: see sample_buffer.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.sample_listener cimport Sampled, SampleListener
 
 cdef struct SampleEntry:
     uint64_t iip, stamp, retired, overflowed
@@ -12,6 +12,7 @@ cdef struct SampleEntry:
     bint has_more                # it has an entry in `more`
 
 
+@cython.final
 cdef class SampleBuffer(SampleListener):
     cdef uint64_t entries, count, capacity, samples
     cdef bint saturate

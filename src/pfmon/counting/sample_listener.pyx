@@ -1,6 +1,5 @@
 """The base class of listeners for samples. It refuses none, and keeps none."""
 
-
 cdef class SampleListener:
     """A subclass in Cython takes samples without the GIL. ``beside`` passes the parts of a sample that only Python has,
     before `take`: (number, value) of the registers in the sample, and the call stack."""

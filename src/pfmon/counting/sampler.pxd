@@ -1,8 +1,8 @@
 """Overflow handling of a driver: see sampler.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.sample_listener cimport SampleListener
 
 cdef enum:
     MAX_SAMPLED_COUNTERS = 32
@@ -17,6 +17,7 @@ cdef struct SampledCounter:
     int64_t marked               # count when `since` began
 
 
+@cython.final
 cdef class Sampler:
     cdef SampleListener listener
     cdef uint32_t count, event_set, values

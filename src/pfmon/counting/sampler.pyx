@@ -6,9 +6,6 @@ registers: a counter that overflows has counted its period; excess increments be
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.counting.park_miller cimport next_random
-from pfmon.counting.sample_listener cimport Sampled
-
 
 cdef class Sampler:
     """``counters``: for each monitor its PMD and its period (session.sampling.Period; None: it only counts); ``width``:

@@ -2,9 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
-from pfmon.stream.consumer cimport RunCounter
-from pfmon.stream.stream_words cimport BLOCK_MASK, MARK_SHIFT
+from pfmon.stream._stream cimport BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, MARK_SHIFT, RunCounter
 
 cdef enum:
     WORDS = 4096                 # a power of two

@@ -9,9 +9,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.stream.block_table cimport accesses_of
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport MARK_KINDS, Mark, mark_kind, mark_value
+from pfmon.stream._stream cimport Failure, MARK_KINDS, Mark, accesses_of, mark_kind, mark_value
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 

@@ -7,11 +7,7 @@ execution increments; then the marks, each at the instruction that caused it: it
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.counting.count_accumulator cimport NO_BLOCK, NOBODY, CountAccumulator, add
-from pfmon.counting.increments cimport ANY_VALUE, Increments, MarkTerm, Weight
-from pfmon.counting.tally cimport MarkTally, SMALL_VALUES, TallySite, Tally, tally_of
-from pfmon.stream.block_table cimport (
-    ALWAYS, BANKS, BANK_MASK, BANK_SHIFT, BlockHead, BlockInstruction, Cut, Table, made_by)
+from pfmon.stream._stream cimport ALWAYS, BANKS, BANK_MASK, BANK_SHIFT, BlockHead, BlockInstruction, Cut, Table, made_by
 
 
 def add_totals(Tally tally, Increments increments, CountAccumulator sink):

@@ -15,8 +15,7 @@ from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 
 EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
 """Offsets of byte order and machine in an ELF header; the value for big-endian (System V ABI, chapter 4)."""

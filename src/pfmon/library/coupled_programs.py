@@ -18,7 +18,7 @@ from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles
 from pfmon.session.monitored_run import FAILED
 from pfmon.session.sampling import Sample
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 from pfmon.worker import Worker
 
 OnSamples = Callable[[Sequence[Sample]], None] | None

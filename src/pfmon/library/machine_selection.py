@@ -8,7 +8,7 @@ from pfmon.machine.catalog import default_machine
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu import get, names
 from pfmon.session.supported import PROCESSORS, check_fits
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 ONLY_32_BITS = ("604e",)
 """Models of qemu's that run no 64-bit programs."""

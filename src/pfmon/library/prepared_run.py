@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
-from pfmon.counting.sample_listener import SampleListener
+from pfmon.counting._counting import SampleListener
 from pfmon.engine import api
 from pfmon.engine.api import Recording, Task
 from pfmon.errors import LostError, PfmonError, UnknownObjectError
@@ -41,7 +41,7 @@ from pfmon.session.monitored_run import Session
 from pfmon.session.monitoring import Interval
 from pfmon.session.run_plan import RunPlan, default_memory_limit
 from pfmon.session.sampling import Sample, Sampling
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 if TYPE_CHECKING:
     from pfmon.library.deferred_symbols import DeferredSymbols

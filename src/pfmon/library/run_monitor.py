@@ -15,8 +15,7 @@ from pfmon.report.run_snapshot import RunSnapshot
 from pfmon.session.monitored_run import Session
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.programmed_pmu import Value
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.progress_probe import ProgressProbe
+from pfmon.stream._stream import Consumer, ProgressProbe
 
 if TYPE_CHECKING:
     from pfmon.session.profile import ProfileRow

@@ -7,10 +7,6 @@ block's timing depends on the log and on nothing else: so a block whose log is m
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.data_memory cimport DataMemory
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.fetch cimport Fetched, InstructionFetch
 
 cdef enum:
     MAX_MEMORY_EVENTS = 96       # of a block

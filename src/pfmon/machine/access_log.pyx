@@ -1,8 +1,5 @@
 """The access log of a block: see access_log.pxd. A result is a word, more if needed, and its events."""
 
-from pfmon.machine.event_log cimport MAX_LOGGED_EVENTS
-from pfmon.machine.store_conflict cimport enter_store
-
 cdef enum:
     LATEST = 1 << 30             # maximum distance of an event from its block's begin
 

@@ -1,11 +1,10 @@
 """Arbitration of two cores on one bus: see arbiter.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t
 
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.coupled_machines cimport FLOWS, CoupledMachines
 
-
+@cython.final
 cdef class FrontSideBus:
     """State of a bus shared by several cores."""
 
@@ -15,6 +14,7 @@ cdef class FrontSideBus:
     cdef Queue in_order          # IOQ
 
 
+@cython.final
 cdef class Arbiter(CoupledMachines):
     cdef int64_t clocks[FLOWS]   # simulated time of each core, as known to the bus
 

@@ -6,8 +6,6 @@ it requests the bus itself, later.
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.bounded_queue cimport start_queue
-from pfmon.machine.coupled_machines cimport SwitchedThread
 
 cdef int64_t NEVER = <int64_t>1 << 62
 

@@ -2,8 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.predictor cimport Prediction
-from pfmon.stream.stream_words cimport BLOCK_MASK
+from pfmon.stream._stream cimport BLOCK_MASK
 
 cdef extern from *:
     const uint64_t NO_WINDOW "UINT64_MAX"

@@ -1,14 +1,10 @@
 """Blocks decoded for the pipeline: once per block, from the stream's descriptions (stream/block_table.pxd)."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.encodings.attributes cimport MAX_SOURCES, MAX_TARGETS
-from pfmon.engine.ia64.encodings.decoder cimport Row
-from pfmon.machine.issue_ports cimport PortTable
-from pfmon.machine.predictor cimport Branch
-from pfmon.stream.arena cimport Arena
-from pfmon.stream.block_table cimport BlockHead, BlockTable, executed
-from pfmon.stream.failure cimport Failure
+from pfmon.engine.ia64.encodings._encodings cimport MAX_SOURCES, MAX_TARGETS, Row
+from pfmon.stream._stream cimport Arena, BlockHead, BlockTable, Failure, executed
 
 cdef enum:
     CHUNK = 4096                 # blocks in a chunk of the table
@@ -108,6 +104,7 @@ cdef struct DecodedCode:         # an instruction of a block, decoded
     uint8_t stop
     uint8_t access               # whether it accesses memory when it executes
 
+@cython.final
 cdef class BlockPlans:
     """Plans by block number, made when a block first runs."""
 

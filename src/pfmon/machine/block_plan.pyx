@@ -4,17 +4,12 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings.attributes cimport (
+from pfmon.engine.ia64.encodings._encodings cimport (
     ACCESS_CHECK, ACCESS_RELEASE, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, BR_FIRST,
     EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK,
-    OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED, Attributes, Operand)
-from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
-from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.issue_ports cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
-from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect, place_branch
-from pfmon.stream.arena cimport free_arena, take
-from pfmon.stream.block_table cimport ALWAYS, BlockInstruction, Cut
-from pfmon.stream.ia64_kinds cimport Ia64Kind, Ia64Payload
+    OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED, UNIT_B, UNIT_F, UNIT_M, UNIT_X, Attributes, Operand,
+    Operands, Row, decode, load_decoder, operands)
+from pfmon.stream._stream cimport ALWAYS, BlockInstruction, Cut, Ia64Kind, Ia64Payload, free_arena, take
 
 cdef enum:
     NOTHING = 0xFFFF             # an untracked register: r0, f0, f1, p0
@@ -115,6 +110,7 @@ cdef class BlockPlans:
     """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
 
     def __cinit__(self, config, BlockTable table, uint64_t thread_id=0):
+        load_decoder()
         self.table, self.thread_id = table, thread_id
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]

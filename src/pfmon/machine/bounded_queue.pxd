@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.occupancy cimport OccupancyLevel, set_entries
 
 cdef enum:
     MAX_QUEUE_ENTRIES = 64       # the largest queue of figures.csv

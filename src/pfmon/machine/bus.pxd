@@ -1,12 +1,8 @@
 """The front-side bus, and memory: see bus.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.writeback_buffer cimport WritebackBuffer
 
 cdef enum Transaction:           # the order is that of the occurrences BUS_*
     BUS_LINE_OF_DATA = 0         # BRL
@@ -14,6 +10,7 @@ cdef enum Transaction:           # the order is that of the occurrences BUS_*
     BUS_LINE_TO_OWN = 2          # BRIL
 
 
+@cython.final
 cdef class Bus:
     cdef FrontSideBus front      # state shared by the cores on it
     cdef Arbiter arbiter         # of two cores; None: there is one

@@ -4,13 +4,6 @@ The address bus takes one request at a time, the data bus one line at a time; re
 writes are pending than the write queue holds. Two cores may share it (arbiter.pyx).
 """
 
-from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
-from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.event_log cimport record
-from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.writeback_buffer cimport enter_writeback
-
 cdef enum:
     TRANSFERS_A_CLOCK = 2        # the bus moves data on both edges
 

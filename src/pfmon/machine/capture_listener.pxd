@@ -1,5 +1,6 @@
 """Capture listeners, notified of each miss and branch: event address registers and trace buffers."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cdef enum:
@@ -71,6 +72,7 @@ cdef class CaptureListener:
     cdef void gather(self) noexcept nogil
 
 
+@cython.final
 cdef class CaptureListeners(CaptureListener):
     cdef CaptureListener first, second
     cdef void take(self, CaptureListener listener) noexcept nogil

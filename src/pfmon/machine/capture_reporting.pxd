@@ -2,19 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.block_execution cimport BlockExecution
-from pfmon.machine.block_plan cimport BlockPlan, BlockPlans
-from pfmon.machine.capture_listener cimport CaptureListener, Captured
-from pfmon.machine.coupled_machines cimport SwitchedThread
-from pfmon.machine.data_memory cimport DataMemory
-from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.l2 cimport L2
-from pfmon.machine.memo cimport Memo, MemoNode
-from pfmon.machine.pipeline cimport Pipeline
-from pfmon.machine.predictor cimport BranchPredictor
-from pfmon.machine.record_observer cimport RecordObserver
-from pfmon.machine.records cimport Records
-
 
 cdef class CaptureReporting(SwitchedThread):
     cdef readonly BlockPlans plans

@@ -7,20 +7,8 @@ records of a block.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings.fault_codes cimport FAULT_BREAK, vector_of
-from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.block_plan cimport MemAccess, PipelineOp
-from pfmon.machine.capture_listener cimport FlowChange, FlowKind
-from pfmon.machine.coupled_machines cimport SwitchedThread
-from pfmon.machine.data_memory cimport ACCESS_CHECK
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, record
-from pfmon.machine.occurrences cimport NOTHING_HAPPENED
-from pfmon.machine.pipeline_state cimport PipelineState
-from pfmon.machine.predictor cimport BRANCH_RETURN, code_of, is_indirect
-from pfmon.machine.records cimport BUBBLE_FLAG, Part
-from pfmon.machine.unattributed_events cimport write_unattributed_events
-from pfmon.stream.block_table cimport Cut, executed
-from pfmon.stream.stream_words cimport INDEX_SHIFT, Mark, mark_kind
+from pfmon.engine.ia64.encodings._encodings cimport FAULT_BREAK, vector_of
+from pfmon.stream._stream cimport Cut, INDEX_SHIFT, Mark, executed, mark_kind
 
 # Linux's interruption vector table (cr.iva): its first page of code in region 5.
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000

@@ -1,12 +1,7 @@
 """The caches of a core as snooped by others: see coherence.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.l2 cimport L2
-from pfmon.machine.snooper cimport Snooper
-from pfmon.machine.tag_store cimport TagStore
 
 
 cdef enum:                       # snoop responses; the order is that of the occurrences SNOOPED_*
@@ -19,6 +14,7 @@ cdef enum:                       # snoop responses; the order is that of the occ
     ANSWER_CASTOUT = 6
     ANSWERS = 7
 
+@cython.final
 cdef class SnoopedCaches(Snooper):
     cdef L2 l2
     cdef InstructionFetch fetch

@@ -8,12 +8,6 @@ manual 2.3.3.2, 2.7.4). The cores are connected by the bus alone (2.5).
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.machine.event_log cimport record
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.tag_store cimport ABSENT, INVALID, MODIFIED, SHARED, quick_find
-from pfmon.machine.writeback_buffer cimport has_writeback
-
 
 cdef class SnoopedCaches(Snooper):
     """The caches of a core. Their snoop responses are recorded by that core, between two blocks of its own."""
@@ -96,5 +90,5 @@ cdef class SnoopedCaches(Snooper):
 
     def by_name(self) -> dict[str, int]:
         """Snoop responses not recorded yet, by the name of the occurrence."""
-        return {PythonOccurrence(<int>Occurrence.SNOOPED_MISS + answer).name: self.answers[answer]
+        return {Occurrence(<int>Occurrence.SNOOPED_MISS + answer).name: self.answers[answer]
                 for answer in range(ANSWERS)}

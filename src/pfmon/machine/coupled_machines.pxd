@@ -2,9 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.coroutine cimport Coroutine
-from pfmon.stream.consumer cimport Consumer, EventSetConsumer
-from pfmon.stream.ring cimport Ring
+from pfmon.stream._stream cimport Consumer, EventSetConsumer, Ring
 
 cdef enum:
     FLOWS = 2

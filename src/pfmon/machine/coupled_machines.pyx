@@ -8,10 +8,8 @@ else.
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.coroutine cimport STACK_BYTES, begin_flow, switch_flow
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ring cimport BUFFERS, Buffer, Ring, Shared, read_all
-from pfmon.stream.ring_pair cimport NOTHING_NOW, SLEEPS, THE_END, WAKES_OTHER, Taken
+from pfmon.stream._stream cimport (
+    BUFFERS, Buffer, Consumer, NOTHING_NOW, Ring, SLEEPS, Shared, THE_END, Taken, WAKES_OTHER, read_all)
 
 
 cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:

@@ -1,26 +1,19 @@
 """Data side of the memory hierarchy: the pipeline's requests, and results."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings.attributes cimport (
+from pfmon.engine.ia64.encodings._encodings cimport (
     ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
     ACCESS_FLUSH, ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE,
     ACCESS_SEMAPHORE, ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.data_translation cimport DataTranslation
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.store_conflict cimport StoreConflicts, conflicts
-from pfmon.machine.tag_store cimport Info, KnownLine, TagStore, touch_known
 
 cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
     ACCESS_DEFERRED = 1 << 16    # it reads nothing
     ACCESS_NO_PAGE = 1 << 17     # ... as its page is not mapped
 
 cdef enum:
-    RECENT_LINES = 128           # a power of two; by kind of access
+    RECENT_DATA_LINES = 128           # a power of two; by kind of access
     RECENT_LINE_SHIFT = 6
 
 cdef struct RecentLine:          # a line that was quick before, with its translation
@@ -28,11 +21,11 @@ cdef struct RecentLine:          # a line that was quick before, with its transl
     KnownLine line
 
 
-
 cdef inline bint is_store(int kind) noexcept nogil:
     return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
 
 
+@cython.final
 cdef class DataMemory(DataTranslation):
     """L1D, data TLBs, page walker, store buffer; backed by an L2."""
 
@@ -43,7 +36,7 @@ cdef class DataMemory(DataTranslation):
     cdef int64_t cycle, stood    # of the last access, and the stall for accesses of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
-    cdef RecentLine recent_line[4][RECENT_LINES]  # integer loads, floating-point loads, stores, floating-point stores
+    cdef RecentLine recent_line[4][RECENT_DATA_LINES]  # integer loads, floating-point loads, stores, floating-point stores
     cdef TagStore lines2         # the tags of L2
     cdef InstructionFetch fetch  # that fc reaches; None: there is none
     cdef uint64_t no_number
@@ -110,7 +103,7 @@ cdef inline bint is_recent(const RecentLine* recent_line, TagStore lines, TagSto
 cdef inline int recent_load(DataMemory data, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
     """`DataMemory.quick`, inlined, for an integer load whose line and page are where they were found last;
     NOT_RECENT: they are not, and nothing was done."""
-    cdef const RecentLine* recent_line = &data.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+    cdef const RecentLine* recent_line = &data.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
     if now < data.ordered:
         return 0
     if (is_recent(recent_line, data.cache, data.pages1, address, address) and recent_line.line.info.ready <= now

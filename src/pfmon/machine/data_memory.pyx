@@ -4,22 +4,6 @@ L1D is write-through and does not allocate on stores; it serves integer loads an
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
 """
 
-from pfmon.machine.access_result cimport stall_until
-from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.capture_listener cimport TlbLevel
-from pfmon.machine.data_translation cimport is_float, line_came, reads_first_level
-from pfmon.machine.event_log cimport record, recorded
-from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
-from pfmon.machine.l2 cimport (
-    L2, REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
-    REQUEST_READ, REQUEST_RELEASE, REQUEST_SEMAPHORE, REQUEST_WRITE)
-from pfmon.machine.l2_banks cimport foresee_read
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.stall_causes cimport Cause
-from pfmon.machine.store_conflict cimport conflicts, enter_store, start_store_conflicts
-from pfmon.machine.tag_store cimport ABSENT, EXCLUSIVE, MODIFIED, know, quick_find, touch_known, use
-from pfmon.machine.tag_store import cache_tags
-
 cdef enum:
     SLOW_PATH_FLAGS = ACCESS_ACQUIRE | ACCESS_RELEASE | ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA | ACCESS_EXCLUSIVE
 
@@ -67,7 +51,7 @@ cdef class DataMemory:
         start_queue(&self.fills, config["l1d.fills"])
         start_queue(&self.store_buffer, config["l1d.store_buffer"])
         for kind in range(4):
-            for entry in range(RECENT_LINES):
+            for entry in range(RECENT_DATA_LINES):
                 self.recent_line[kind][entry].translation.number = &self.no_number
                 self.recent_line[kind][entry].line.number = &self.no_number
                 self.recent_line[kind][entry].line.info = &self.no_info
@@ -90,7 +74,7 @@ cdef class DataMemory:
             page, place = quick_find(self.pages1, address), quick_find(self.cache, address)
             return page != ABSENT and place != ABSENT and self.quick_load(page, place, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
-            recent_line = &self.recent_line[1][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+            recent_line = &self.recent_line[1][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
             if not self.again(self.pages2, address, now, recent_line) \
                     and not self.quick_l2(self.pages2, address, kind, now, recent_line):
                 return 0
@@ -99,12 +83,12 @@ cdef class DataMemory:
         if now < self.l2.latest or (now < self.filled and self.is_coming(address, now)):
             return 0             # it may be a release that waits, or conflict with a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
-            recent_line = &self.recent_line[2][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+            recent_line = &self.recent_line[2][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
             if recent_line.line.info.state != MODIFIED or not self.again(self.pages1, address, now, recent_line):
                 if not self.quick_l2(self.pages1, address, kind, now, recent_line):
                     return 0
         elif kind == ACCESS_FLOAT_STORE:
-            recent_line = &self.recent_line[3][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+            recent_line = &self.recent_line[3][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
             if recent_line.line.info.state != MODIFIED or not self.again(self.pages2, address, now, recent_line):
                 if not self.quick_l2(self.pages2, address, kind, now, recent_line):
                     return 0
@@ -146,7 +130,7 @@ cdef class DataMemory:
 
     # `quick` for an integer load whose page and line hit.
     cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
-        cdef RecentLine* recent_line = &self.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_LINES - 1]
+        cdef RecentLine* recent_line = &self.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
         if self.cache.infos[place].ready > now:
             return 0
         use(self.pages1, page)

@@ -2,12 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings.attributes cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.l2 cimport L2
-from pfmon.machine.tag_store cimport ABSENT, TagStore, quick_find
-from pfmon.machine.tlb cimport PageTable, Tlb
+from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
 
 cdef enum:
     MASK_BITS = 64

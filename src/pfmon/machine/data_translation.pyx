@@ -9,17 +9,7 @@ An entry of the first level whose page was evicted from the second stays, marked
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.engine.ia64.encodings.attributes cimport ACCESS_LFETCH
-from pfmon.machine.access_result cimport stall_until
-from pfmon.machine.address_bits cimport ALONE, LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
-from pfmon.machine.bit_arrays cimport trailing_zeros
-from pfmon.machine.capture_listener cimport TlbLevel
-from pfmon.machine.event_log cimport record
-from pfmon.machine.l2 cimport REQUEST_WALK
-from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
-from pfmon.machine.stall_causes cimport Cause
-from pfmon.machine.tag_store cimport ABSENT, NO_NUMBER, quick_find, use
-from pfmon.machine.tlb cimport lookup, room_in
+from pfmon.engine.ia64.encodings._encodings cimport ACCESS_LFETCH
 
 
 cdef class DataTranslation:

@@ -1,9 +1,7 @@
-"""Dispersal: instructions that the ports take together (Montecito manual, 2.3.1)."""
+"""Dispersal: instructions that the ports take_ports together (Montecito manual, 2.3.1)."""
 
 from libc.stdint cimport uint32_t
 
-from pfmon.machine.block_plan cimport BlockPlan, PipelineOp
-from pfmon.machine.pipeline_state cimport PortUse
 
 cdef enum DispersalEnd:          # reason for the end of an issue group
     WHY_END = 0                  # of the block: others may join
@@ -15,7 +13,7 @@ cdef enum DispersalEnd:          # reason for the end of an issue group
 
 
 cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil
-cdef void take(PortUse* use, const PipelineOp* step) noexcept nogil
+cdef void take_ports(PortUse* use, const PipelineOp* step) noexcept nogil
 cdef uint32_t dispersal_of(const PortUse* use, uint32_t why, uint32_t left_over, const BlockPlan* plan,
                            uint32_t next_step,
                      uint32_t m_ports) noexcept nogil

@@ -3,15 +3,9 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from pfmon.machine.issue_ports cimport (
-    PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0, PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23)
-from pfmon.machine.stall_causes cimport (
-    DISPERSAL_DISPERSED, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, DISPERSAL_LONG,
-    DISPERSAL_OVER_EXPLICIT, DISPERSAL_OVER_IMPLICIT)
-
 
 cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil:
-    """Whether the ports take one more, by its position among those before it (Montecito manual 2.3.1).
+    """Whether the ports take_ports one more, by its position among those before it (Montecito manual 2.3.1).
 
     The first in an I slot goes to I0, the second to I1. M ports are given first to instructions with the fewest
     choices: the sets are nested (M0 in M0-1, M2 in M2-3), so that counting decides.
@@ -36,7 +30,7 @@ cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noe
     return True
 
 
-cdef void take(PortUse* use, const PipelineOp* step) noexcept nogil:
+cdef void take_ports(PortUse* use, const PipelineOp* step) noexcept nogil:
     """Occupy a port."""
     cdef uint32_t port = step.port
     use.instructions += 1

@@ -1,9 +1,8 @@
 """Accounting of time by event set; see event_set_accounting.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.occupancy cimport MAX_LEVEL, OccupancyLevel
 
 cdef enum:
     MAX_ACCOUNTED_LEVELS = 32    # 17 are used: two of the register stack, the queues of each `listener`
@@ -18,6 +17,7 @@ cdef struct AccountedLevel:      # a level, and its queue, if it counts a queue'
     uint64_t seen[MAX_LEVEL + 1]    # its histogram up to there
     uint64_t kept[MAX_LEVEL + 1]    # its own histogram, while another one is shown
 
+@cython.final
 cdef class EventSetAccounting:
     cdef AccountedLevel accounted[MAX_ACCOUNTED_LEVELS]
     cdef uint32_t count

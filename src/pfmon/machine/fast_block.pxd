@@ -2,11 +2,6 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.machine.block_execution cimport BlockExecution, begin_execution
-from pfmon.machine.block_plan cimport BlockPlan
-from pfmon.machine.fast_path cimport run_fast_path
-from pfmon.machine.timing cimport Timing
-
 
 cdef inline void fast_block_ran(Timing timing, const BlockPlan* plan, uint64_t next_ip) noexcept nogil:
     """`Timing.block_ran` for a machine that runs alone, and an easy block without marks: with the same effect."""

@@ -3,13 +3,7 @@ quick."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.block_execution cimport MAX_TRACKED_ACCESSES, NO_WINDOW, SERVED_BY_L2, BlockExecution
-from pfmon.machine.block_plan cimport BlockPlan, MemAccess
-from pfmon.machine.data_memory cimport (
-    ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_RECENT, PLAIN, DataMemory, is_store, recent_load)
-from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.l2_banks cimport LAST_TURN
-from pfmon.stream.block_table cimport executed
+from pfmon.stream._stream cimport executed
 
 
 # Performs the accesses after `BlockPlan.mem_accesses[slow]`, which is number ``access`` and waits for the simulation.

@@ -7,12 +7,7 @@ bytes.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.block_execution cimport MAX_TRACKED_ACCESSES, SERVED_AHEAD, BlockExecution
-from pfmon.machine.block_plan cimport BlockPlan, MemAccess
-from pfmon.machine.data_memory cimport ACCESS_ACQUIRE, ACCESS_SEMAPHORE, DataMemory, is_store
-from pfmon.machine.data_translation cimport reads_first_level
-from pfmon.machine.store_conflict cimport GRANULE_SHIFT
-from pfmon.stream.block_table cimport executed
+from pfmon.stream._stream cimport executed
 
 
 cdef inline uint64_t granules(uint64_t address, uint32_t size) noexcept nogil:

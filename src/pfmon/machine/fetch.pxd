@@ -1,23 +1,15 @@
 """Instruction side of the memory hierarchy: L1I, instruction TLBs, prefetch, streaming buffer."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.l2 cimport L2
-from pfmon.machine.predictor cimport BranchPredictor
-from pfmon.machine.present_lines cimport LINE_GROUPS, LineGroup
-from pfmon.machine.streaming_buffer cimport StreamingBuffer
-from pfmon.machine.tag_store cimport TagStore
-from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef extern from *:
     const uint64_t NO_PAGE "UINT64_MAX"
 
 cdef enum:
     WINDOW = 32                  # bytes fetched together: a pair of bundles
-    RECENT_LINES = 256
+    RECENT_CODE_LINES = 256
     PAGE_CLASSES = 256           # of pages, by low bits of their numbers
 
 cdef struct Fetched:
@@ -41,6 +33,7 @@ cdef struct PrefetchStream:      # lines still to be prefetched
     int64_t since                # cycle from which the next one can be requested
 
 
+@cython.final
 cdef class InstructionFetch:
     """Instruction side of the memory hierarchy, from which the front end fetches bundles."""
 
@@ -57,7 +50,7 @@ cdef class InstructionFetch:
     cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift
     cdef uint32_t page_lines_shift       # a line's number to its page's in the first-level TLB
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
-    cdef RecentFetch recent[RECENT_LINES]         # by low bits of the line's number
+    cdef RecentFetch recent[RECENT_CODE_LINES]         # by low bits of the line's number
     cdef uint64_t recent_mask
     cdef uint64_t last_page      # number of the page used last: its entry is present, and the most recent
     cdef uint16_t page_lines[PAGE_CLASSES]        # lines in L1I of the pages of a class

@@ -7,24 +7,6 @@ hit them.
 
 from collections.abc import Mapping
 
-from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
-from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.capture_listener cimport TlbLevel
-from pfmon.machine.event_log cimport record, recorded
-from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
-from pfmon.machine.instruction_prefetch cimport hint, is_due, keep_line, pump, redirect
-from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_WALK
-from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
-from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.present_lines cimport (
-    GROUP_LINES, GROUP_SHIFT, line_arrives, line_bit, line_leaves, place_of_group, start_groups)
-from pfmon.machine.stall_causes cimport FrontCause
-from pfmon.machine.stall_causes import FrontCause as PythonCause
-from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
-from pfmon.machine.tag_store cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
-from pfmon.machine.tag_store import cache_tags
-from pfmon.machine.tlb cimport insert, lookup
-
 
 cdef class InstructionFetch:
     """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
@@ -59,8 +41,8 @@ cdef class InstructionFetch:
         start_queue(&self.requests, config["l1i.fills"])
         start_queue(&self.hints, config["l1i.hints"])
         self.last_page = NO_PAGE
-        self.recent_mask = min(self.cache.sets, RECENT_LINES) - 1 if self.cache.set_mask else 0
-        for i in range(RECENT_LINES):
+        self.recent_mask = min(self.cache.sets, RECENT_CODE_LINES) - 1 if self.cache.set_mask else 0
+        for i in range(RECENT_CODE_LINES):
             self.recent[i].line = NO_LINE
         start_groups(self.groups)
 
@@ -312,9 +294,9 @@ cdef class InstructionFetch:
         self.fetch(&event_log, address, now, &out)
         waits = {}
         if out.ready - out.second_cycles > now:
-            waits[PythonCause(out.cause).name] = out.ready - out.second_cycles - now
+            waits[FrontCause(out.cause).name] = out.ready - out.second_cycles - now
         if out.second_cycles:
-            waits[PythonCause(out.second_cause).name] = out.second_cycles
+            waits[FrontCause(out.second_cause).name] = out.second_cycles
         return out.ready, waits, totals(&event_log)
 
     def quick_at(self, address: int, now: int) -> bool:
@@ -374,6 +356,6 @@ cdef dict totals(const EventLog* event_log):
     """Converts recorded events to occurrence -> times."""
     found: dict[str, int] = {}
     for occurrence, times in recorded(event_log):
-        name = PythonOccurrence(occurrence).name
+        name = Occurrence(occurrence).name
         found[name] = found.get(name, 0) + times
     return found

@@ -1,19 +1,13 @@
 """The front end: see front_end.pyx."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.access_log cimport AccessLog
-from pfmon.machine.block_execution cimport BlockExecution
-from pfmon.machine.block_plan cimport PipelineOp
-from pfmon.machine.capture_listener cimport CaptureListener
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.fetch cimport Fetched, InstructionFetch
-from pfmon.machine.pipeline_state cimport PendingWait, PipelineState
-from pfmon.machine.records cimport Records
 
 cdef enum:
     WAITS = 8                    # one group has five at most: two windows (bubbles, two misses each)
 
+@cython.final
 cdef class FrontEnd:
     cdef InstructionFetch fetch
     cdef AccessLog* access_log   # the pipeline's

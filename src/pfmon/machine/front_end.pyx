@@ -7,18 +7,9 @@ IDEAL_BE_LOST_BW_DUE_TO_FE).
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.access_log cimport MemoryEvent, fetch_event, request_fetch_window
-from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT
-from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.pipeline_state cimport MAX_STATE_WAITS
-from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
-from pfmon.machine.stall_causes cimport (
-    FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE,
-    FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS, FRONT_UNREACHED)
 
 cdef enum:
-    FURTHEST = 1 << 20           # maximum distance of a state's cycles
+    MAX_STATE_DISTANCE = 1 << 20           # maximum distance of a state's cycles
 
 
 cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
@@ -189,7 +180,7 @@ cdef class FrontEnd:
     cdef bint save(self, PipelineState* state, int64_t now) noexcept nogil:
         """Saves its part of a state; False when it does not fit in one."""
         cdef uint32_t i, waits = 0
-        if self.ready - now < -FURTHEST:
+        if self.ready - now < -MAX_STATE_DISTANCE:
             return False
         for i in range(self.wait_count):
             waits += self.waits[i].until > now

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.fetch cimport InstructionFetch
 
 # Handles the hints of a taken branch to ``target``: it ends a stream (without one, and without many, the call is not
 # needed), and with many begins one.

@@ -7,14 +7,6 @@ without a translation in the first-level TLB they are dropped (Montecito manual 
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport enter_queue, room_in_queue, settle_queue
-from pfmon.machine.event_log cimport EventLog, record
-from pfmon.machine.fetch cimport NO_PAGE, InstructionFetch
-from pfmon.machine.l2 cimport REQUEST_FETCH_PREFETCH
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.present_lines cimport line_arrives, line_leaves, lines_in_row
-from pfmon.machine.streaming_buffer cimport NO_LINE, enter_buffer
-from pfmon.machine.tag_store cimport ABSENT, quick_find
 
 cdef enum:
     DEMAND_REQUESTS = 1          # of the RAB's entries: not used by prefetches (Montecito manual, table 2-9)

@@ -1,7 +1,6 @@
 """Issue ports of encodings: the machine's [ports] table (Montecito manual tables 2-4 to 2-7), by format."""
 
-from pfmon.stream.ia64_kinds cimport ADVANCED, LOAD_CHECK, PREFETCH_HINT
-from pfmon.stream.instruction_kinds cimport NOP
+from pfmon.stream._stream cimport ADVANCED, LOAD_CHECK, NOP, PREFETCH_HINT
 
 from pfmon.engine.ia64.encodings.formats import FORMATS
 PORT_NUMBERS = {

@@ -1,14 +1,8 @@
 """The memory below the first-level caches, shared by data and instructions: L2, L3, bus, memory."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.l2_banks cimport Banks
-from pfmon.machine.l3 cimport L3, L3Line
-from pfmon.machine.mshr cimport MshrFile
-from pfmon.machine.tag_store cimport TagStore
 
 cpdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -30,6 +24,7 @@ cpdef enum RequestFlag:
     REQUEST_NO_L3 = 16           # nta: the line is not allocated in L3
 
 
+@cython.final
 cdef class L2:
     """L2 (or L2D and L2I), L3, the queues before them, the bus."""
 

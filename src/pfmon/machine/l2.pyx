@@ -9,18 +9,6 @@ again (l2_banks.pxd). A line is written in the cycle before it is there, and rea
 data buffer until no read wants their bank, so only these are in their way.
 """
 
-from pfmon.machine.bounded_queue cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.event_log cimport record, recorded
-from pfmon.machine.event_set_accounting cimport EventSetAccounting, account_queue
-from pfmon.machine.l2_banks cimport NO_BANK, bank_is_taken, bank_of, is_in_line, ports_are_taken, start_banks, take_turn
-from pfmon.machine.l3 cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
-from pfmon.machine.mshr cimport (
-    ASKED_BY_DATA, ASKED_BY_FETCH, MAX_MSHRS, Mshr, allocate_mshr, find_mshr, missed_same_index, recirculation_of,
-    room_for_mshr)
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.tag_store cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
-from pfmon.machine.tag_store import cache_tags
-
 cdef uint32_t OPERATION[REQUEST_KINDS]
 OPERATION[<int>REQUEST_READ] = Occurrence.L2_OP_LOAD
 OPERATION[<int>REQUEST_FLOAT_READ] = Occurrence.L2_OP_FLOAT_LOAD

@@ -1,14 +1,8 @@
 """L3: see l3.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport Queue
-from pfmon.machine.bus cimport Bus
-from pfmon.machine.busy_port cimport BusyPort
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.snooper cimport Snooper
-from pfmon.machine.tag_store cimport TagStore
-from pfmon.machine.thread_switch cimport ThreadSwitch
 
 cdef enum L3Request:             # kind of L2's request; the order is that of the occurrences
     WANTED_DATA = 0
@@ -23,6 +17,7 @@ cdef struct L3Line:              # L3's response to L2
     int state                    # tag_store.pxd, State
 
 
+@cython.final
 cdef class L3:
     cdef Bus bus
     cdef TagStore tags

@@ -7,19 +7,12 @@ state E, of instructions in S, reads for ownership in M (in L2). Lines move from
 
 from libc.stdint cimport uint32_t
 
-from pfmon.machine.bounded_queue cimport enter_queue, room_in_queue, start_queue
-from pfmon.machine.bus cimport BUS_LINE_OF_CODE, BUS_LINE_OF_DATA, BUS_LINE_TO_OWN, Transaction
-from pfmon.machine.busy_port cimport occupy, start_port
-from pfmon.machine.event_log cimport record
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.tag_store cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
-from pfmon.machine.tag_store import cache_tags
 
-cdef uint32_t FIRST[WANTS]       # occurrence of a miss by Wanted; hits follow in the order of State
-FIRST[<int>WANTED_DATA] = Occurrence.L3_DATA_READ_MISS_I
-FIRST[<int>WANTED_OWNED] = Occurrence.L3_DATA_WRITE_MISS_I
-FIRST[<int>WANTED_FETCH] = Occurrence.L3_FETCH_DEMAND_MISS_I
-FIRST[<int>WANTED_FETCH_AHEAD] = Occurrence.L3_FETCH_PREFETCH_MISS_I
+cdef uint32_t FIRST_MISS[WANTS]       # occurrence of a miss by Wanted; hits follow in the order of State
+FIRST_MISS[<int>WANTED_DATA] = Occurrence.L3_DATA_READ_MISS_I
+FIRST_MISS[<int>WANTED_OWNED] = Occurrence.L3_DATA_WRITE_MISS_I
+FIRST_MISS[<int>WANTED_FETCH] = Occurrence.L3_FETCH_DEMAND_MISS_I
+FIRST_MISS[<int>WANTED_FETCH_AHEAD] = Occurrence.L3_FETCH_PREFETCH_MISS_I
 
 cdef Transaction TRANSACTION[WANTS]
 TRANSACTION[<int>WANTED_DATA] = BUS_LINE_OF_DATA
@@ -52,7 +45,7 @@ cdef class L3:
         cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
         now = room_in_queue(&self.tracked, now)
         out.sent = now
-        record(event_log, FIRST[wanted] + state, 1)
+        record(event_log, FIRST_MISS[wanted] + state, 1)
         if place != ABSENT:
             use(self.tags, place)
             out.ready = occupy(&self.data, now) + self.latency[wanted]

@@ -2,11 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.arbiter cimport Arbiter
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.return_stack cimport ReturnStack
-from pfmon.machine.thread_switch cimport ThreadSwitch
-from pfmon.machine.timing cimport Timing
 
 cdef struct ThreadOrder:         # of a hardware thread's accesses; independent of the other (Montecito manual 2.3.3.2)
     int64_t ordered              # data_memory.pxd

@@ -6,25 +6,7 @@ Its records belong to the event set in force, so that they can be separated by e
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.arbiter cimport Arbiter
-from pfmon.machine.block_plan cimport BlockPlan, plan_of
-from pfmon.machine.capture_listener cimport CaptureListener
-from pfmon.machine.coherence cimport SnoopedCaches
-from pfmon.machine.event_set_accounting cimport EventSetAccounting
-from pfmon.machine.fast_block cimport fast_block_ran
-from pfmon.machine.host_aligned cimport prefetch
-from pfmon.machine.instruction_prefetch cimport drop_prefetches
-from pfmon.machine.occupancy cimport MAX_LEVEL, OccupancyLevel, set_level
-from pfmon.machine.record_observer cimport RecordObserver
-from pfmon.machine.register_frames cimport Frames
-from pfmon.machine.smt_switch cimport switch_in
-from pfmon.machine.thread_switch cimport ThreadSwitch
-from pfmon.machine.timing cimport MAX_BLOCK_MARKS, MAX_HELD_WORDS
-from pfmon.stream.block_table cimport popcount
-from pfmon.stream.consumer cimport RunCounter
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport BLOCK_MASK
+from pfmon.stream._stream cimport BLOCK_MASK, Failure, RunCounter, popcount
 
 cdef enum:
     WORDS_AHEAD = 40             # prefetched from the host's memory: those of ten blocks or more

@@ -1,14 +1,9 @@
 """The memo: see memo.pyx."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.access_log cimport MemoryEvent
-from pfmon.machine.pipeline_state cimport PipelineState
-from pfmon.machine.records cimport Records
-from pfmon.machine.register_frames cimport Frames
-from pfmon.machine.response_tree cimport ResponseTree
-from pfmon.stream.arena cimport Arena
-from pfmon.stream.consumer cimport RunCounter
+from pfmon.stream._stream cimport Arena, RunCounter
 
 cdef enum NodeFlag:
     NODE_CYCLES = (1 << 30) - 1
@@ -48,6 +43,7 @@ cdef struct StateShift:          # a cached result of `shifted`
     uint64_t key                 # state, and its shift
     uint32_t result
 
+@cython.final
 cdef class Memo:
     cdef Records records
     cdef ResponseTree responses

@@ -10,9 +10,7 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.machine.host_aligned cimport prefetch, take_lines
-from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
-from pfmon.stream.arena cimport free_arena, take, take_back
+from pfmon.stream._stream cimport free_arena, take, take_back
 
 cdef enum:
     FIRST_TABLE = 1 << 14

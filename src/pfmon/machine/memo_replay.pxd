@@ -2,12 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.access_log cimport MemoryEvent
-from pfmon.machine.block_execution cimport BlockExecution
-from pfmon.machine.block_plan cimport BlockPlan
-from pfmon.machine.capture_reporting cimport CaptureReporting
-from pfmon.machine.memo cimport MemoNode
-
 
 cdef class MemoReplay(CaptureReporting):
     cdef MemoNode* node          # of the memo, that led to its state; NULL: none

@@ -7,20 +7,7 @@ response_tree.pyx).
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.access_log cimport (
-    AccessLog, MemoryEventKind, has_room, log_event, request_access, request_fetch_window)
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.block_execution cimport served_as
-from pfmon.machine.block_plan cimport MemAccess
-from pfmon.machine.data_memory cimport ACCESS_FLOAT_LOAD, is_store
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EventLog
-from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_ACCESSES, NODE_WRONG_TARGET, is_node
-from pfmon.machine.pipeline_state cimport PipelineState
-from pfmon.machine.register_frames cimport set_frame_levels
-from pfmon.machine.response_tree cimport TreeEdge
-from pfmon.machine.store_conflict cimport enter_store
-from pfmon.stream.block_table cimport executed
+from pfmon.stream._stream cimport executed
 
 cdef enum:
     MAX_BLOCK_PATHS = 4096       # paths of a block from a state that the memo learns

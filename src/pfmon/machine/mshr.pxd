@@ -6,8 +6,6 @@ which it leaves. Lines of code take no turn in the array (a unified L2 has them 
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.tag_store cimport TagStore, set_of
 
 cdef enum:
     MAX_MSHRS = 64               # a power of two

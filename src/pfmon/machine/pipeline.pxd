@@ -1,27 +1,13 @@
 """The pipeline: see pipeline.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.access_log cimport AccessLog
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.block_execution cimport BlockExecution
-from pfmon.machine.block_plan cimport MAX_PLAN_LENGTH, BlockPlan, PipelineOp
-from pfmon.machine.capture_listener cimport CaptureListener
-from pfmon.machine.data_memory cimport DataMemory
-from pfmon.machine.data_ranges cimport DataRanges
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.front_end cimport FrontEnd
-from pfmon.machine.pipeline_state cimport OpenPart, PipelineState, PortUse
-from pfmon.machine.predictor cimport BranchPredictor
-from pfmon.machine.records cimport Records
-from pfmon.machine.register_frames cimport Frames
-from pfmon.machine.scoreboard cimport Scoreboard
-from pfmon.machine.thread_switch cimport ThreadSwitch
-from pfmon.machine.unattributed_events cimport UNATTRIBUTED_PARTS, UnattributedPart
 
 cdef enum:
     MAX_BLOCK_ACCESSES = 256     # of a block (stream/block_table.pxd, MAX_BLOCK_LENGTH)
 
+@cython.final
 cdef class Pipeline:
     cdef DataMemory data
     cdef BranchPredictor predictor

@@ -10,34 +10,10 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings.attributes cimport (
+from pfmon.engine.ia64.encodings._encodings cimport (
     AR_RSE, BR_FIRST, EFFECT_ALLOC, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL,
     PR_FIRST, USE_ADDRESS)
-from pfmon.machine.access_log cimport (
-    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, TAKES_A_TURN, TURN_SHIFT, MemoryEvent, access_event, log_event,
-    request_access)
-from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.block_execution cimport SERVED_BY_L2, has_bit, served_as, was_made
-from pfmon.machine.block_plan cimport SPLITS, SPLITS_BEFORE_BBB, executes
-from pfmon.machine.data_memory cimport (
-    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_FLUSH, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE,
-    ACCESS_SPECULATIVE, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
-from pfmon.machine.dispersal cimport (
-    WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, record
-from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
-from pfmon.machine.occurrences cimport L1D_CHECK_READ
-from pfmon.machine.pipeline_state cimport STEERED_SINCE
-from pfmon.machine.predictor cimport (
-    CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET, bubble_cause_of, bubbles_of, code_of, flags_of)
-from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST
-from pfmon.machine.register_frames cimport set_frame_levels
-from pfmon.machine.scoreboard cimport pending_results, place_of, resume_results, rotate_board, usable, write_register
-from pfmon.machine.smt_switch cimport record_switch, switch_out
-from pfmon.machine.stall_causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL,
-    L1D_NATCONF, PR, RSE_AR_DEP, XPN)
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     """Returns the cause of a wait for a register."""
@@ -186,7 +162,7 @@ cdef class Pipeline:
             if not fits(&self.use, step, self.m_ports):
                 self.why = WHY_IMPLICIT
                 break
-            take(&self.use, step)
+            take_ports(&self.use, step)
             if self.board.horizon > self.start:
                 self.await_operands(step, i, executes(step, run.word))
             i += 1

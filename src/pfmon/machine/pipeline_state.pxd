@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.machine.scoreboard cimport MAX_PENDING_RESULTS, Pending
 
 cdef enum:
     MAX_STATE_WAITS = 4          # of a state

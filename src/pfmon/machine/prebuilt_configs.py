@@ -67,7 +67,3 @@ def _files() -> bytes:
         with open(path, "rb") as file:
             parts.append(file.read())
     return b"".join(parts)
-
-
-if __name__ == "__main__":
-    write(sys.argv[1])

@@ -3,12 +3,6 @@ predictor_merced.pyx."""
 
 from collections.abc import Mapping
 
-from pfmon.machine.event_log cimport EventLog, record
-from pfmon.machine.occurrences cimport (
-    MISPREDICTED_FRAME, MISPREDICTED_ROTATION, MISPREDICTED_STAGE, OVERSUBSCRIBED_CORRECT,
-    PREDICTED_INDIRECT_CORRECT_NOT_TAKEN, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN, PREDICTED_RELATIVE_CORRECT_NOT_TAKEN,
-    PREDICTED_RETURN_CORRECT_NOT_TAKEN)
-from pfmon.machine.occurrences import Occurrence
 
 cdef inline uint32_t first_outcome(uint8_t kind) noexcept nogil:
     if kind == BRANCH_RETURN:

@@ -13,16 +13,6 @@ cimport cython
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.event_log cimport EventLog, record
-from pfmon.machine.occurrences cimport (
-    PREDICTED_STAGE1_CORRECT_NOT_TAKEN, PREDICTED_STAGE2_CORRECT_NOT_TAKEN, PREDICTED_STAGE3_CORRECT_NOT_TAKEN)
-from pfmon.machine.pattern_history cimport fresh_counter, longer_history, train
-from pfmon.machine.predictor cimport (
-    BRANCH_RETURN, CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET,
-    DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call,
-    is_counted, is_indirect, outcome, prediction)
-from pfmon.machine.return_stack cimport MAX_RETURN_ADDRESSES, ReturnStack, pop_return, push_return
-from pfmon.machine.stall_causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 
 cdef enum:
     MAX_TARGET_REGISTERS = 16
@@ -56,12 +46,12 @@ cdef void free_table(Table* table) noexcept:
     free(table.values)
 
 
-cdef inline uint32_t set_of(const Table* table, uint64_t bundle) noexcept nogil:
+cdef inline uint32_t table_set(const Table* table, uint64_t bundle) noexcept nogil:
     return <uint32_t>(bundle & (table.sets - 1))
 
 
 cdef inline uint64_t* look_up(Table* table, uint64_t bundle, uint64_t key) noexcept nogil:
-    cdef uint32_t start = set_of(table, bundle) * table.ways, i
+    cdef uint32_t start = table_set(table, bundle) * table.ways, i
     if table.tags[table.latest] == key + 1:
         return &table.values[table.latest]
     for i in range(start, start + table.ways):
@@ -74,7 +64,7 @@ cdef inline uint64_t* look_up(Table* table, uint64_t bundle, uint64_t key) noexc
 
 
 cdef uint64_t* put_in(Table* table, uint64_t bundle, uint64_t key, uint64_t value) noexcept nogil:
-    cdef uint32_t start = set_of(table, bundle) * table.ways, i, oldest = start
+    cdef uint32_t start = table_set(table, bundle) * table.ways, i, oldest = start
     for i in range(start + 1, start + table.ways):
         if table.used[i] < table.used[oldest]:
             oldest = i
@@ -182,10 +172,10 @@ cdef class MercedPredictor(BranchPredictor):
         cdef uint32_t slot = branch.address & 3
         if branch.multiway:
             shift[0] = slot * 8
-            counters[0] = &self.multiway_counters[(set_of(&self.multiway, bundle) * 3 + slot) << self.history_bits]
+            counters[0] = &self.multiway_counters[(table_set(&self.multiway, bundle) * 3 + slot) << self.history_bits]
             return look_up(&self.multiway, bundle, bundle)
         shift[0] = 0
-        counters[0] = &self.counters[set_of(&self.singles, bundle) << self.history_bits]
+        counters[0] = &self.counters[table_set(&self.singles, bundle) << self.history_bits]
         return look_up(&self.singles, bundle, bundle)
 
     cdef inline uint32_t _calculator_bubbles(self, const Branch* branch) noexcept nogil:

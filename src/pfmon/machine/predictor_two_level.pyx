@@ -13,12 +13,6 @@ cimport cython
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.pattern_history cimport fresh_counter, longer_history, train
-from pfmon.machine.predictor cimport (
-    BRANCH_RETURN, CODE_OVERSUBSCRIBED, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DYNAMIC_TAKEN,
-    STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call, is_counted, is_indirect, prediction)
-from pfmon.machine.return_stack cimport MAX_RETURN_ADDRESSES, ReturnStack, pop_return, push_return
-from pfmon.machine.stall_causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 
 cdef enum:
     NO_TRIGGER = 255
@@ -28,7 +22,7 @@ cdef enum:
     ABSENT_WINDOWS = 256         # a power of two
     NO_WAY = -1
 
-cdef struct Window:              # prediction state of the branches in 32 bytes of code
+cdef struct BranchWindow:              # prediction state of the branches in 32 bytes of code
     uint8_t count
     uint8_t slot[WINDOW_BRANCHES]     # 0-5: bundle of the window * 3 + slot
     uint8_t history[WINDOW_BRANCHES]
@@ -36,7 +30,7 @@ cdef struct Window:              # prediction state of the branches in 32 bytes 
 
 cdef struct Entry:
     uint64_t tag                 # window number + 1; 0: empty
-    Window window
+    BranchWindow window
 
 cdef struct Store:               # a set-associative store of windows, least recently used replaced first
     uint32_t sets
@@ -47,7 +41,7 @@ cdef struct Store:               # a set-associative store of windows, least rec
     Entry* entries
 
 
-cdef inline int position_of(const Window* window, uint32_t slot) noexcept nogil:
+cdef inline int position_of(const BranchWindow* window, uint32_t slot) noexcept nogil:
     cdef int i
     for i in range(window.count):
         if window.slot[i] == slot:
@@ -98,13 +92,13 @@ cdef inline int way_in_set(const Entry* entries, uint32_t ways, uint64_t tag) no
     return way
 
 
-cdef inline Window* find_latest(Store* store, uint64_t number) noexcept nogil:
+cdef inline BranchWindow* find_latest(Store* store, uint64_t number) noexcept nogil:
     """Returns the window used last in its set, if it is this one."""
     cdef Entry* entry = store.latest[number & (store.sets - 1)]
     return &entry.window if entry.tag == number + 1 else NULL
 
 
-cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
+cdef inline BranchWindow* find_in(Store* store, uint64_t number) noexcept nogil:
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1))
     cdef Entry* entries = &store.entries[set * store.ways]
     cdef int way = way_in_set(entries, store.ways, number + 1)
@@ -121,7 +115,7 @@ cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogi
     store.latest[set] = &store.entries[set * store.ways + way]
 
 
-cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* replaced_tag) noexcept nogil:
+cdef BranchWindow* window_room(Store* store, uint64_t number, BranchWindow* replaced, uint64_t* replaced_tag) noexcept nogil:
     """Makes an entry for the window; returns the evicted one (tag 0: none)."""
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way, oldest = 0
     for way in range(1, store.ways):
@@ -193,11 +187,11 @@ cdef class TwoLevelPredictor(BranchPredictor):
     cdef inline uint8_t* _counter(self, const Branch* branch, uint32_t history) noexcept nogil:
         return &self.counters[(branch.number << self.history_bits | history) & self.counter_mask]
 
-    cdef Window* _find(self, uint64_t number) noexcept nogil:
+    cdef BranchWindow* _find(self, uint64_t number) noexcept nogil:
         """Finds the window's entry in the first store; one in the second store is moved back, without its trigger."""
-        cdef Window* window = find_latest(&self.first, number)
-        cdef Window* behind
-        cdef Window known
+        cdef BranchWindow* window = find_latest(&self.first, number)
+        cdef BranchWindow* behind
+        cdef BranchWindow known
         if window or self.absent[number & (ABSENT_WINDOWS - 1)] == number + 1:
             return window
         window = find_in(&self.first, number)
@@ -213,10 +207,10 @@ cdef class TwoLevelPredictor(BranchPredictor):
         window.trigger = NO_TRIGGER
         return window
 
-    cdef Window* _allocate(self, uint64_t number) noexcept nogil:
-        cdef Window replaced
+    cdef BranchWindow* _allocate(self, uint64_t number) noexcept nogil:
+        cdef BranchWindow replaced
         cdef uint64_t tag
-        cdef Window* window = room_in(&self.first, number, &replaced, &tag)
+        cdef BranchWindow* window = window_room(&self.first, number, &replaced, &tag)
         window.count = 0
         window.trigger = NO_TRIGGER
         if self.absent[number & (ABSENT_WINDOWS - 1)] == number + 1:
@@ -225,13 +219,13 @@ cdef class TwoLevelPredictor(BranchPredictor):
             self._keep(tag - 1, &replaced)
         return window
 
-    cdef void _keep(self, uint64_t number, const Window* window) noexcept nogil:
+    cdef void _keep(self, uint64_t number, const BranchWindow* window) noexcept nogil:
         """Moves a window evicted from the first store to the second."""
-        cdef Window lost
+        cdef BranchWindow lost
         cdef uint64_t lost_tag
-        cdef Window* behind = find_in(&self.second, number)
+        cdef BranchWindow* behind = find_in(&self.second, number)
         if not behind:
-            behind = room_in(&self.second, number, &lost, &lost_tag)
+            behind = window_room(&self.second, number, &lost, &lost_tag)
         behind[0] = window[0]
 
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
@@ -253,7 +247,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 self.first.used[start + way] = 0
 
     cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil:
-        cdef Window* window = self._find(branch.address >> WINDOW_SHIFT)
+        cdef BranchWindow* window = self._find(branch.address >> WINDOW_SHIFT)
         cdef int position = position_of(window, branch.slot) if window else -1
         cdef bint unknown = branch.address - self.forced - 1 < 2
         cdef uint8_t* counter
@@ -263,7 +257,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 return self._as_foretold(window, position, counter, taken)
         return self._otherwise(window, position, branch, unknown, taken, target)
 
-    cdef inline Prediction _as_foretold(self, Window* window, int position, uint8_t* counter, bint taken) noexcept nogil:
+    cdef inline Prediction _as_foretold(self, BranchWindow* window, int position, uint8_t* counter, bint taken) noexcept nogil:
         """Handles the most frequent case, with the same effect as `_otherwise`: a usual branch predicted correctly."""
         cdef uint32_t history = window.history[position]
         cdef Prediction found = self.foretold[taken]
@@ -277,7 +271,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.forced = 0
         return found
 
-    cdef Prediction _otherwise(self, Window* window, int position, const Branch* branch, bint unknown, bint taken,
+    cdef Prediction _otherwise(self, BranchWindow* window, int position, const Branch* branch, bint unknown, bint taken,
                                uint64_t target) noexcept nogil:
         """Handles the general case; ``unknown``: an earlier branch of its bundle was wrongly predicted taken."""
         cdef uint32_t code = 0, bubbles = 0, cause = FRONT_BUBBLE
@@ -317,7 +311,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
             bubbles = 0              # hidden by the flush
         return prediction(code, predicted, taken, bubbles, cause)
 
-    cdef inline bint _direction(self, const Window* window, int position, const Branch* branch,
+    cdef inline bint _direction(self, const BranchWindow* window, int position, const Branch* branch,
                                 bint taken) noexcept nogil:
         if self.perfect_loops and is_counted(branch.kind):
             return taken
@@ -337,14 +331,14 @@ cdef class TwoLevelPredictor(BranchPredictor):
             return taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind)
         return True
 
-    cdef void _begin(self, Window* window, const Branch* branch, bint taken) noexcept nogil:
+    cdef void _begin(self, BranchWindow* window, const Branch* branch, bint taken) noexcept nogil:
         cdef uint32_t position = window.count
         window.count += 1
         window.slot[position] = branch.slot
         window.history[position] = (1 << self.history_bits) - 1 if branch.whether == DYNAMIC_TAKEN else 0
         self._learn(window, position, branch, taken)
 
-    cdef void _learn(self, Window* window, uint32_t position, const Branch* branch, bint taken) noexcept nogil:
+    cdef void _learn(self, BranchWindow* window, uint32_t position, const Branch* branch, bint taken) noexcept nogil:
         cdef uint32_t history = window.history[position]
         if taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind):
             window.trigger = window.slot[position]

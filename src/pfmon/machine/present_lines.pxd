@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.bit_arrays cimport trailing_zeros
 
 cdef extern from *:
     const uint64_t NO_GROUP "UINT64_MAX"

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.consumer cimport EventSetConsumer
+from pfmon.stream._stream cimport EventSetConsumer
 
 cdef struct ObservedBlock:       # a block that ran on the machine, with its records
     const uint64_t* words        # its word and the addresses of its accesses

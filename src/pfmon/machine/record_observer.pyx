@@ -1,6 +1,5 @@
 """The base class of observers of a machine's records."""
 
-
 cdef class RecordObserver(EventSetConsumer):
     """The base class ignores them."""
 

@@ -1,8 +1,8 @@
 """Records of the machine: cycles in which something issued, and cycles in which nothing did."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.event_log cimport EventLog
 
 cdef enum:
     NOBODY = 255                 # instead of an instruction's number
@@ -22,9 +22,11 @@ cdef struct Part:                # instructions of one block that issue in one c
     uint64_t how                 # executed instructions | dispersal << 32
     uint64_t chain               # part before | notes << 32
 
+@cython.final
 cdef class Totals:               # counts of some event sets, added up
     cdef uint64_t* counts
 
+@cython.final
 cdef class Records:
     cdef Part* parts
     cdef uint64_t* part_counts   # cycles that ended with this part, in the event set in force

@@ -12,15 +12,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT, OCCURRENCE_BITS
 
 cdef enum:
     FIRST_SIZE = 1 << 12
-
-
-cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
-    a = (a ^ b) * <uint64_t>0x9E3779B97F4A7C15
-    return a ^ a >> 29
 
 
 cdef inline bint is_cycle(const Part* part) noexcept nogil:

@@ -6,7 +6,6 @@ The stream does not carry frame sizes; alloc, calls and returns determine them (
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport realloc
 
-from pfmon.machine.occupancy cimport OccupancyLevel, set_level
 
 cdef enum:
     FIRST_FRAMES = 1024

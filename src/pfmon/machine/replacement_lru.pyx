@@ -3,12 +3,11 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.replacement cimport RECENCY_STAMP, ReplacementPolicy
 
 cdef enum:
     OLDEST = 16
     WAY_BITS = 12                # 4096 ways at most (figures.csv)
-    MANY_WAYS = 24               # of a single set: from so many on the oldest are cached
+    CACHED_WAYS = 24               # of a single set: from so many on the oldest are cached
 
 cdef struct Oldest:              # least recently used ways, oldest first, as long as their stamps are unchanged
     uint32_t count
@@ -33,7 +32,7 @@ cdef class LruPolicy(ReplacementPolicy):
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
         cdef const uint64_t* stamps = &self.stamps[chosen_set << self.way_shift]
         cdef uint64_t way, oldest = stamps[0] << WAY_BITS
-        if self.sets == 1 and self.ways >= MANY_WAYS:
+        if self.sets == 1 and self.ways >= CACHED_WAYS:
             return self.oldest_of_many()
         for way in range(1, self.ways):      # with the way in the low bits: a branchless minimum
             oldest = min(oldest, stamps[way] << WAY_BITS | way)

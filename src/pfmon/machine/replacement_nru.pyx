@@ -3,12 +3,6 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.bit_arrays cimport trailing_zeros
-from pfmon.machine.replacement cimport RECENCY_BIT, WORD_SHIFT, ReplacementPolicy, bit_of, word_of
-
-cdef enum:
-    WORD_BITS = 1 << WORD_SHIFT
-
 
 @cython.final
 cdef class NruPolicy(ReplacementPolicy):

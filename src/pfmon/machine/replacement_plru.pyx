@@ -4,8 +4,6 @@ cimport cython
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.replacement cimport RECENCY_OTHER, ReplacementPolicy
-
 
 @cython.final
 cdef class PlruPolicy(ReplacementPolicy):

@@ -3,7 +3,6 @@
 cimport cython
 from libc.stdint cimport uint64_t
 
-from pfmon.machine.replacement cimport RECENCY_NONE, ReplacementPolicy
 
 cdef uint64_t SEED = 0x9E3779B97F4A7C15
 

@@ -1,8 +1,8 @@
 """Blocks that miss, by the responses of memory: see response_tree.pyx."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.access_log cimport MemoryEvent, AccessLog
 
 cdef struct TreePoint:           # a request to memory in a block: 24 bytes
     MemoryEvent event
@@ -15,6 +15,7 @@ cdef struct TreeEdge:            # a response: then its words
     uint32_t words               # of it
     uint32_t is_last
 
+@cython.final
 cdef class ResponseTree:
     cdef uint64_t* words         # points and edges in the order of creation, which is that of a path through a block;
                                  # their numbers are their positions

@@ -10,10 +10,9 @@ Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from pfmon.machine.host_aligned cimport prefetch
 
 cdef enum:
-    FIRST = 1 << 12
+    FIRST_WORDS = 1 << 12
     POINT_WORDS = 3
     HEAD = 2                     # words of an edge before its response
     MAX_TREE_WORDS = 1 << 31             # numbers have 32 bits
@@ -68,10 +67,10 @@ cdef class ResponseTree:
         if self.word_count + words > MAX_TREE_WORDS:
             return False
         if self.word_count + words > self.word_capacity:
-            fresh = realloc(self.words, (self.word_capacity + words + FIRST) * 2 * sizeof(uint64_t))
+            fresh = realloc(self.words, (self.word_capacity + words + FIRST_WORDS) * 2 * sizeof(uint64_t))
             if fresh == NULL:
                 return False
-            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + words + FIRST) * 2
+            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + words + FIRST_WORDS) * 2
         return True
 
     cdef uint32_t new_point(self, const MemoryEvent* event) noexcept nogil:

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.pipeline cimport Pipeline
 
 # Stores (``cause``: RSE_OVERFLOW) or loads ``registers`` registers, the lowest at ``address``.
 cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,

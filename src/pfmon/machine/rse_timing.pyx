@@ -2,12 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.access_result cimport AccessResult
-from pfmon.machine.data_memory cimport ACCESS_FILL, ACCESS_SPILL
-from pfmon.machine.data_ranges cimport in_ranges
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, EVENT_RANGED_SHIFT
-from pfmon.machine.stall_causes cimport RSE_LOADRS, RSE_OVERFLOW
-from pfmon.machine.unattributed_events cimport write_unattributed_events
 
 cdef enum:
     COLLECTION = 0x1F8           # of an address: bits 3 to 8, all ones where the NaT bits of 63 registers are stored

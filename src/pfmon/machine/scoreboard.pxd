@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
-from pfmon.engine.ia64.encodings.attributes cimport (
-    FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, STACKED, USES)
+from pfmon.engine.ia64.encodings._encodings cimport (
+    FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTER_COUNT, RING, RING_FIRST, STACKED, USES)
 
 cdef enum:
     MAX_PENDING_RESULTS = 48
@@ -15,10 +15,10 @@ cdef struct Pending:             # a result not yet available to all operations
     int32_t after                # cycles from now on
 
 cdef struct Scoreboard:
-    int64_t time[REGISTERS]      # cycle of issue; for loads: from which an integer operation can use the value
-    uint8_t operation[REGISTERS]
-    uint8_t listed[REGISTERS]    # is in `recent`
-    uint16_t recent[REGISTERS]   # registers that may have results in flight
+    int64_t time[REGISTER_COUNT]      # cycle of issue; for loads: from which an integer operation can use the value
+    uint8_t operation[REGISTER_COUNT]
+    uint8_t listed[REGISTER_COUNT]    # is in `recent`
+    uint16_t recent[REGISTER_COUNT]   # registers that may have results in flight
     uint32_t recent_count
     int64_t horizon              # from this cycle on all results are available to all operations
     int32_t latency[OPERATIONS][USES]

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 cdef enum:
-    FURTHEST = 1 << 24           # maximum cycles from now on in a list
+    MAX_AHEAD = 1 << 24           # maximum cycles from now on in a list
 
 
 cdef void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
@@ -54,7 +54,7 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
         return False
     for i in range(board.recent_count):
         place = board.recent[i]
-        if board.time[place] - now > FURTHEST:
+        if board.time[place] - now > MAX_AHEAD:
             return False
         one.register = from_frame(place, base)
         one.operation = board.operation[place]
@@ -81,7 +81,7 @@ cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pe
 
 cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t rotating) noexcept nogil:
     """Renames registers; ``rotating``: general registers that rotate."""
-    cdef Pending moved[REGISTERS]
+    cdef Pending moved[REGISTER_COUNT]
     cdef uint32_t i, count = board.recent_count
     cdef uint16_t place
     for i in range(count):

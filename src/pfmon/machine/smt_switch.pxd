@@ -2,8 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.block_execution cimport BlockExecution
-from pfmon.machine.pipeline cimport Pipeline
 
 # Switches to the other hardware thread before the group at ``first`` issues, if that is due; returns whether it did.
 cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t first) noexcept nogil

@@ -2,12 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, record
-from pfmon.machine.occurrences cimport (
-    THREAD_SWITCH_HELD_BACK, THREAD_SWITCH_L3, THREAD_SWITCH_MISSED, THREAD_SWITCH_STALL_4, THREAD_SWITCH_STALL_4096,
-    THREAD_SWITCH_STOOD)
-from pfmon.machine.records cimport BUBBLE_BACK
-from pfmon.machine.stall_causes cimport FRONT_FEFLUSH, THREAD_SWITCH
 
 cdef enum:
     LEAST_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...

@@ -4,16 +4,10 @@ Each stage does one more step of the machine's work for a block. None of them in
 the records.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.block_plan cimport BlockPlan, MemAccess
-from pfmon.machine.data_memory cimport AccessResult
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.fetch cimport WINDOW, Fetched
-from pfmon.machine.machine cimport Machine
-from pfmon.machine.timing cimport Timing
-from pfmon.machine.tlb cimport insert, lookup
-from pfmon.stream.block_table cimport executed
+from pfmon.stream._stream cimport executed
 
 cpdef enum Stage:
     STREAM = 0                   # find the blocks and their accesses
@@ -24,6 +18,7 @@ cpdef enum Stage:
     WHOLE
 
 
+@cython.final
 cdef class StagedMachine(Machine):
     """A machine that stops after ``stage``. Its counts are meaningless."""
 

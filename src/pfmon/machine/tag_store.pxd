@@ -1,10 +1,8 @@
 """Tag stores: the lines of a cache, or the pages of a TLB, with replacement. No data, no time."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.machine.replacement cimport (
-    RECENCY_BIT, RECENCY_NONE, RECENCY_OTHER, RECENCY_STAMP, Recency, ReplacementPolicy, bit_of, word_of)
-from pfmon.machine.thread_evictions cimport ThreadEvictions
 
 cdef extern from *:
     const uint64_t NO_NUMBER "UINT64_MAX"
@@ -22,6 +20,7 @@ cdef struct Info:                # of a place: read after its number matched
     int64_t ready                # cycle of the line's arrival
     uint8_t state
 
+@cython.final
 cdef class TagStore:
     cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
     cdef Info* infos             # by place

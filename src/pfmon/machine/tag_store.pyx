@@ -2,14 +2,13 @@
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.replacement_registry import replacement_policy
 
 cdef enum:
     HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
     MAX_HINTED_PLACES = 1 << 16  # places: a hint has 16 bits
     BLOCK = 4
-    MANY_WAYS = 32               # ways that take long to search
+    HASHED_WAYS = 32               # ways that take long to search
     COUNTS_A_PLACE = 32
 
 STATES = {INVALID: "I", SHARED: "S", EXCLUSIVE: "E", MODIFIED: "M"}
@@ -44,7 +43,7 @@ cdef class TagStore:
         self.infos = <Info*>calloc(sets << self.way_shift, sizeof(Info))
         self.hints = <uint16_t*>calloc(hints, sizeof(uint16_t))
         self.filled = <uint16_t*>calloc(sets, sizeof(uint16_t))
-        if ways >= MANY_WAYS:
+        if ways >= HASHED_WAYS:
             self.count_mask = (1 << (sets * ways * COUNTS_A_PLACE - 1).bit_length()) - 1
             self.counts = <uint16_t*>calloc(self.count_mask + 1, sizeof(uint16_t))
             if self.counts == NULL:

@@ -1,8 +1,10 @@
 """Evictions between two hardware threads: see thread_evictions.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 
+@cython.final
 cdef class ThreadEvictions:
     cdef uint64_t* entries       # (number + 1) << 1 | GONE, an open hash table of all evictions by the other thread
     cdef uint64_t mask, count

@@ -8,15 +8,10 @@ translation or with L2's line) count there.
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.address_bits cimport ALONE, thread_of
-from pfmon.machine.tag_store cimport NO_NUMBER
 
 cdef enum:
     FIRST_PLACES = 1024
-    HASH_SHIFT = 20
     GONE = 1                     # it has not been refilled yet
-
-cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
 
 cdef class ThreadEvictions:

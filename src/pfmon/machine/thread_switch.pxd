@@ -1,9 +1,8 @@
 """Switch-on-event multithreading of two hardware threads: see thread_switch.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.coupled_machines cimport CoupledMachines
-from pfmon.machine.urgency cimport THREADS
 
 cdef enum:
     MAX_L3_EVENTS = 256          # pending ones
@@ -16,10 +15,10 @@ cpdef enum SwitchCause:          # the order is that of the occurrences THREAD_S
     SWITCH_CAUSES
 
 cpdef enum SwitchPolicy:         # smt.policy, by the names of PAL_SET_HW_POLICY
-    PERFORMANCE = 0
-    FAIRNESS
-    HIGH_PRIORITY                # of thread smt.priority
-    EXCLUSIVE                    # ... which alone runs as long as it is not idle
+    PERFORMANCE_POLICY = 0
+    FAIRNESS_POLICY
+    HIGH_PRIORITY_POLICY                # of thread smt.priority
+    EXCLUSIVE_POLICY                    # ... which alone runs as long as it is not idle
 
 cdef struct L3Event:
     int64_t at
@@ -27,6 +26,7 @@ cdef struct L3Event:
     uint8_t comes_back           # 0: detection of a miss; 1: return of its data
 
 
+@cython.final
 cdef class ThreadSwitch(CoupledMachines):
     cdef int64_t next_event      # no switch of the running thread is possible before this cycle has passed
     cdef uint8_t urgency[THREADS]

@@ -9,16 +9,9 @@ Each thread has a machine and reads a stream of its own (coupled_machines.pyx).
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.coupled_machines cimport CoupledMachines, SwitchedThread
-from pfmon.machine.tag_store cimport TagStore
-from pfmon.machine.thread_evictions cimport ThreadEvictions
-from pfmon.machine.urgency cimport MAX_URGENCY, NOMINAL_URGENCY, missed, returned
 
-POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": HIGH_PRIORITY, "exclusive": EXCLUSIVE}
+POLICIES = {"performance": PERFORMANCE_POLICY, "fairness": FAIRNESS_POLICY, "high-priority": HIGH_PRIORITY_POLICY, "exclusive": EXCLUSIVE_POLICY}
 """Values of smt.policy."""
-
-cdef int64_t NEVER = <int64_t>1 << 62
-
 
 cdef class ThreadSwitch(CoupledMachines):
     """The figures [smt] of ``config``. `run` runs two machines to the end of their streams."""
@@ -31,7 +24,7 @@ cdef class ThreadSwitch(CoupledMachines):
         self.quantum_end = self.quantum
         self.paused = NEVER
         self.stores = {}
-        self.running = self.priority if self.policy >= HIGH_PRIORITY else 0
+        self.running = self.priority if self.policy >= HIGH_PRIORITY_POLICY else 0
         self.look_ahead()
 
     def begin_with_one(self):
@@ -82,12 +75,12 @@ cdef class ThreadSwitch(CoupledMachines):
         cdef uint8_t own = self.urgency[self.running], its = self.urgency[other]
         if self.is_absent(other):
             return False
-        if self.policy == EXCLUSIVE:
+        if self.policy == EXCLUSIVE_POLICY:
             return other == self.priority
         if own == its:
-            if self.policy == HIGH_PRIORITY:
+            if self.policy == HIGH_PRIORITY_POLICY:
                 return other == self.priority
-            if self.policy == FAIRNESS:
+            if self.policy == FAIRNESS_POLICY:
                 return <int64_t>self.active[other] < <int64_t>self.active[self.running] + at - self.handed_over
         return own < its
 
@@ -133,7 +126,7 @@ cdef class ThreadSwitch(CoupledMachines):
                 continue
             if self.quantum_end < issues:
                 at = self.quantum_end
-                if self.is_absent(1 - self.running) or self.policy == EXCLUSIVE:
+                if self.is_absent(1 - self.running) or self.policy == EXCLUSIVE_POLICY:
                     self.quantum_end = NEVER
                     continue
                 self.quantum_end = at + self.quantum

@@ -2,19 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.block_execution cimport BlockExecution, BlockMarks
-from pfmon.machine.block_plan cimport MAX_PLAN_LENGTH, BlockPlan, BlockPlans
-from pfmon.machine.branch_registers cimport BranchRegisters
-from pfmon.machine.coherence cimport SnoopedCaches
-from pfmon.machine.data_memory cimport DataMemory
-from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.l2 cimport L2
-from pfmon.machine.memo cimport Memo, MemoNode
-from pfmon.machine.memo_replay cimport MemoReplay
-from pfmon.machine.pipeline cimport Pipeline
-from pfmon.machine.predictor cimport BranchPredictor
-from pfmon.machine.record_observer cimport ObservedBlock, RecordObserver
-from pfmon.machine.records cimport Records
 
 cdef enum:
     MAX_HELD_WORDS = MAX_PLAN_LENGTH + 1  # words of a block and its addresses

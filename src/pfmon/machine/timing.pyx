@@ -8,31 +8,11 @@ pipeline simulates it (memo_replay.pyx). Events go into the records.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings.attributes cimport (
-    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE)
-from pfmon.engine.ia64.encodings.fault_codes cimport Fault
-from pfmon.machine.access_log cimport begin_log
-from pfmon.machine.address_bits cimport THREAD_ID
-from pfmon.machine.block_execution cimport NO_WINDOW, BlockMarks, begin_execution, set_bit
-from pfmon.machine.block_plan cimport MemAccess, PipelineOp, executes
-from pfmon.machine.data_ranges cimport in_ranges, set_ranges
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, record
-from pfmon.machine.fast_path cimport run_fast_path
-from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.instruction_prefetch cimport hint, redirect
-from pfmon.machine.memo cimport NODE_LATE_ACCESSES, NODE_WRONG_TARGET
-from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
-from pfmon.machine.register_frames cimport enter_frame, leave_frame, set_frame_levels
-from pfmon.machine.rse_timing cimport move_registers
-from pfmon.machine.stall_causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.stream.block_table cimport Cut, executed
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
+from pfmon.engine.ia64.encodings._encodings cimport (
+    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE, Fault)
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, Cut, Deferral, Failure, INDEX_SHIFT, Mark, executed, mark_kind, mark_value, unpacked_address)
 
-from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
-from pfmon.machine.predictor cimport (
-    CODE_WRONG_TARGET, EARLIER_TARGET, FLAGS_SHIFT, PREDICTION_BITS, UNKNOWN_PATH, WRONG_PATH, flags_of)
-from pfmon.machine.predictor_registry import branch_predictor
 
 cdef enum:
     MEMO_BYTES = 96 << 20

@@ -1,10 +1,10 @@
 """Translation lookaside buffers: pages with a cached translation. Addresses are translated to themselves."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.tag_store cimport ABSENT, TagStore, quick_find, use
 
-
+@cython.final
 cdef class Tlb:
     cdef TagStore tags
     cdef uint32_t reserved       # entries reserved for each hardware thread; 0: there is one thread
@@ -13,6 +13,7 @@ cdef class Tlb:
     cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil
 
 
+@cython.final
 cdef class PageTable:
     """Pages with a translation by the operating system, as found by the page walker."""
 

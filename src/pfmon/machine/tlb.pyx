@@ -2,8 +2,6 @@
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.address_bits cimport thread_of
-from pfmon.machine.tag_store cimport NO_NUMBER
 
 cdef enum:
     FIRST_PAGES = 1024

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.records cimport Records
 
 cdef enum:
     UNATTRIBUTED_SHIFT = 9

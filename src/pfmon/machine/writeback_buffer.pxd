@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.bounded_queue cimport MAX_QUEUE_ENTRIES
 
 cdef struct WritebackBuffer:
     uint64_t lines[MAX_QUEUE_ENTRIES]

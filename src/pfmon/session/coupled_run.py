@@ -12,15 +12,10 @@ from threading import Event, Lock
 from typing import Any, NamedTuple
 
 from pfmon.engine.api import Engine
-from pfmon.machine.arbiter import Arbiter
-from pfmon.machine.coupled_machines import CoupledMachines
-from pfmon.machine.machine import Machine
+from pfmon.machine._machine import Arbiter, CoupledMachines, Machine, SwitchCause, ThreadSwitch
 from pfmon.machine.machine_figures import MachineFigures
-from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
 from pfmon.pmu.programming import Monitor
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Ring
+from pfmon.stream._stream import BlockTable, Consumer, Ring
 from pfmon.worker import Worker
 
 THREADS = 2

@@ -10,14 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, QueryKind, add_totals
 from pfmon.counting.counting_unit import stack_rate
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.counting.increments import Increments
-from pfmon.counting.machine_totals import MachineTotals
-from pfmon.counting.record_counts import QueryKind
 from pfmon.counting.record_query import RecordQuery, names, query_of
-from pfmon.counting.totals import add_totals
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects, shown_name

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.counting.capture_units import CaptureUnits
-from pfmon.counting.cycle_conditions import CycleConditions
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import CaptureUnits, CycleConditions, Tally
 from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.request import RangeRequest, Request
 from pfmon.session.default_captures import mixes_captures
 from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData, Value
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 
 class EventSets:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.counting.gate import Gate
-from pfmon.counting.live_counting import LiveCounting
+from pfmon.counting._counting import Gate, LiveCounting
 from pfmon.errors import PfmonError
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor
@@ -21,9 +20,7 @@ from pfmon.session.controls import Controls, EventTrigger
 from pfmon.session.event_triggered import counts_at_the_end
 from pfmon.session.programmed_pmu import ProgrammedPmu
 from pfmon.session.timers import OneShotTimer, Timers
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.tee import Tee
+from pfmon.stream._stream import BlockTable, Consumer, Tee
 
 if TYPE_CHECKING:
     Watched = tuple[Monitor, int]

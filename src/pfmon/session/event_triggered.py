@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pfmon.counting._counting import Sampler
 from pfmon.counting.live_unit import LiveUnit, Overflow
-from pfmon.counting.sampler import Sampler
 from pfmon.errors import PfmonError, refuse
 from pfmon.pmu.spr_file import NEGATIVE, SprFile
 from pfmon.session.programmed_pmu import ProgrammedPmu

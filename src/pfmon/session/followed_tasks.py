@@ -17,7 +17,7 @@ from pfmon.session.report_collector import CollectedReport
 from pfmon.session.run_plan import RunPlan, event_groups
 from pfmon.session.sampling import Sample
 from pfmon.session.task_run import Lookers, MappedSoFar, TaskRun, TaskSeen, TaskStart
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.session.cpi_stack import CpiStack

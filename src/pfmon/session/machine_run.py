@@ -7,24 +7,18 @@ from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from pfmon.counting._counting import Gate, Tally
 from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.gate import Gate
-from pfmon.counting.tally import Tally
 from pfmon.errors import PfmonError
+from pfmon.machine._machine import CycleListener
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.machine.interval.cycle_listener import CycleListener
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.coupled_run import HardwareThread
 from pfmon.session.programmed_pmu import RunData
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.ring import Pipe
-from pfmon.stream.second_thread import SecondThread
+from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread
 
 if TYPE_CHECKING:
-    from pfmon.machine.interval.interval_machine import IntervalMachine
-    from pfmon.machine.machine import Machine
+    from pfmon.machine._machine import IntervalMachine, Machine
 
 
 def machine_of(
@@ -35,10 +29,10 @@ def machine_of(
     if figures.core != runs:
         raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
     if figures.core == OUT_OF_ORDER:
-        from pfmon.machine.interval.interval_machine import IntervalMachine
+        from pfmon.machine._machine import IntervalMachine
 
         return IntervalMachine(figures, table, event_sets)
-    from pfmon.machine.machine import Machine
+    from pfmon.machine._machine import Machine
 
     return Machine(figures, table, ranges, memo, event_sets)
 
@@ -85,7 +79,7 @@ class MachineRun:
 
     @property
     def _in_order(self) -> Machine:
-        from pfmon.machine.machine import Machine
+        from pfmon.machine._machine import Machine
 
         assert isinstance(self.machine, Machine)
         return self.machine
@@ -118,8 +112,8 @@ class MachineRun:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()
         if self._counted is not None:
-            from pfmon.counting.machine_block_runs import add_runs
-            from pfmon.machine.interval.interval_machine import IntervalMachine
+            from pfmon.counting._counting import add_runs
+            from pfmon.machine._machine import IntervalMachine
 
             assert isinstance(self.machine, IntervalMachine)
             add_runs(self._counted, self.machine)
@@ -161,8 +155,8 @@ class MachineRun:
         self.machine.show_records()
         if self._counted is None:
             return seen
-        from pfmon.counting.machine_block_runs import add_runs
-        from pfmon.machine.interval.interval_machine import IntervalMachine
+        from pfmon.counting._counting import add_runs
+        from pfmon.machine._machine import IntervalMachine
 
         assert isinstance(self.machine, IntervalMachine)
         tally = Tally(seen.table)

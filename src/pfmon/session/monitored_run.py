@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from pfmon.counting.sample_listener import SampleListener
+from pfmon.counting._counting import SampleListener
 from pfmon.engine import api
 from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
 from pfmon.errors import LostError, PfmonError
@@ -27,7 +27,7 @@ from pfmon.session.supported import (
     check_threads,
 )
 from pfmon.session.thread_counts import ThreadCounts
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects

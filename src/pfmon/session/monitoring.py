@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from pfmon.counting._counting import DataRangeTally, Gate, Tally
 from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.data_range_tally import DataRangeTally
-from pfmon.counting.gate import Gate
-from pfmon.counting.tally import Tally
 from pfmon.engine.api import Engine
 from pfmon.errors import LostError
 from pfmon.machine.machine_figures import MachineFigures
@@ -25,8 +23,7 @@ from pfmon.session.run_plan import ResolvedAddresses
 from pfmon.session.thread_counts import ThreadCounts
 from pfmon.session.timers import PeriodicTimer, Timers
 from pfmon.session.trigger_gate import event_start, gate, move, unreached
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
+from pfmon.stream._stream import Consumer, Failure
 
 if TYPE_CHECKING:
     from pfmon.session.machine_run import MachineRun
@@ -108,7 +105,7 @@ class Monitoring:
     def _watch(self, run: MachineRun) -> None:
         """Connect the machine to the event address registers and trace buffers of each event set while it counts; for
         true values to those of all sets always."""
-        from pfmon.machine.capture_listener import watching
+        from pfmon.machine._machine import watching
 
         first = 0
         for group in self._groups:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.counting.tally import Tally
+from pfmon.counting._counting import Tally
 from pfmon.engine.api import Engine
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects

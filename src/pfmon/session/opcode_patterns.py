@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pfmon.engine import api
 from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.pmu.request import OpcodeMatch
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 NARROW = 27
 """Width of a pattern on Itanium and Itanium 2: opcode bits 40:27 and 12:0."""

@@ -14,7 +14,7 @@ from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
 from pfmon.program.symbols import Symbol
 from pfmon.session.event_sets import EventSets
 from pfmon.session.programmed_pmu import RunData, Value
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 Key = TypeVar("Key")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from pfmon.counting._counting import LiveSets
 from pfmon.counting.countable import has_kernel_time
 from pfmon.counting.counting_unit import CountingUnit
-from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.engine.api import Engine, PmuEvent
 from pfmon.errors import BadValueError, PfmonError
@@ -24,7 +24,7 @@ from pfmon.session.controls import Controls
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.poll_interval import FURTHEST, PollInterval
 from pfmon.session.trigger_gate import gate
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.session.machine_run import MachineRun

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pfmon.counting.count_accumulator import CountAccumulator
+from pfmon.counting._counting import CountAccumulator, Tally
 from pfmon.counting.countable import check_countable, check_monitor
 from pfmon.counting.counting_unit import CountingUnit, MachineRecords
 from pfmon.counting.ia32_events import check_ia32
-from pfmon.counting.tally import Tally
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
@@ -18,7 +17,7 @@ from pfmon.session.default_captures import with_captures
 from pfmon.session.sampling import Period
 from pfmon.session.supported import check_supported
 from pfmon.session.virtual_counters import VirtualCounters
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 Value = int | float | None
 """A count, or the value of a formula: None if it divides by zero."""

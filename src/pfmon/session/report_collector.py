@@ -7,12 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pfmon.counting.call_tree import CallTree
+from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
 from pfmon.counting.counting_unit import stack_rate
-from pfmon.counting.data_misses import DataMisses
-from pfmon.counting.increments import Increments
-from pfmon.counting.record_counts import RecordCounts
-from pfmon.counting.tally import Tally
 from pfmon.engine.api import Engine
 from pfmon.machine.catalog import IN_ORDER
 from pfmon.machine.machine_figures import MachineFigures
@@ -25,9 +21,7 @@ from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.profile import FunctionNames
 from pfmon.session.programmed_pmu import RunData
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.tee import Tee
+from pfmon.stream._stream import Consumer, Failure, Tee
 
 
 class DataView(NamedTuple):

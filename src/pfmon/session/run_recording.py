@@ -11,11 +11,8 @@ from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program.image import Image
 from pfmon.program.mapped_files import MappedFile, contents, digest
 from pfmon.session.monitoring import nothing_is_lost
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
+from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
 from pfmon.stream.recording_file import RecordingWriter
-from pfmon.stream.stream_codec import Encoder
-from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
 
 

@@ -8,13 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pfmon.counting.call_stack import CallStack
-from pfmon.counting.gate import Gate
-from pfmon.counting.live_sets import LiveSets
+from pfmon.counting._counting import CallStack, Gate, LiveSets, SampleBuffer, SampleListener, Sampler
 from pfmon.counting.live_unit import LiveUnit
-from pfmon.counting.sample_buffer import SampleBuffer
-from pfmon.counting.sample_listener import SampleListener
-from pfmon.counting.sampler import Sampler
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError
 from pfmon.machine.machine_figures import MachineFigures
@@ -30,9 +25,7 @@ from pfmon.session.run_plan import ResolvedAddresses
 from pfmon.session.sampling import Period, Sample, Sampling, SetSampling
 from pfmon.session.timers import PeriodicTimer, Timers
 from pfmon.session.trigger_gate import event_start, gate, move, unreached
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.failure import Failure
-from pfmon.stream.tee import Tee
+from pfmon.stream._stream import Consumer, Failure, Tee
 
 if TYPE_CHECKING:
     from pfmon.session.machine_run import MachineRun

@@ -10,7 +10,7 @@ from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER, Request
 from pfmon.session.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 
 class Processors(NamedTuple):

@@ -17,7 +17,7 @@ from pfmon.session.event_trigger import MachineTrigger
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.programmed_pmu import Count
 from pfmon.session.run_plan import RunPlan
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.session.report_collector import CollectedReport

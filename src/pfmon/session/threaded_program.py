@@ -7,15 +7,11 @@ from collections.abc import Callable, Sequence
 from threading import Event
 
 from pfmon.engine.api import Capabilities, Engine, ExitReport, PerformanceData
-from pfmon.machine.coupled_machines import CoupledMachines
+from pfmon.machine._machine import CoupledMachines
 from pfmon.machine.machine_figures import MachineFigures
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.coupled_run import THREADS, CoupledRun, SharedCore, TwoCores
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Ring
-from pfmon.stream.ring_pair import RingPair
-from pfmon.stream.thread_demux import ThreadDemux
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Ring, RingPair, ThreadDemux
 
 
 class ThreadedProgram(CoupledRun):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pfmon.counting.gate import Gate
+from pfmon.counting._counting import Gate
 from pfmon.pmu.model import PmuModel
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.timers import Timers
-from pfmon.stream.block_table import BlockTable
-from pfmon.stream.consumer import Consumer, EventSetConsumer
+from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer
 
 if TYPE_CHECKING:
     from pfmon.session.event_trigger import EventGate

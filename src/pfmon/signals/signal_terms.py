@@ -27,10 +27,8 @@ from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Ia64Kind, Kind, PpcKind
 from pfmon.stream.marks import Mark
-from pfmon.stream.ppc_kinds import PpcKind
 
 INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
 

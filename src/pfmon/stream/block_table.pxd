@@ -5,9 +5,9 @@ writer of the stream appends to it; readers, in other threads or processes, map 
 the words that name it. Entries never move.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream.failure cimport Failure
 
 cdef extern from *:
     """
@@ -32,7 +32,7 @@ cpdef enum InstructionSet:
 cpdef enum Cut:                  # whether a block is the start of one that ended early
     WHOLE = 0
     FAILED_CHECK = 1             # its last instruction is a chk or fchkf that branched to recovery code
-    FAULT = 2                    # the instruction after it faulted
+    FAULTED = 2                  # the instruction after it faulted
     EDGE = 3                     # it ended at a stop or a read of performance data
     PART = 4                     # a reader split it
 
@@ -46,7 +46,7 @@ cpdef enum AccessKind:
 cpdef enum BranchKind:
     NO_BRANCH = 0
     DIRECT = 1
-    INDIRECT = 2
+    INDIRECT_JUMP = 2
     DIRECT_CALL = 3
     INDIRECT_CALL = 4
     RETURN_BRANCH = 5
@@ -158,6 +158,7 @@ cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
     return condition == ALWAYS or (word >> (32 + condition)) & 1
 
 
+@cython.final
 cdef class BlockTable:
     cdef Table c
     cdef readonly object descriptor

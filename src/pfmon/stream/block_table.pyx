@@ -9,9 +9,7 @@ import os
 from libc.errno cimport EFBIG
 from libc.string cimport memcpy, memset
 
-from pfmon.stream.memory_file cimport seal_size
 
-from pfmon.stream import failure as failures
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
 
 cdef extern from "<unistd.h>" nogil:
@@ -55,7 +53,7 @@ cdef extern from *:
     """
     void publish "pfmon_publish"(uint64_t*, uint64_t) nogil
 
-MAGIC = b"pfmonblk"
+BLOCK_MAGIC = b"pfmonblk"
 
 
 cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) noexcept nogil:
@@ -176,7 +174,7 @@ cdef class BlockTable:
             capacity //= 2               # the address space is limited
         if self.c.descriptor >= 0:
             seal_size(self.c.descriptor)
-        memcpy(self.c.header.magic, <const char*>MAGIC, 8)
+        memcpy(self.c.header.magic, <const char*>BLOCK_MAGIC, 8)
         self.c.header.version = TABLE_VERSION
         self.c.header.instruction_set = instruction_set
         self.c.header.payload_bytes = payload_bytes
@@ -282,7 +280,7 @@ cdef class BlockTable:
         if len(raw) != sizeof(TableHeader):
             raise ValueError("this is no table of blocks: it is too short")
         memcpy(&header, <const char*>raw, sizeof(TableHeader))
-        if header.magic[:8] != MAGIC or header.version != TABLE_VERSION:
+        if header.magic[:8] != BLOCK_MAGIC or header.version != TABLE_VERSION:
             raise ValueError("this is no table of blocks of this version")
         if not 0 < header.capacity <= BANK_BLOCKS or header.payload_bytes > MAX_PAYLOAD_BYTES:
             raise ValueError("this is no table of blocks: its header is damaged")
@@ -311,7 +309,7 @@ cdef class BlockTable:
     @property
     def failure(self):
         """Failure that kept a block from being entered."""
-        return failures.Failure(self.c.header.failure)
+        return Failure(self.c.header.failure)
 
     def block(self, uint64_t number):
         """Returns the record of a block; IndexError when there is none of that number."""

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.failure cimport Failure
-
 
 cdef class Consumer:
     """``consume`` takes words: a whole number of blocks with their addresses and marks. ``failure`` is sticky."""

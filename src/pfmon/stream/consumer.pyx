@@ -1,6 +1,5 @@
 """The base class of the stream's readers."""
 
-
 cdef class Consumer:
     """The base class takes the words and does nothing: plain execution."""
 

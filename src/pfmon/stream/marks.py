@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.stream.stream_words import Mark
+from pfmon.stream._stream import Mark
 
 __all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]
 

@@ -4,11 +4,11 @@ Any thread may request it; the engine's thread calls the probe when the reader h
 nothing changes meanwhile. A buffer without a request costs a comparison.
 """
 
+cimport cython
 from libc.stdint cimport uint64_t
 
-from pfmon.stream.consumer cimport Consumer
 
-
+@cython.final
 cdef class ProgressProbe(Consumer):
     """Passes the stream on to ``reader``. After `request_snapshot`, ``look`` is called once, in the thread that writes
     the stream; an exception from it is kept in ``error`` and ends further calls."""

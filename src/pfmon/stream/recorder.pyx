@@ -1,13 +1,12 @@
 """Records every word of the stream, in memory."""
 
+cimport cython
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.failure cimport Failure
 
-
+@cython.final
 cdef class Recorder(Consumer):
     """Records the words of a stream; ``words`` returns them."""
 

@@ -1,10 +1,8 @@
 """A ring of buffers between the writer and the reader of the stream: two threads, or two processes. See ring.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ring_pair cimport RingPair
-from pfmon.stream.second_thread cimport SecondThread
 
 cdef extern from "<semaphore.h>" nogil:
     ctypedef struct sem_t:
@@ -32,6 +30,7 @@ cdef struct Shared:              # what both sides map
     Buffer buffers[BUFFERS]
 
 
+@cython.final
 cdef class Ring:
     cdef Shared* shared
     cdef readonly object descriptor
@@ -52,14 +51,17 @@ cdef void read_all(Ring ring, Consumer consumer) noexcept nogil
 cdef void wait_until_read(Ring ring) noexcept nogil
 
 
+@cython.final
 cdef class RingWriter(Consumer):
     cdef Ring ring
 
 
+@cython.final
 cdef class Reading:
     cdef object over
 
 
+@cython.final
 cdef class Pipe(Consumer):
     cdef RingWriter writer
     cdef Consumer reader

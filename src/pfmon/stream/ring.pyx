@@ -8,13 +8,9 @@ results do not depend on it. The words' blocks are entered before them in the bl
 import os
 from _thread import allocate_lock, start_new_thread
 
-from pfmon.stream import failure as failures
 
 from libc.string cimport memcmp, memcpy
 
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.memory_file cimport make_memory_file
-from pfmon.stream.second_thread cimport SecondThread
 
 cdef extern from "<unistd.h>" nogil:
     int close(int)
@@ -25,7 +21,7 @@ cdef extern from "<sys/mman.h>" nogil:
     int PROT_READ, PROT_WRITE, MAP_SHARED
     void* MAP_FAILED
 
-MAGIC = b"pfmonrng"
+RING_MAGIC = b"pfmonrng"
 
 
 cdef class Ring:
@@ -42,10 +38,10 @@ cdef class Ring:
             raise MemoryError("there is no room for the ring of the stream")
         self.shared = <Shared*>place
         if self.attached:
-            if memcmp(self.shared.magic, <const char*>MAGIC, 8):
+            if memcmp(self.shared.magic, <const char*>RING_MAGIC, 8):
                 raise ValueError("this is no ring of the stream")
         else:
-            memcpy(self.shared.magic, <const char*>MAGIC, 8)
+            memcpy(self.shared.magic, <const char*>RING_MAGIC, 8)
             # The writer owns one buffer from the start.
             if sem_init(&self.shared.empty, 1, BUFFERS - 1) or sem_init(&self.shared.full, 1, 0):
                 raise MemoryError("the ring of the stream has no semaphores")
@@ -65,7 +61,7 @@ cdef class Ring:
     @property
     def failure(self):
         """The writer's Failure."""
-        return failures.Failure(self.shared.failure)
+        return Failure(self.shared.failure)
 
     cdef void hand_over(self) noexcept nogil:
         """Hands the buffer over to the reader; waits until the next one is free."""

@@ -1,5 +1,6 @@
 """Two rings that one writer fills in turn and one reader reads in any order: see ring_pair.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef extern from "<pthread.h>" nogil:
@@ -30,6 +31,7 @@ cdef enum Turn:                  # of a buffer: what follows it in the stream
     SLEEPS = 2                   # its own thread waits
 
 
+@cython.final
 cdef class RingPair:
     cdef pthread_mutex_t mutex
     cdef pthread_cond_t changed

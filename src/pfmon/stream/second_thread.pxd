@@ -1,5 +1,6 @@
 """Decides whether a second thread pays: see second_thread.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef struct Spent:               # by one of the two modes
@@ -7,6 +8,7 @@ cdef struct Spent:               # by one of the two modes
     uint64_t words               # of the stream, read in this time
 
 
+@cython.final
 cdef class SecondThread:
     cdef readonly bint on        # the stream is read in the second thread
     cdef uint32_t turn           # 0: no trial, the last decision holds

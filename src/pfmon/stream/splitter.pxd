@@ -2,8 +2,6 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BANKS, BlockHead, BlockInstruction, BlockTable
-from pfmon.stream.consumer cimport Consumer
 
 cdef uint64_t NOWHERE            # the address of no block
 

@@ -9,13 +9,6 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.stream.block_table cimport (
-    ALWAYS, AccessKind, BANK_BLOCKS, BANK_MASK, BANK_SHIFT, BlockInstruction, Cut, Table, accesses_of, enter_block,
-    executed, fresh_instruction, made_by, make_room)
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.stream_words cimport (
-    BLOCK_MASK, INDEX_SHIFT, NO_INSTRUCTION, Deferral, Mark, mark_instruction, mark_kind, mark_value)
 
 cdef enum:
     UNKNOWN = 0

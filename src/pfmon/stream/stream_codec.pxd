@@ -1,8 +1,8 @@
 """The stream as bytes: the state that encoder and decoder share; see stream_codec.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BlockTable
 
 cdef enum:
     GUESSES = 1 << 16            # predictions of the next word, indexed by the two before it
@@ -25,6 +25,7 @@ cdef struct WordGuesses:
     uint64_t address_hits
 
 
+@cython.final
 cdef class Sites:
     cdef CodecSite* sites
     cdef uint64_t capacity

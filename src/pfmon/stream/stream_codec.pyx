@@ -6,16 +6,11 @@ A chunk has four parts, each after its length: counts of right predictions and t
 predictions of addresses and the differences of the others. Blocks that a chunk names precede it (`blocks_from`).
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.stream.block_table cimport (
-    BANK_BLOCKS, MAX_BLOCK_LENGTH, BlockHead, BlockInstruction, BlockTable, Table, accesses_of, enter_block,
-    fresh_instruction, is_block, make_room)
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_kind, mark_word, packed_address, unpacked_address
 
 cdef enum:
     WORDS = 0
@@ -89,6 +84,7 @@ cdef bint make_bytes(Bytes* bytes, uint64_t capacity) noexcept nogil:
 
 # --- from words to bytes
 
+@cython.final
 cdef class Encoder(Consumer):
     """Encodes a stream. ``traced``: it has addresses; ``on_chunk`` gets the new blocks and the bytes of a chunk.
     ``words``: written so far; ``error``: the exception that on_chunk raised. ``reader`` gets the stream as well,
@@ -257,6 +253,7 @@ cdef class Encoder(Consumer):
 
 # --- from bytes to words
 
+@cython.final
 cdef class Decoder:
     """Decodes the output of an Encoder. ``traced``: it has addresses; ``addresses``: pass them on."""
 

@@ -1,10 +1,10 @@
 """Passes one stream to two readers."""
 
+cimport cython
 from libc.stdint cimport uint64_t
 
-from pfmon.stream.consumer cimport Consumer
 
-
+@cython.final
 cdef class Tee(Consumer):
     """Passes the stream to ``first``, then to ``second``."""
 

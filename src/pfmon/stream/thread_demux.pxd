@@ -1,10 +1,8 @@
 """The threads of a program on two hardware threads: see thread_demux.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ring cimport Ring
-from pfmon.stream.splitter cimport Splitter
 
 cdef enum:
     HALVES = 2
@@ -15,6 +13,7 @@ cdef struct BegunThread:         # a thread's turn on its hardware thread
     uint64_t place
 
 
+@cython.final
 cdef class ThreadDemux(Splitter):
     cdef Consumer first, second
     cdef Ring first_ring, second_ring

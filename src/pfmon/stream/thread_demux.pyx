@@ -9,10 +9,6 @@ after that. A thread that leaves when its quantum ends could have run on: its ne
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.ring_pair cimport GOES_ON, SLEEPS, WAKES_OTHER
-from pfmon.stream.stream_words cimport Mark, mark_kind, mark_value
-
 
 cdef class ThreadDemux(Splitter):
     """``readers``: of each hardware thread's stream; they write to ``rings``, a pair."""

@@ -8,7 +8,7 @@ from pfmon.counting.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.session.supported import PROCESSORS
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 WANTED = ("INSTRUCTIONS_RETIRED", "LLC_MISSES", "BRANCH_MISSES_RETIRED")
 

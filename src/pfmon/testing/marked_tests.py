@@ -15,7 +15,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of
 from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 from pfmon.testing.collected_counts import CollectedCounts
 from pfmon.testing.counted_process import run_test
 from pfmon.testing.verdicts import CountedTest

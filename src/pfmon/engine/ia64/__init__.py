@@ -1,0 +1,1 @@
+"""The IA-64 engine."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
 from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 

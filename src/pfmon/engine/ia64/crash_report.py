@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pfmon.engine.ia64._ia64 import GuestMemoryFault, Processor
 from pfmon.engine.ia64.code_location import bundle_text
-from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.mappings import rights_text
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 APPLICATION_REGISTERS = ("rsc", "bsp", "bspstore", "rnat", "ccv", "unat", "fpsr", "pfs", "lc", "ec")

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, ProgramPmu, Task, TaskReader
+from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
 from pfmon.engine.ia64.core.cpuid import cpuid
-from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.engine_interface import Death, End
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.stream_words import Mark
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 
 
 class Execution:

@@ -8,7 +8,7 @@ from typing import Self
 
 from pfmon.engine.api import Capabilities, ExitReport, FollowRules, PerformanceData, ProgramPmu, StartRequest
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
+from pfmon.engine.ia64._ia64 import BREAK, FAULT, PMD, AddressSpace, Processor
 from pfmon.engine.ia64.execution import Execution
 from pfmon.engine.ia64.linux.engine_interface import Death, End
 from pfmon.engine.ia64.linux.host_files import allow_open_files
@@ -16,14 +16,11 @@ from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.scheduler import Deadlock
 from pfmon.engine.ia64.linux.signal_table import SIGKILL
 from pfmon.engine.ia64.linux.syscall_errors import Interrupted
-from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.engine.ia64.task_following import TaskFollowing
 from pfmon.errors import LostError
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.stream_words import Mark
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16

@@ -1,8 +1,8 @@
 """The plugin's announcements, checked and copied by the reader; see announcements.pyx."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.qemu.layout cimport MAX_TRANSLATED_INSTRUCTIONS, announcement, area
 
 cdef enum:
     MOST_CODE = 15               # bytes of an instruction
@@ -29,6 +29,7 @@ cdef struct Kept:                # of a block, or a part of one
     uint8_t accesses
 
 
+@cython.final
 cdef class Announcements:
     cdef const area* shared      # owned by the ring's reader
     cdef uint64_t done           # bytes that were read

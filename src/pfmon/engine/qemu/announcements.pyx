@@ -7,9 +7,8 @@ kept in memory that no program reaches.
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
-from pfmon.stream.block_table cimport Cut, MAX_BLOCK_LENGTH
+from pfmon.stream._stream cimport Cut, MAX_BLOCK_LENGTH
 
-from pfmon.engine.qemu.layout cimport AREA_BYTES, AREA_HEAD, REPEATED, SIZE_BITS, SLOTS_SHIFT, read_once
 
 cdef enum:
     LEAST_CAPACITY = 1 << 10
@@ -78,7 +77,7 @@ cdef class Announcements:
         if it.number != self.count or it.length != min(<uint32_t>MAX_BLOCK_LENGTH, self.instructions_left) \
                 or it.file > self.file_count or it.tail > REPEATED or it.counters > MAX_TRANSLATED_INSTRUCTIONS + 1 \
                 or (it.counters and not first) or (it.counters == 1) \
-                or it.cut not in (Cut.WHOLE, Cut.FAULT, Cut.EDGE):
+                or it.cut not in (Cut.WHOLE, Cut.FAULTED, Cut.EDGE):
             return False
         for i in range(it.length):
             size = self.body[i] & SIZE_BITS

@@ -1,10 +1,9 @@
 """Enters announced blocks into the block table; see block_describer.pyx."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.qemu.announcements cimport Announcements
-from pfmon.stream.block_table cimport BlockInstruction, BlockTable
-from pfmon.stream.operand_masks cimport RegisterMasks
+from pfmon.stream._stream cimport BlockInstruction, BlockTable, RegisterMasks
 
 cdef enum:
     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
@@ -65,6 +64,7 @@ cdef class Describer:
     cdef void dataflow(self, RegisterMasks* place) noexcept nogil
 
 
+@cython.final
 cdef class X86Describer(Describer):
     cdef void operands(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil
     cdef void branch(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil

@@ -13,12 +13,8 @@ from libc.string cimport memcpy, memset
 from pfmon.errors import PfmonError
 from pfmon.program.mapped_files import MappedFile
 
-from pfmon.engine.qemu.announcements cimport Announced, Announcements
-from pfmon.engine.qemu.layout cimport SIZE_BITS, SLOTS_SHIFT, announcement, read_once
-from pfmon.stream.block_table cimport (
-    ALWAYS, AccessKind, BlockHead, BranchKind, Table, enter_block, fresh_instruction, make_room)
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.stream._stream cimport (
+    ALWAYS, AccessKind, BlockHead, BranchKind, Failure, Kind, Table, enter_block, fresh_instruction, make_room)
 
 cdef extern from "<dlfcn.h>" nogil:
     void* dlopen(const char*, int)
@@ -257,7 +253,6 @@ cdef class Describer:
     cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
         """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown."""
 
-
 cdef class X86Describer(Describer):
     """Describes x86-64 and IA-32 instructions."""
 
@@ -343,4 +338,4 @@ cdef class X86Describer(Describer):
             place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
         else:
             place.kind |= Kind.INDIRECT
-            place.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT
+            place.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT_JUMP

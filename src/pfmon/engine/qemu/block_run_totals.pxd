@@ -2,8 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.stream.consumer cimport Consumer
+from pfmon.stream._stream cimport Consumer
 
-from pfmon.engine.qemu.block_describer cimport Describer
 
 cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1

@@ -3,15 +3,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.stream.block_table cimport Cut, copy_start
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport Mark, NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream._stream cimport Consumer, Cut, Failure, Mark, NO_INSTRUCTION, copy_start, indexed, mark_word
 
-from pfmon.engine.qemu.announcements cimport Kept
-from pfmon.engine.qemu.block_describer cimport Describer
-from pfmon.engine.qemu.layout cimport (
-    COUNTED, MAY_FAULT, MAX_TRANSLATED_INSTRUCTIONS, REPEATED, SLOTS_SHIFT, SUCCESSOR, read_once)
 
 cdef struct Faults:              # of the blocks so far
     uint64_t died_at             # last instruction of the block that ended the program; 0: found or none
@@ -126,7 +119,7 @@ cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Descri
         block += 1
     faults.block, faults.place = block, left
     if left:
-        fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
+        fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULTED)
         if fresh == 0:
             consumer.fail(<Failure>describer.table.c.header.failure)
             return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from capstone import Cs
 
 from pfmon.engine.qemu.qemu_targets import QemuTarget
-from pfmon.stream.block_table import BlockTable
+from pfmon.stream._stream import BlockTable
 
 
 def listing(table: BlockTable, target: QemuTarget, first: int, beyond: int) -> list[tuple[int, str]]:

@@ -8,11 +8,10 @@ from functools import cache
 from importlib import import_module
 
 from pfmon.engine.api import ExitReport
-from pfmon.engine.qemu.block_describer import Describer
+from pfmon.engine.qemu._qemu import Describer, PluginReader
 from pfmon.engine.qemu.capstone_library import capstone_library
-from pfmon.engine.qemu.plugin_reader import PluginReader
 from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES, TARGETS
-from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream._stream import BlockTable, InstructionSet
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""

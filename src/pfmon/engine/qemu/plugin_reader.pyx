@@ -5,6 +5,7 @@ calls `guest_died`; the ring's contents are then final. Nothing in shared memory
 may have written it.
 """
 
+cimport cython
 import os
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -12,19 +13,10 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from pfmon.stream.block_table cimport BlockHead, Cut, copy_start, made_by
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.memory_file cimport make_memory_file
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_instruction, mark_kind, mark_word
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, BlockHead, Consumer, Cut, Failure, Mark, NO_INSTRUCTION, copy_start, indexed, made_by, make_memory_file,
+    mark_instruction, mark_kind, mark_word)
 
-from pfmon.engine.qemu.announcements cimport Kept
-from pfmon.engine.qemu.block_describer cimport Describer
-from pfmon.engine.qemu.block_run_totals cimport give_totals
-from pfmon.engine.qemu.layout cimport (
-    AREA_BYTES, AREA_HEAD, COUNTED, MAY_FAULT, MAX_MESSAGE_BYTES, MAX_PATH_BYTES, MAX_TRANSLATED_SLOTS,
-    MAX_GUEST_THREADS, REPEATED, RING_BUFFER_WORDS, RING_BUFFERS, SUCCESSOR, area, futex_wait, futex_wake, read_once,
-    read_word_once, ring, ring_buffer, string, timespec, write_word)
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -54,6 +46,7 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
     return place
 
 
+@cython.final
 cdef class PluginReader:
     """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
     ``totals``; the plugin receives ``ring_file`` and ``area_file``. MemoryError.
@@ -371,7 +364,7 @@ cdef class PluginReader:
             retired -= length
         where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
         if retired:
-            number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULT)
+            number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULTED)
         if retired and number:
             count = self.put(thread, count, number, &slot)
         return count

@@ -1,16 +1,16 @@
 """PowerPC instructions of announced blocks; see ppc_describer.pyx."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BlockInstruction
+from pfmon.stream._stream cimport BlockInstruction
 
-from pfmon.engine.qemu.block_describer cimport Describer, InstructionFacts
 
 cdef enum:
     MAX_UNDECODED = 64
 
 cpdef enum PpcRule:              # source of an access's size, if not the mnemonic
-    NO_RULE = 0
+    MNEMONIC_SIZE = 0
     WORDS = 1                    # registers up to the last: lmw, stmw
     BYTES = 2                    # the field NB: lswi, stswi
     SOME = 3                     # XER, at execution: lswx, stswx
@@ -22,6 +22,7 @@ cdef struct Undecoded:           # instructions unknown to capstone: word & mask
     InstructionFacts facts
 
 
+@cython.final
 cdef class PpcDescriber(Describer):
     cdef bint big_endian
     cdef Undecoded undecoded[MAX_UNDECODED]

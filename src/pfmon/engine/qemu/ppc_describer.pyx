@@ -10,16 +10,12 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.stream.block_table cimport ALWAYS, BlockInstruction, BranchKind
-from pfmon.stream.instruction_kinds cimport Kind
-from pfmon.stream.operand_masks cimport RegisterMasks
+from pfmon.stream._stream cimport ALWAYS, BlockInstruction, BranchKind, Kind, RegisterMasks
 
-from pfmon.engine.qemu.block_describer cimport MAX_CAPSTONE_IDS, InstructionFacts
-from pfmon.engine.qemu.ppc_operands cimport fill_operands
 
 cdef enum:                       # primary opcodes, and extended ones of opcode 19
-    CONDITIONAL = 16             # bc
-    UNCONDITIONAL = 18           # b
+    OPCODE_BC = 16             # bc
+    OPCODE_B = 18           # b
     REGISTER = 19
     TO_LINK = 16                 # bclr
     TO_COUNT = 528               # bcctr
@@ -33,7 +29,7 @@ cdef inline uint32_t extended(uint32_t word) noexcept nogil:
 
 cdef inline bint is_branch(uint32_t word) noexcept nogil:
     cdef uint32_t primary = word >> 26
-    return primary == CONDITIONAL or primary == UNCONDITIONAL or (
+    return primary == OPCODE_BC or primary == OPCODE_B or (
         primary == REGISTER and (extended(word) == TO_LINK or extended(word) == TO_COUNT
                                  or extended(word) == TO_TARGET))
 
@@ -41,7 +37,7 @@ cdef inline bint is_branch(uint32_t word) noexcept nogil:
 cdef inline bint goes_on(uint32_t word) noexcept nogil:
     """Whether a branch with LK and an address goes to the next instruction: code reads its own address so, which is no
     call (bcl 20,31,$+4; book I, section 2.4)."""
-    return word >> 26 == UNCONDITIONAL and word & 0x3FFFFFE == 4 or word >> 26 == CONDITIONAL and word & 0xFFFE == 4
+    return word >> 26 == OPCODE_B and word & 0x3FFFFFE == 4 or word >> 26 == OPCODE_BC and word & 0xFFFE == 4
 
 
 cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil:
@@ -64,7 +60,7 @@ cdef void describe_indirect(BlockInstruction* place, uint32_t word) noexcept nog
         place.kind |= Kind.RETURN
         place.branch = BranchKind.RETURN_BRANCH
     else:
-        place.branch = BranchKind.INDIRECT
+        place.branch = BranchKind.INDIRECT_JUMP
 
 
 cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil:
@@ -74,7 +70,7 @@ cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil
         describe_indirect(place, word)
     else:
         describe_direct(place, word)
-    if word >> 26 != UNCONDITIONAL and word >> 21 & 0x14 != 0x14:
+    if word >> 26 != OPCODE_B and word >> 21 & 0x14 != 0x14:
         place.condition = 0
 
 

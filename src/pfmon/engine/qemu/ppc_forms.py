@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pfmon.engine.qemu.ppc_operands import Use
+from pfmon.engine.qemu._qemu import Use
 
 EXTENSIONS = {
     4: (0, 0x3F),

@@ -11,11 +11,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pfmon.engine.qemu.ppc_describer import PpcDescriber, PpcRule
+from pfmon.engine.qemu._qemu import PpcDescriber, PpcRule
 from pfmon.engine.qemu.ppc_forms import EXTENSIONS, forms
-from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
-from pfmon.stream.instruction_kinds import Kind
-from pfmon.stream.ppc_kinds import PpcKind
+from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind, PpcKind
 
 DESCRIBER = PpcDescriber
 
@@ -179,7 +177,7 @@ def facts(name: str) -> tuple[int, int, int, int, int, int]:
     for flag, pattern in OF_UNITS.items():
         if pattern.fullmatch(name):
             isa_kind |= flag
-    return kind, BranchKind.NO_BRANCH, MULTIPLE.get(name, PpcRule.NO_RULE), access, size, isa_kind
+    return kind, BranchKind.NO_BRANCH, MULTIPLE.get(name, PpcRule.MNEMONIC_SIZE), access, size, isa_kind
 
 
 def _access(name: str) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.stream.operand_masks cimport RegisterMasks
+from pfmon.stream._stream cimport RegisterMasks
 
 cpdef enum Use:                  # used fields, and implicit registers
     WRITE_RT = 1 << 0

@@ -8,7 +8,7 @@ each; of the others two share one.
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.stream.operand_masks cimport RegisterMasks
+from pfmon.stream._stream cimport RegisterMasks
 
 cdef enum:
     CONDITIONS = 32              # CR0, CR7, CR6, others

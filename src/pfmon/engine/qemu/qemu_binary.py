@@ -6,7 +6,7 @@ import os
 
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import PfmonError
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"

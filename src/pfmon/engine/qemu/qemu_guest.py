@@ -15,7 +15,7 @@ from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.engine.qemu.qemu_tasks import QemuTasks

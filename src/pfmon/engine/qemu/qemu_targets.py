@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.stream.block_table import InstructionSet
+from pfmon.stream._stream import InstructionSet
 
 X86, PPC = 3, 4
 """capstone's numbers of architectures (CS_ARCH_*)."""

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from pfmon.engine import api
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, TaskReader
+from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
-from pfmon.engine.qemu.plugin_reader import PluginReader
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError
 from pfmon.program.mapped_files import MappedFile
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 
 if TYPE_CHECKING:
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from pfmon.engine import api
 from pfmon.engine.api import ExitReport, FollowRules
-from pfmon.engine.qemu.plugin_reader import PluginReader
+from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.qemu_task import RunningTask
 from pfmon.errors import LostError
-from pfmon.stream.block_table import BlockTable, InstructionSet
+from pfmon.stream._stream import BlockTable, InstructionSet
 
 QUESTION = struct.Struct("=III")
 """Kind, task and number of a child (follow.c)."""

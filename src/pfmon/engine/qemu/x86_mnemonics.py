@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pfmon.engine.qemu.block_describer import MnemonicRule, X86Describer
-from pfmon.stream.block_table import AccessKind, BlockTable, BranchKind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.engine.qemu._qemu import MnemonicRule, X86Describer
+from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE

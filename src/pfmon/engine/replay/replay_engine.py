@@ -11,10 +11,8 @@ from pfmon.errors import PfmonError
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile, digest
-from pfmon.stream.block_table import BlockTable, InstructionSet
-from pfmon.stream.consumer import Consumer
+from pfmon.stream._stream import BlockTable, Consumer, Decoder, InstructionSet, enter_blocks
 from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingPiece, RecordingReader
-from pfmon.stream.stream_codec import Decoder, enter_blocks
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects

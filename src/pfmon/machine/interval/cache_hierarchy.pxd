@@ -1,8 +1,8 @@
 """Caches of an out-of-order core, and memory: see cache_hierarchy.pyx."""
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.lru_sets cimport LruLine, LruSets
 
 cpdef enum CacheLevel:           # that had the line
     LEVEL_L1 = 0
@@ -14,7 +14,7 @@ cdef enum:
     MAX_PREFETCH_STREAMS = 64
     PAGE_SHIFT = 12
 
-cdef struct PrefetchStream:      # consecutive lines of a page
+cdef struct LineStream:      # consecutive lines of a page
     uint64_t page                # + 1; 0: none
     uint64_t line
     int32_t direction, sure
@@ -26,6 +26,7 @@ cdef struct HierarchyAccess:     # result of an access
 
 
 # Line sizes do not decrease from level to level.
+@cython.final
 cdef class Hierarchy:
     cdef readonly LruSets l1d, l1i, l2, l3
     cdef bint has_l3
@@ -36,7 +37,7 @@ cdef class Hierarchy:
     cdef int32_t degree          # lines that a stream prefetches; 0: there are no streams
     cdef uint32_t stream_count   # a page's stream is selected by the page number
     cdef uint32_t stream_mask    # that less one if it is a power of two, else 0
-    cdef PrefetchStream streams[MAX_PREFETCH_STREAMS]
+    cdef LineStream streams[MAX_PREFETCH_STREAMS]
 
     # Requests a line of data that missed L1D; ``writes``: it becomes modified.
     cdef void data(self, uint64_t address, bint writes, int64_t now, HierarchyAccess* served) noexcept nogil

@@ -1,6 +1,5 @@
 """The base class of listeners for every cycle: it counts none."""
 
-
 cdef class CycleListener:
     cdef void dispatched(self, uint64_t block, uint32_t instruction, uint64_t word) noexcept nogil:
         pass

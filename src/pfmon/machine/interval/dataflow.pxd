@@ -2,8 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.stream.block_table cimport BlockAccess
-from pfmon.stream.operand_masks cimport REGISTER_BITS, RegisterMasks
+from pfmon.stream._stream cimport BlockAccess, REGISTER_BITS, RegisterMasks
 
 cdef struct OperandSource:       # sources of a value
     uint64_t registers           # at the beginning of the block

@@ -1,11 +1,8 @@
 """Event counts of a block's instructions: see event_tallies.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.event_log cimport EventLog
-from pfmon.machine.interval.cycle_listener cimport CycleListener
-from pfmon.machine.interval.interval_blocks cimport BlockCounts, IntervalBlock, counts_of
-from pfmon.machine.records cimport Records
 
 cdef enum EventTally:            # kinds of counts of an instruction: occurrences, then causes of stalls
     TALLY_L1D_READ_MISS = 0
@@ -36,6 +33,7 @@ cdef enum:
     TALLIES = TALLY_OCCURRENCES + STALL_CAUSES
 
 
+@cython.final
 cdef class EventTallies:
     """Event counts, until they are written to the records; or at once, with an observer."""
 

@@ -5,11 +5,6 @@ For observers of the records they are written at once.
 cimport cython
 from libc.stdlib cimport calloc
 
-from pfmon.machine.event_log cimport EVENT_INSTRUCTION_SHIFT, MAX_EVENT_TIMES, record
-from pfmon.machine.occurrences cimport CORE_L1D_READ_MISS
-from pfmon.machine.records cimport BUBBLE_BACK
-from pfmon.machine.stall_causes cimport WINDOW_L2
-
 
 @cython.final
 cdef class EventTallies:

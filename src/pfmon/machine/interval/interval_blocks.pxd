@@ -1,10 +1,9 @@
 """Plans of blocks for an out-of-order core, with their counts: see interval_blocks.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.dataflow cimport Dataflow
-from pfmon.stream.block_table cimport BANK_MASK, BANK_SHIFT, BlockTable
-from pfmon.stream.failure cimport Failure
+from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockTable, Failure
 
 cdef enum:
     MAX_DISPATCH_WIDTH = 8       # instructions that dispatch in a cycle
@@ -58,6 +57,7 @@ cdef inline uint64_t behind(const IntervalBlock* plan) noexcept nogil:
     return plan.last + plan.last_bytes
 
 
+@cython.final
 cdef class IntervalBlocks:
     cdef readonly BlockTable table
     cdef IntervalBlock** plans[2]  # by bank and number
@@ -71,7 +71,7 @@ cdef class IntervalBlocks:
     cdef bint follow(self, IntervalBlock* plan) noexcept nogil
 
 
-cdef inline IntervalBlock* plan_of(IntervalBlocks plans, uint64_t number) noexcept nogil:
+cdef inline IntervalBlock* block_of(IntervalBlocks plans, uint64_t number) noexcept nogil:
     """Returns the plan of a block; NULL: the reason is in `failure`."""
     cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
     if place < plans.capacity[bank] and plans.plans[bank][place] != NULL:

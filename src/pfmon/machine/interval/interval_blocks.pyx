@@ -4,11 +4,9 @@ cimport cython
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.host_aligned cimport take_lines
-from pfmon.machine.interval.dataflow cimport OperandResult, OperandSource, addresses_of, follow_block
-from pfmon.stream.block_table cimport (
-    BANKS, BANK_MASK, BANK_SHIFT, AccessKind, BlockAccess, BlockHead, BlockInstruction, is_second, max_accesses)
-from pfmon.stream.operand_masks cimport OPERANDS_AT, RegisterMasks
+from pfmon.stream._stream cimport (
+    AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks,
+    is_second, max_accesses)
 
 cdef enum:
     FIRST_PLANS = 1 << 10

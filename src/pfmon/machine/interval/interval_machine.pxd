@@ -1,17 +1,15 @@
 """An out-of-order machine: see interval_machine.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.cycle_listener cimport CycleListener
-from pfmon.machine.interval.interval_blocks cimport IntervalBlock
-from pfmon.machine.interval.miss_events cimport MissEvents
-from pfmon.machine.record_observer cimport RecordObserver
-from pfmon.stream.block_table cimport BlockTable
+from pfmon.stream._stream cimport BlockTable
 
 cdef enum:
-    MAX_HELD_WORDS = 2048        # words of a block, its addresses and its marks
+    MAX_INTERVAL_WORDS = 2048        # words of a block, its addresses and its marks
 
 
+@cython.final
 cdef class IntervalMachine(MissEvents):
     cdef RecordObserver observer
     cdef list listeners          # by event set: a CycleListener, or None
@@ -25,7 +23,7 @@ cdef class IntervalMachine(MissEvents):
     cdef int64_t shared          # cycle up to which these are attributed
     cdef uint32_t event_sets
     cdef uint64_t reference, frequency
-    cdef uint64_t held[MAX_HELD_WORDS]
+    cdef uint64_t held[MAX_INTERVAL_WORDS]
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void run_held(self, uint64_t next_ip) noexcept nogil

@@ -11,17 +11,7 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.capture_listener cimport CaptureListener, Captured
-from pfmon.machine.interval.cache_hierarchy cimport PAGE_SHIFT
-from pfmon.machine.interval.event_tallies cimport tally_dispatch
-from pfmon.machine.interval.interval_blocks cimport accesses_of, behind, plan_of
-from pfmon.machine.interval.interval_predictor cimport follows, foresees
-from pfmon.machine.interval.lru_sets cimport LruLine, look, ready_of, set_of
-from pfmon.machine.interval.window cimport Window
-from pfmon.machine.record_observer cimport ObservedBlock
-from pfmon.stream.block_table cimport ALWAYS, BranchKind
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.stream_words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
+from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BranchKind, Failure, Mark, mark_instruction, mark_kind, mark_value
 
 
 cdef extern from *:
@@ -36,8 +26,8 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
     """Performs an access of a block. One to the most recent line of its set in L1D, and the most recent page of its
     set in the first-level TLB, changes nothing."""
     cdef uint64_t line = address >> self.shift
-    cdef const LruLine* page = set_of(&self.dtlb, address >> PAGE_SHIFT)
-    cdef LruLine* found = set_of(&self.l1d, line)
+    cdef const LruLine* page = lru_set(&self.dtlb, address >> PAGE_SHIFT)
+    cdef LruLine* found = lru_set(&self.l1d, line)
     if ((address + size - 1) >> self.shift == line) & (page.number == (address >> PAGE_SHIFT) + 1) \
             & (found.number == line + 1) & (ready_of(found) <= self.now):
         found.ready |= accesses_of(plan)[number].writes
@@ -147,13 +137,13 @@ cdef class IntervalMachine(MissEvents):
         cdef IntervalBlock* first
         if i == count:
             return
-        first = plan_of(self.plans, words[i] & BLOCK_MASK)
+        first = block_of(self.plans, words[i] & BLOCK_MASK)
         if self.held_count and first != NULL:
             self.run_held(first.ip)
         i += self.run_blocks(words + i, count - i, 0)
         if self.plans.failure:
             self.fail(self.plans.failure)
-        elif count - i > MAX_HELD_WORDS:
+        elif count - i > MAX_INTERVAL_WORDS:
             self.fail(Failure.BLOCK_TOO_LONG)
         else:
             memcpy(self.held, words + i, (count - i) * sizeof(uint64_t))
@@ -163,7 +153,7 @@ cdef class IntervalMachine(MissEvents):
         """Runs blocks, from the first word on; returns the number of words. The last one waits for the next words,
         unless control went from it to ``behind``."""
         cdef uint64_t i = 0, marks, next_ip
-        cdef IntervalBlock* plan = plan_of(self.plans, words[0] & BLOCK_MASK)
+        cdef IntervalBlock* plan = block_of(self.plans, words[0] & BLOCK_MASK)
         cdef IntervalBlock* following
         while plan != NULL:
             marks = i + 1 + plan.reached
@@ -171,7 +161,7 @@ cdef class IntervalMachine(MissEvents):
                 marks += 1
             following, next_ip = NULL, after
             if marks < count:
-                following = plan_of(self.plans, words[marks] & BLOCK_MASK)
+                following = block_of(self.plans, words[marks] & BLOCK_MASK)
                 if following == NULL:
                     break
                 next_ip = following.ip
@@ -189,7 +179,7 @@ cdef class IntervalMachine(MissEvents):
         cdef uint64_t i = 0
         while i < count and words[i] >> 63:
             if self.held_count:
-                if self.held_count == MAX_HELD_WORDS:
+                if self.held_count == MAX_INTERVAL_WORDS:
                     self.fail(Failure.TOO_MANY_MARKS)
                     return count
                 self.held[self.held_count] = words[i]
@@ -314,7 +304,7 @@ cdef class IntervalMachine(MissEvents):
         """Ends the stream: brings the records up to date. May be called again."""
         cdef uint32_t part
         if self.held_count:
-            self.run_held(behind(plan_of(self.plans, self.held[0] & BLOCK_MASK)))
+            self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
         if self.taken and self.ran != NULL:      # a group that is not full
             self.report_last_group()
             self.taken = 0

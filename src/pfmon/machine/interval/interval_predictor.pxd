@@ -1,10 +1,8 @@
 """Branch prediction of an out-of-order core: see interval_predictor.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.lru_sets cimport LruLine, LruSets, set_of
-from pfmon.machine.pattern_history cimport stepped
-from pfmon.machine.return_stack cimport ReturnStack
 
 cpdef enum BranchVerdict:        # result for a branch
     FORESEEN = 0
@@ -17,6 +15,7 @@ cdef enum:
     PATH_SHIFT = 4
 
 
+@cython.final
 cdef class IntervalPredictor:
     cdef LruSets targets         # of branches with known targets; a target is in the field `ready`
     cdef uint8_t* bimodal        # counters of two bits
@@ -57,7 +56,7 @@ cdef inline bint foresees(IntervalPredictor self, uint64_t hash, bint taken) noe
 cdef inline bint follows(IntervalPredictor self, uint64_t address, uint64_t target) noexcept nogil:
     """Whether a taken direct branch, not a call, is the most recent of its set in the target buffer, with this target;
     if so, it is handled completely."""
-    cdef const LruLine* first = set_of(&self.targets.rows, address)
+    cdef const LruLine* first = lru_set(&self.targets.rows, address)
     if first.number != address + 1 or first.ready != <int64_t>target:
         return False
     self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)

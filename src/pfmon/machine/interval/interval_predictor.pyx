@@ -10,9 +10,7 @@ for it, else as the last time. Returns use the return stack; without one they ar
 cimport cython
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.interval.lru_sets cimport LruLine, bring, look
-from pfmon.machine.return_stack cimport pop_return, push_return
-from pfmon.stream.block_table cimport BranchKind
+from pfmon.stream._stream cimport BranchKind
 
 cdef uint8_t* counters(uint64_t count) except NULL:
     """Makes counters that weakly predict not taken."""
@@ -59,7 +57,7 @@ cdef class IntervalPredictor:
                 push_return(&self.returns, behind)
         if kind == BranchKind.RETURN_BRANCH and self.returns.depth:
             return BranchVerdict.FORESEEN if pop_return(&self.returns) == target else BranchVerdict.MISPREDICTED
-        if kind == BranchKind.INDIRECT or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
+        if kind == BranchKind.INDIRECT_JUMP or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
             return BranchVerdict.FORESEEN if self.indirect_target(address, target) else BranchVerdict.MISPREDICTED
         return BranchVerdict.FORESEEN if self.known_target(address, target) else BranchVerdict.LATE
 

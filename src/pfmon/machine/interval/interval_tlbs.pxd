@@ -1,10 +1,10 @@
 """TLBs of an out-of-order core: see interval_tlbs.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.interval.lru_sets cimport LruSets
 
-
+@cython.final
 cdef class IntervalTlbs:
     cdef readonly LruSets data, code, second
     cdef bint has_second

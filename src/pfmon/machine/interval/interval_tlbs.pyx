@@ -2,10 +2,6 @@
 
 cimport cython
 
-from pfmon.machine.interval.cache_hierarchy cimport PAGE_SHIFT
-from pfmon.machine.interval.lru_sets cimport LruLine, bring, look
-from pfmon.machine.interval.lru_sets import tlb_sets
-
 
 @cython.final
 cdef class IntervalTlbs:

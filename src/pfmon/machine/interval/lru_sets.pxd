@@ -2,6 +2,7 @@
 used). A line that is used repeatedly is found at once, and nothing changes.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef struct LruLine:
@@ -14,6 +15,7 @@ cdef struct LruRows:             # the sets, for frequent lookups
     uint64_t divisor             # number of sets if that is no power of two, else 0
     uint32_t ways
 
+@cython.final
 cdef class LruSets:
     cdef LruRows rows
     cdef readonly uint64_t sets
@@ -22,14 +24,14 @@ cdef class LruSets:
     cdef int remove(self, uint64_t number) noexcept nogil
 
 
-cdef inline LruLine* set_of(const LruRows* rows, uint64_t number) noexcept nogil:
+cdef inline LruLine* lru_set(const LruRows* rows, uint64_t number) noexcept nogil:
     cdef uint64_t place = number % rows.divisor if rows.divisor else number & rows.mask
     return rows.lines + place * rows.ways
 
 
 cdef inline LruLine* find(const LruRows* rows, uint64_t number) noexcept nogil:
     """Returns the line of a number, without changing its recency; NULL: it is not there."""
-    cdef LruLine* first = set_of(rows, number)
+    cdef LruLine* first = lru_set(rows, number)
     cdef uint32_t way
     for way in range(rows.ways):
         if first[way].number == number + 1:
@@ -54,7 +56,7 @@ cdef inline LruLine* search(LruLine* first, uint32_t ways, uint64_t number) noex
 
 cdef inline LruLine* look(const LruRows* rows, uint64_t number) noexcept nogil:
     """Returns the line of a number and makes it the most recent; NULL: it is not there."""
-    cdef LruLine* first = set_of(rows, number)
+    cdef LruLine* first = lru_set(rows, number)
     if first.number == number + 1:
         return first
     return search(first, rows.ways, number)
@@ -62,7 +64,7 @@ cdef inline LruLine* look(const LruRows* rows, uint64_t number) noexcept nogil:
 
 cdef inline LruLine* bring(const LruRows* rows, uint64_t number, LruLine* gone) noexcept nogil:
     """Fills a number that is not there; ``gone``: the victim, with number 0 if there was none."""
-    cdef LruLine* first = set_of(rows, number)
+    cdef LruLine* first = lru_set(rows, number)
     cdef uint32_t way = rows.ways - 1
     if first[way].number == 0:           # free places follow the lines
         while way and first[way - 1].number == 0:

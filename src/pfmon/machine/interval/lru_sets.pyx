@@ -23,7 +23,7 @@ cdef class LruSets:
     cdef int remove(self, uint64_t number) noexcept nogil:
         """Removes a number; 1: it was modified, 0: it was not, or was not there."""
         cdef LruLine* found = find(&self.rows, number)
-        cdef LruLine* last = set_of(&self.rows, number) + self.ways - 1
+        cdef LruLine* last = lru_set(&self.rows, number) + self.ways - 1
         cdef bint modified
         if found == NULL:
             return False

@@ -2,17 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.capture_listener cimport CaptureListener
-from pfmon.machine.interval.cache_hierarchy cimport Hierarchy, HierarchyAccess
-from pfmon.machine.interval.event_tallies cimport EventTallies
-from pfmon.machine.interval.interval_blocks cimport IntervalAccess, IntervalBlock, IntervalBlocks
-from pfmon.machine.interval.interval_predictor cimport IntervalPredictor
-from pfmon.machine.interval.interval_tlbs cimport IntervalTlbs
-from pfmon.machine.interval.lru_sets cimport LruLine, LruRows
-from pfmon.machine.interval.window cimport Window
-from pfmon.machine.records cimport Records
-from pfmon.stream.block_table cimport BlockTable
-from pfmon.stream.consumer cimport EventSetConsumer
+from pfmon.stream._stream cimport BlockTable, EventSetConsumer
 
 
 cdef class MissEvents(EventSetConsumer):

@@ -4,18 +4,6 @@ Misses of lines and translations by an access or the fetch of a block, and mispr
 handled by interval_machine.pyx alone.
 """
 
-from pfmon.machine.capture_listener cimport TlbLevel
-from pfmon.machine.interval.cache_hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
-from pfmon.machine.interval.dataflow cimport addresses_of
-from pfmon.machine.interval.event_tallies cimport (
-    STALL_BRANCH, STALL_DTLB, STALL_ITLB, STALL_L1I, STALL_REDIRECT, STALL_STORES, STALL_WINDOW_L2, STALL_WINDOW_MEMORY,
-    TALLY_DTLB_MISS, TALLY_ITLB_MISS, TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS,
-    TALLY_LLC_REFERENCE, TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally)
-from pfmon.machine.interval.interval_blocks cimport accesses_of, behind
-from pfmon.machine.interval.interval_predictor cimport BranchVerdict
-from pfmon.machine.interval.lru_sets cimport look, ready_of
-
-
 cdef class MissEvents(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 

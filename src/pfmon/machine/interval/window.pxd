@@ -1,11 +1,9 @@
 """The instruction window of an out-of-order core: see window.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.interval.dataflow cimport Dataflow, OperandSource
-from pfmon.machine.interval.event_tallies cimport EventTallies
-from pfmon.machine.interval.interval_blocks cimport IntervalBlock
-from pfmon.stream.operand_masks cimport REGISTER_BITS
+from pfmon.stream._stream cimport REGISTER_BITS
 
 cdef enum:
     MAX_WAITING_LOADS = 1 << 9   # a power of two
@@ -19,6 +17,7 @@ cdef struct WaitingLoad:         # an instruction whose data arrives late
     uint32_t cause
 
 
+@cython.final
 cdef class Window:
     cdef EventTallies tallies
     cdef uint64_t size           # instructions

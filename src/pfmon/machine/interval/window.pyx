@@ -7,7 +7,6 @@ registers are tracked from block to block (dataflow.pyx) as long as something is
 """
 cimport cython
 
-from pfmon.machine.interval.event_tallies cimport tally
 
 cdef extern from *:
     """

@@ -7,8 +7,7 @@ registers of each of 128 classes, and in 16-byte lines of each of 256 classes.
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport ALAT_LINES, ALAT_REGISTERS, ALAT_SIZE, Cpu, Op, likely, mark_at, unlikely
-from pfmon.stream.stream_words cimport Mark
+from pfmon.stream._stream cimport Mark
 
 cdef enum:
     FLOAT_TAG = 1 << 31

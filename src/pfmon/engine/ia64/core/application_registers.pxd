@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu
 
 cdef uint64_t read_ar(Cpu* cpu, uint32_t number) noexcept nogil
 cdef int write_ar(Cpu* cpu, uint32_t number, uint64_t value) noexcept nogil

@@ -4,30 +4,26 @@ Registers 0-47 belong to the M unit, 64-111 to the I unit; 48-63 and 112-127 are
 other numbers without a name are reserved (SDM volume 1, table 3-3).
 """
 
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_REGISTER, FAULT_RESERVED_REGISTER_FIELD)
-from pfmon.engine.ia64.core.rse cimport bsp, set_backing_store
-
 cdef enum:
-    AR_RSC = 16
-    AR_BSP = 17
-    AR_BSPSTORE = 18
-    AR_RNAT = 19
-    AR_FCR = 21
-    AR_EFLAG = 24
-    AR_CSD = 25
-    AR_SSD = 26
-    AR_CFLG = 27
-    AR_FSR = 28
-    AR_FIR = 29
-    AR_FDR = 30
-    AR_CCV = 32
-    AR_UNAT = 36
-    AR_FPSR = 40
-    AR_ITC = 44
-    AR_PFS = 64
-    AR_LC = 65
-    AR_EC = 66
+    AREG_RSC = 16
+    AREG_BSP = 17
+    AREG_BSPSTORE = 18
+    AREG_RNAT = 19
+    AREG_FCR = 21
+    AREG_EFLAG = 24
+    AREG_CSD = 25
+    AREG_SSD = 26
+    AREG_CFLG = 27
+    AREG_FSR = 28
+    AREG_FIR = 29
+    AREG_FDR = 30
+    AREG_CCV = 32
+    AREG_UNAT = 36
+    AREG_FPSR = 40
+    AREG_ITC = 44
+    AREG_PFS = 64
+    AREG_LC = 65
+    AREG_EC = 66
     RSC_MODE = 3
 
 
@@ -36,10 +32,10 @@ cdef bint ignored(uint32_t number) noexcept nogil:
 
 
 cdef bint named(uint32_t number) noexcept nogil:
-    if number < 8 or AR_RSC <= number <= AR_RNAT or number == AR_FCR or AR_EFLAG <= number <= AR_FDR:
+    if number < 8 or AREG_RSC <= number <= AREG_RNAT or number == AREG_FCR or AREG_EFLAG <= number <= AREG_FDR:
         return True
-    return (number == AR_CCV or number == AR_UNAT or number == AR_FPSR or number == AR_ITC
-            or AR_PFS <= number <= AR_EC)
+    return (number == AREG_CCV or number == AREG_UNAT or number == AREG_FPSR or number == AREG_ITC
+            or AREG_PFS <= number <= AREG_EC)
 
 
 cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil:
@@ -48,7 +44,7 @@ cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nog
         return FAULT_NONE
     if (number < 64) != memory_unit or not named(number):
         return FAULT_ILLEGAL_OPERATION
-    if (number == AR_BSPSTORE or number == AR_RNAT) and cpu.rsc & RSC_MODE:
+    if (number == AREG_BSPSTORE or number == AREG_RNAT) and cpu.rsc & RSC_MODE:
         return FAULT_ILLEGAL_OPERATION
     return FAULT_NONE
 
@@ -58,9 +54,9 @@ cdef int check_write_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept no
     cdef int fault = check_read_ar(cpu, number, memory_unit)
     if fault:
         return fault
-    if number == AR_BSP:
+    if number == AREG_BSP:
         return FAULT_ILLEGAL_OPERATION
-    if number < 8 or number == AR_ITC or number == AR_CFLG:
+    if number < 8 or number == AREG_ITC or number == AREG_CFLG:
         return FAULT_PRIVILEGED_REGISTER
     return FAULT_NONE
 
@@ -69,25 +65,25 @@ cdef uint64_t read_ar(Cpu* cpu, uint32_t number) noexcept nogil:
     """The value; 0 for an ignored register."""
     if number < 8:
         return cpu.kr[number]
-    if number == AR_RSC: return cpu.rsc
-    if number == AR_BSP: return bsp(cpu)
-    if number == AR_BSPSTORE: return cpu.bspstore
-    if number == AR_RNAT: return cpu.rnat
-    if number == AR_CSD: return cpu.csd
-    if number == AR_SSD: return cpu.ssd
-    if number == AR_FCR: return cpu.ia32[0]
-    if number == AR_EFLAG: return cpu.ia32[1]
-    if number == AR_CFLG: return cpu.ia32[2]
-    if number == AR_FSR: return cpu.ia32[3]
-    if number == AR_FIR: return cpu.ia32[4]
-    if number == AR_FDR: return cpu.ia32[5]
-    if number == AR_CCV: return cpu.ccv
-    if number == AR_UNAT: return cpu.unat
-    if number == AR_FPSR: return cpu.fpsr
-    if number == AR_ITC: return cpu.retired + cpu.itc_offset
-    if number == AR_PFS: return cpu.pfs
-    if number == AR_LC: return cpu.lc
-    if number == AR_EC: return cpu.ec
+    if number == AREG_RSC: return cpu.rsc
+    if number == AREG_BSP: return bsp(cpu)
+    if number == AREG_BSPSTORE: return cpu.bspstore
+    if number == AREG_RNAT: return cpu.rnat
+    if number == AREG_CSD: return cpu.csd
+    if number == AREG_SSD: return cpu.ssd
+    if number == AREG_FCR: return cpu.ia32[0]
+    if number == AREG_EFLAG: return cpu.ia32[1]
+    if number == AREG_CFLG: return cpu.ia32[2]
+    if number == AREG_FSR: return cpu.ia32[3]
+    if number == AREG_FIR: return cpu.ia32[4]
+    if number == AREG_FDR: return cpu.ia32[5]
+    if number == AREG_CCV: return cpu.ccv
+    if number == AREG_UNAT: return cpu.unat
+    if number == AREG_FPSR: return cpu.fpsr
+    if number == AREG_ITC: return cpu.retired + cpu.itc_offset
+    if number == AREG_PFS: return cpu.pfs
+    if number == AREG_LC: return cpu.lc
+    if number == AREG_EC: return cpu.ec
     return 0
 
 
@@ -105,33 +101,33 @@ cdef bint reserved_fpsr(uint64_t value) noexcept nogil:
 cdef int write_ar(Cpu* cpu, uint32_t number, uint64_t value) noexcept nogil:
     """Write; returns FAULT_RESERVED_REGISTER_FIELD, having done nothing, for a value with reserved bits set."""
     cdef uint64_t level
-    if number == AR_RSC:
+    if number == AREG_RSC:
         # mode 0-1, pl 2-3, be 4, loadrs 16-29; a program cannot raise its privilege: pl is at least cpl (3)
         if value & ~<uint64_t>0x3FFF001F:
             return FAULT_RESERVED_REGISTER_FIELD
         cpu.rsc = value | 0xC
-    elif number == AR_BSPSTORE:
+    elif number == AREG_BSPSTORE:
         # The registers below the current frame stay dirty, now above the new address (volume 2, 6.5.4).
         set_backing_store(cpu, value)
-    elif number == AR_RNAT: cpu.rnat = value & ~(<uint64_t>1 << 63)
-    elif number == AR_CSD: cpu.csd = value
-    elif number == AR_SSD: cpu.ssd = value
-    elif number == AR_FCR: cpu.ia32[0] = value
-    elif number == AR_EFLAG: cpu.ia32[1] = value
-    elif number == AR_FSR: cpu.ia32[3] = value
-    elif number == AR_FIR: cpu.ia32[4] = value
-    elif number == AR_FDR: cpu.ia32[5] = value
-    elif number == AR_CCV: cpu.ccv = value
-    elif number == AR_UNAT: cpu.unat = value
-    elif number == AR_FPSR:
+    elif number == AREG_RNAT: cpu.rnat = value & ~(<uint64_t>1 << 63)
+    elif number == AREG_CSD: cpu.csd = value
+    elif number == AREG_SSD: cpu.ssd = value
+    elif number == AREG_FCR: cpu.ia32[0] = value
+    elif number == AREG_EFLAG: cpu.ia32[1] = value
+    elif number == AREG_FSR: cpu.ia32[3] = value
+    elif number == AREG_FIR: cpu.ia32[4] = value
+    elif number == AREG_FDR: cpu.ia32[5] = value
+    elif number == AREG_CCV: cpu.ccv = value
+    elif number == AREG_UNAT: cpu.unat = value
+    elif number == AREG_FPSR:
         if reserved_fpsr(value):
             return FAULT_RESERVED_REGISTER_FIELD
         cpu.fpsr = value
-    elif number == AR_PFS:
+    elif number == AREG_PFS:
         # pfm 0-37, pec 52-57, ppl 62-63; the rest is reserved
         if value & 0x3C0FFFC000000000ULL:
             return FAULT_RESERVED_REGISTER_FIELD
         cpu.pfs = value
-    elif number == AR_LC: cpu.lc = value
-    elif number == AR_EC: cpu.ec = value & 0x3F
+    elif number == AREG_LC: cpu.lc = value
+    elif number == AREG_EC: cpu.ec = value & 0x3F
     return FAULT_NONE

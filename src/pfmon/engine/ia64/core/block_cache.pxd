@@ -2,9 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
-from pfmon.stream.arena cimport Arena
-from pfmon.stream.block_table cimport Table
+from pfmon.stream._stream cimport Arena, Table
 
 cdef enum:
     TABLE_SIZE = 1 << 14

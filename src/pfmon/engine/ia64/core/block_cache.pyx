@@ -4,13 +4,10 @@ from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
-from pfmon.engine.ia64.encodings.decoder cimport Row
-from pfmon.stream.arena cimport free_arena, take, take_back
-from pfmon.stream.block_table cimport (
-    AccessKind, BlockInstruction, BranchKind, Table, enter_block, fresh_instruction, make_room)
-from pfmon.stream.ia64_kinds cimport Ia64Kind, Ia64Payload
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport Row
+from pfmon.stream._stream cimport (
+    AccessKind, BlockInstruction, BranchKind, Ia64Kind, Ia64Payload, Kind, Table, enter_block, free_arena,
+    fresh_instruction, make_room, take, take_back)
 
 
 cdef enum:
@@ -99,7 +96,7 @@ cdef uint8_t branch_of(uint32_t kind) noexcept nogil:
         return BranchKind.RETURN_BRANCH
     if kind & Kind.CALL:
         return BranchKind.INDIRECT_CALL if kind & Kind.INDIRECT else BranchKind.DIRECT_CALL
-    return BranchKind.INDIRECT if kind & Kind.INDIRECT else BranchKind.DIRECT
+    return BranchKind.INDIRECT_JUMP if kind & Kind.INDIRECT else BranchKind.DIRECT
 
 
 cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* payload) noexcept nogil:

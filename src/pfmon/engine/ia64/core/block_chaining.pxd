@@ -2,9 +2,6 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport (
-    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Jump, Link, Op, unlikely)
-
 
 cdef inline int start(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block``, unless the driver has to act first (it finds ``cpu.ip`` and no running block)."""

@@ -2,6 +2,5 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 
 cdef int run_checked(Cpu* cpu, Block* block, uint32_t first, uint32_t end) noexcept nogil

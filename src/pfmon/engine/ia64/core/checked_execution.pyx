@@ -8,12 +8,7 @@ frame; the handlers are those of fast execution. The row's ``nat`` policy says h
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from pfmon.engine.ia64.core.block_chaining cimport enter
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_EDGE, STATUS_FAULT,
-    Block, Cpu, Instruction, Op, get_nat, register_number, set_nat)
-from pfmon.engine.ia64.core.translate cimport always_illegal
-from pfmon.engine.ia64.encodings.decoder cimport (
+from pfmon.engine.ia64.encodings._encodings cimport (
     CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, ROLE_BASE, ROLE_SOURCE,
     ROLE_TARGET, Row)
 
@@ -87,7 +82,7 @@ cdef int run_one(Cpu* cpu, Block* block, Instruction* ins) noexcept nogil:
     memcpy(scratch, ops, ins.op_count * sizeof(Op))
     memset(&scratch[ins.op_count], 0, sizeof(Op))
     if ins.begins_pair:
-        scratch[0].run = row.run
+        scratch[0].run = <Handler>row.run
     scratch[ins.op_count].run = done
     scratch[ins.op_count].index = ops.index
     status = scratch[0].run(cpu, scratch)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.engine.ia64.encodings.instruction import Row
-from pfmon.stream.block_table import Cut
+from pfmon.stream._stream import Cut
+
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.encodings.instruction import Row
 
 
 class DecodedInstruction(NamedTuple):

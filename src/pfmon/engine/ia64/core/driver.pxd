@@ -2,8 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.block_cache cimport BlockCache
-from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 
 cdef enum ExitReason:            # why Processor.run returned
     WHY_BREAK = 1

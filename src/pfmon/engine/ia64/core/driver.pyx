@@ -3,14 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.core.block_cache cimport cut_block, find_block
-from pfmon.engine.ia64.core.block_chaining cimport complete, start
-from pfmon.engine.ia64.core.checked_execution cimport run_checked
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CHECKED, STATUS_CUT, STATUS_EDGE,
-    STATUS_FAULT, STATUS_PMD, Instruction, Jump)
-from pfmon.engine.ia64.core.translate cimport translate
-from pfmon.stream.stream_words cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
+from pfmon.stream._stream cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go, likely
-
 
 cdef inline void set_pr(Cpu* cpu, unsigned int p, uint64_t value) noexcept nogil:
     """p = value (0 or 1)."""

@@ -1,13 +1,11 @@
 """One IA-64 processor and the loop that drives it."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.engine.ia64.core.block_cache cimport BlockCache
-from pfmon.engine.ia64.core.cpu cimport Block, Cpu
-from pfmon.engine.ia64.memory.address_space cimport AddressSpace
-from pfmon.stream.block_table cimport BlockTable
-from pfmon.stream.consumer cimport Consumer
+from pfmon.stream._stream cimport BlockTable, Consumer
 
+@cython.final
 cdef class Processor:
     cdef Cpu* cpu
     cdef BlockCache* blocks

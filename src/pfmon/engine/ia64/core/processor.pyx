@@ -8,29 +8,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from pfmon.engine.ia64.core.block_cache cimport BlockCache, MappedFile, forget_translations, free_blocks
-from pfmon.engine.ia64.core.checked_execution cimport run_checked
-from pfmon.engine.ia64.core.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, NO_CONDITION, Block, Cpu, FloatRegister, Instruction, get_nat, set_nat)
-from pfmon.engine.ia64.core.driver cimport (
-    WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, next_block, run_block, settle, write_marks)
-from pfmon.engine.ia64.core.register_context cimport (
-    ThreadContext, begin_stack, give_registers, possible_marker, restore_frame, take_registers)
-from pfmon.engine.ia64.core.rse cimport (
-    bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, program_order, set_backing_store)
-from pfmon.engine.ia64.encodings.decoder cimport Row
-from pfmon.engine.ia64.floating_point.format_conversion cimport from_spill, to_spill
-from pfmon.engine.ia64.memory.address_space cimport AddressSpace
-from pfmon.engine.ia64.memory.memory_map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
-from pfmon.stream.block_table cimport BlockInstruction, BlockTable
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ia64_kinds cimport Ia64Payload
-from pfmon.stream.stream_words cimport NO_INSTRUCTION, indexed, mark_word
+from pfmon.engine.ia64.encodings._encodings cimport Row
+from pfmon.stream._stream cimport (
+    BlockInstruction, BlockTable, Consumer, Ia64Payload, NO_INSTRUCTION, indexed, mark_word)
 
+from pfmon.engine.ia64.encodings._encodings import UNIT_LETTERS
 from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock, DecodedInstruction
-from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
-from pfmon.stream.block_table import Cut, InstructionSet
+from pfmon.stream._stream import Cut, InstructionSet
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
@@ -48,6 +33,7 @@ cdef class Processor:
     """
 
     def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+        load_handlers()
         self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
         self.blocks = <BlockCache*>calloc(1, sizeof(BlockCache))
         self.buffer = <uint64_t*>malloc(BUFFER_WORDS * sizeof(uint64_t))
@@ -374,7 +360,7 @@ cdef class Processor:
             raise ValueError(f"no frame has the marker {value:#x}")
         c.index = NO_INSTRUCTION
         physical_order(c)
-        make_room(c, value & 0x7F)
+        make_frame_room(c, value & 0x7F)
         c.sof = value & 0x7F
         c.sol = (value >> 7) & 0x7F
         program_order(c, value)

@@ -1,8 +1,8 @@
 """A thread's registers while another one runs."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport STACKED_RING, Cpu, FloatRegister
 
 cdef struct SavedRegisters:      # as in Cpu
     uint64_t gr[128]
@@ -22,6 +22,7 @@ cdef struct SavedRegisters:      # as in Cpu
     uint32_t secure
     FloatRegister fr[128]
 
+@cython.final
 cdef class ThreadContext:
     cdef SavedRegisters c
 

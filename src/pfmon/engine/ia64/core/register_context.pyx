@@ -6,16 +6,11 @@ The engine's caches stay with the processor: they belong to the address space, n
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
-from pfmon.engine.ia64.core.alat cimport alat_clear
-from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL
-from pfmon.engine.ia64.core.rse cimport physical_order, pop_frame, program_order, set_clean
-from pfmon.engine.ia64.memory.memory_map cimport UM_BE, UM_MFH, UM_MFL, flush_tlb
-from pfmon.stream.stream_words cimport NO_INSTRUCTION
+from pfmon.stream._stream cimport NO_INSTRUCTION
 
 
 cdef class ThreadContext:
     """The registers of a thread that does not run; made by Processor.context."""
-
 
 cdef void take_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil:
     """Save the registers of the running thread."""

@@ -9,17 +9,16 @@ registers, current frame included, are outside the backing store.
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memmove
 
-from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL, STACKED_RING, Cpu, FloatRegister, likely, unlikely
 
 cdef enum:
-    RING = STACKED_RING - 1
+    RING_MASK = STACKED_RING - 1
     CHUNK = 8                    # registers moved at a time by calls and returns
 
 cdef struct Chunk:
     uint64_t registers[CHUNK]
 
 cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil
-cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil
+cdef int make_frame_room(Cpu* cpu, int64_t sof) noexcept nogil
 cdef int flush_registers(Cpu* cpu) noexcept nogil
 cdef int load_registers(Cpu* cpu) noexcept nogil
 cdef void cover_frame(Cpu* cpu) noexcept nogil
@@ -74,7 +73,7 @@ cdef inline bint in_chunks(int64_t place, int64_t sol, int64_t outputs) noexcept
 
 cdef inline void save_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
     """Save the locals to the ring and move the outputs down to r32."""
-    cdef int64_t place = cpu.bof & RING, i = 0
+    cdef int64_t place = cpu.bof & RING_MASK, i = 0
     cdef Chunk moved
     if likely(in_chunks(place, sol, outputs)):
         while i < sol:
@@ -84,14 +83,14 @@ cdef inline void save_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nog
         (<Chunk*>&cpu.gr[32])[0] = moved
         return
     for i in range(sol):
-        cpu.stacked[(cpu.bof + i) & RING] = cpu.gr[32 + i]
+        cpu.stacked[(cpu.bof + i) & RING_MASK] = cpu.gr[32 + i]
     for i in range(outputs):
         cpu.gr[32 + i] = cpu.gr[32 + sol + i]
 
 
 cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
     """Move the registers from r32 on back to the outputs and load the locals from the ring."""
-    cdef int64_t place = (cpu.bof - sol) & RING, i = 0
+    cdef int64_t place = (cpu.bof - sol) & RING_MASK, i = 0
     cdef Chunk moved
     if likely(in_chunks(place, sol, outputs)):
         moved = (<Chunk*>&cpu.gr[32])[0]
@@ -102,7 +101,7 @@ cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexce
         return
     memmove(&cpu.gr[32 + sol], &cpu.gr[32], outputs << 3)
     for i in range(sol):
-        cpu.gr[32 + i] = cpu.stacked[(cpu.bof - sol + i) & RING]
+        cpu.gr[32 + i] = cpu.stacked[(cpu.bof - sol + i) & RING_MASK]
 
 
 cdef inline void push_frame(Cpu* cpu) noexcept nogil:

@@ -1,10 +1,6 @@
 """The register stack engine's slow paths: spills, fills, rotation across frames, NaT bits (see rse.pxd)."""
 
-from pfmon.engine.ia64.core.alat cimport alat_clear
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat)
-from pfmon.engine.ia64.memory.memory_map cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
-from pfmon.stream.stream_words cimport Mark, mark_word, packed_address
+from pfmon.stream._stream cimport Mark, mark_word, packed_address
 
 
 cdef extern from *:
@@ -54,14 +50,14 @@ cdef inline uint64_t ring_bit(int64_t number) noexcept nogil:
 
 
 cdef inline bint stacked_nat(Cpu* cpu, int64_t number) noexcept nogil:
-    return (cpu.stacked_nats[(number & RING) >> 6] & ring_bit(number)) != 0
+    return (cpu.stacked_nats[(number & RING_MASK) >> 6] & ring_bit(number)) != 0
 
 
 cdef inline void set_stacked_nat(Cpu* cpu, int64_t number, bint nat) noexcept nogil:
     if nat:
-        cpu.stacked_nats[(number & RING) >> 6] |= ring_bit(number)
+        cpu.stacked_nats[(number & RING_MASK) >> 6] |= ring_bit(number)
     else:
-        cpu.stacked_nats[(number & RING) >> 6] &= ~ring_bit(number)
+        cpu.stacked_nats[(number & RING_MASK) >> 6] &= ~ring_bit(number)
 
 
 cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
@@ -110,7 +106,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
                 cpu.bspstore += 8
                 stored += 1 << 16
             continue
-        done = store_word(cpu, cpu.bspstore, &cpu.stacked[cpu.store & RING])
+        done = store_word(cpu, cpu.bspstore, &cpu.stacked[cpu.store & RING_MASK])
         if done:
             bit = <uint64_t>1 << ((cpu.bspstore >> 3) & 63)
             if stacked_nat(cpu, cpu.store):
@@ -131,7 +127,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
     return done
 
 
-cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
+cdef int make_frame_room(Cpu* cpu, int64_t sof) noexcept nogil:
     """Make room for a frame of ``sof`` registers: drop clean registers, then spill dirty ones."""
     cdef int64_t clean = cpu.bof + sof - STACKED_PHYSICAL
     if clean <= cpu.clean:
@@ -148,7 +144,7 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
     cdef int done = 1
     while cpu.clean > wanted:
         address = register_address(cpu.bspstore, cpu.clean - 1 - cpu.store)
-        done = load_word(cpu, address, &cpu.stacked[(cpu.clean - 1) & RING])
+        done = load_word(cpu, address, &cpu.stacked[(cpu.clean - 1) & RING_MASK])
         if not done:
             break
         collection = address | 0x1F8

@@ -1,20 +1,18 @@
 """Runs one instruction on a state given as a dictionary, for row tests. No translator, no driver, no memory."""
 
+from pfmon.engine.ia64.encodings._encodings import UNIT_LETTERS
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.core.cpu cimport STATUS_DONE, Cpu, Op, get_nat, set_nat
-from pfmon.engine.ia64.encodings.decoder cimport PREDICATED_GUARD, Operands, Row, decode, operands
-
-from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
+from pfmon.engine.ia64.encodings._encodings cimport PREDICATED_GUARD, Operands, Row, decode, operands
 
 
-cdef int done(Cpu* cpu, Op* op) noexcept nogil:
+cdef int step_done(Cpu* cpu, Op* op) noexcept nogil:
     return STATUS_DONE
 
 
-cdef void _load(Cpu* cpu, dict state) except *:
+cdef void _load_state(Cpu* cpu, dict state) except *:
     """Fill a zeroed Cpu; constants (f0, f1, p0) in place."""
     cpu.pr = 1
     cpu.secure = 1
@@ -83,6 +81,7 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
     The qualifying predicate is honoured; NaT policies are not (the driver applies them). ``checked``: run the handler
     as the driver does instruction by instruction. ValueError: reserved encoding.
     """
+    load_handlers()
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
     cdef Operands instruction
     cdef Op chain[2]
@@ -93,7 +92,7 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
     memset(&instruction, 0, sizeof(instruction))
     memset(chain, 0, sizeof(chain))
     operands(row, encoding, extension, bundle_address, &instruction)
-    chain[0].run = row.run
+    chain[0].run = <Handler>row.run
     chain[0].imm = instruction.imm
     chain[0].r1, chain[0].r2, chain[0].r3, chain[0].r4 = instruction.r1, instruction.r2, instruction.r3, instruction.r4
     chain[0].qp = instruction.qp
@@ -106,11 +105,11 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
     if cpu == NULL:
         raise MemoryError
     try:
-        _load(cpu, state)
+        _load_state(cpu, state)
         cpu.checked = checked
         if row.predicated != PREDICATED_GUARD or (cpu.pr >> instruction.qp) & 1:
             with nogil:
-                status = row.run(cpu, chain)
+                status = (<Handler>row.run)(cpu, chain)
         return status, _store(cpu)
     finally:
         free(cpu)

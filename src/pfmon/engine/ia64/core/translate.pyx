@@ -8,20 +8,11 @@ unless its handler tests the predicate, a traced memory access a trace operation
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.core.block_cache cimport BlockCache, block_of, note_translation
-from pfmon.engine.ia64.core.block_chaining cimport enter
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
-    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go, register_number)
-from pfmon.engine.ia64.encodings.decoder cimport (
+from pfmon.engine.ia64.encodings._encodings cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands, paired)
-from pfmon.engine.ia64.memory.memory_map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
-from pfmon.stream.arena cimport take
-from pfmon.stream.failure cimport Failure
-from pfmon.stream.ia64_kinds cimport LOOP
-from pfmon.stream.instruction_kinds cimport NOP
+from pfmon.stream._stream cimport Failure, LOOP, NOP, take
 
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
@@ -204,9 +195,9 @@ cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* i
         op.run = trace
         op += 1
     op[0] = plain
-    op.run = row.run
+    op.run = <Handler>row.run
     if ins.condition != NO_CONDITION and row.guarded != NULL:
-        op.run = row.guarded
+        op.run = <Handler>row.guarded
         op.y = <int64_t>bit
     if row.emit == EMIT_BRANCH:
         op.imm = <int64_t>&block.exit
@@ -315,7 +306,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
 
 cdef bint is_plain(Block* block, Instruction* ins) noexcept nogil:
     """Whether the instruction is its row's handler alone."""
-    return ins.op_count == 1 and ins.row != NULL and block.ops[ins.first_op].run == (<Row*>ins.row).run
+    return ins.op_count == 1 and ins.row != NULL and block.ops[ins.first_op].run == <Handler>(<Row*>ins.row).run
 
 
 cdef void find_pairs(Block* block) noexcept nogil:
@@ -332,7 +323,7 @@ cdef void find_pairs(Block* block) noexcept nogil:
         if not is_plain(block, ins):
             first = NULL
             continue
-        both = paired(<Row*>first.row, <Row*>ins.row) if first != NULL else NULL
+        both = <Handler>paired(<Row*>first.row, <Row*>ins.row) if first != NULL else NULL
         if both == NULL:
             first = ins
             continue

@@ -47,7 +47,7 @@ cpdef enum Use:                  # how a register is consumed
     USE_APPLICATION              # mov from an application register
     USES
 
-cpdef enum AccessKind:
+cpdef enum AccessType:
     ACCESS_LOAD = 0              # integer load
     ACCESS_FLOAT_LOAD = 1
     ACCESS_STORE = 2
@@ -71,7 +71,7 @@ cpdef enum AccessFlag:
     ACCESS_NTA = 256
     ACCESS_SPILL_FILL = 512      # ld8.fill, st8.spill
 
-cpdef enum BranchKind:           # as the PMU's branch events distinguish them and the predictor does
+cpdef enum BranchType:           # as the PMU's branch events distinguish them and the predictor does
     BRANCH_RELATIVE = 0          # br.cond, IP-relative
     BRANCH_CALL = 1              # br.call, IP-relative
     BRANCH_RETURN = 2
@@ -125,7 +125,7 @@ cpdef enum RegisterIndex:        # registers by one index; stacked general regis
     CR_ANY = 367
     PR_ALL = 368                 # ready time of the last predicate
     AR_RSE = 369                 # RSC, BSP, BSPSTORE, RNAT
-    REGISTERS = 370
+    REGISTER_COUNT = 370
 
 cdef enum:
     STACKED = 0x8000             # flag in an index: low bits count from r32
@@ -140,10 +140,10 @@ cdef struct Attributes:
     uint8_t layout               # number of its format (formats.FORMATS)
     uint8_t sources
     uint8_t targets
-    uint8_t access               # AccessKind + 1; 0: none
+    uint8_t access               # AccessType + 1; 0: none
     uint16_t access_flags        # AccessFlag
     uint8_t size                 # bytes of its memory access
-    uint8_t branch               # BranchKind + 1; 0: none
+    uint8_t branch               # BranchType + 1; 0: none
     uint8_t whether              # of a branch: Whether
     uint8_t many                 # of a branch: sequential prefetch hint .many
     uint8_t clear                # of a branch: deallocation hint .clr

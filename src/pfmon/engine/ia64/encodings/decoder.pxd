@@ -2,12 +2,6 @@
 
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Handler
-from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.row_choices cimport (
-    NAT_PROPAGATE, NAT_CONSUME, NAT_COMPARE, NAT_OWN, PREDICATED_GUARD, PREDICATED_OWN, PREDICATED_NONE, EMIT_PLAIN,
-    EMIT_BRANCH, EMIT_MEMORY, EMIT_CHECK, EMIT_ALLOC, EMIT_BREAK, EMIT_END, CTYPE_NO_COMPARISON, CTYPE_NONE, CTYPE_UNC,
-    CTYPE_AND, CTYPE_OR, CTYPE_OR_ANDCM, FILE_NONE, FILE_GR, FILE_FR, FILE_PR, FILE_BR, FILE_AR, FILE_CR)
 
 cdef enum Unit:                  # slot types
     UNIT_M = 0
@@ -46,8 +40,8 @@ cdef struct ImmediateOperand:    # count 0: none
     int64_t step
 
 cdef struct Row:
-    Handler run
-    Handler guarded              # the same, tests the qualifying predicate; NULL: needs a guard
+    void* run                    # the handler, an engine's (cpu.pxd, Handler); NULL before its engine is loaded
+    void* guarded                # the same, tests the qualifying predicate; NULL: needs a guard
     uint64_t mask                # fixed bits
     uint64_t value
     uint32_t number              # in instruction_set.INSTRUCTIONS
@@ -81,6 +75,5 @@ cdef struct Operands:            # the operands as Op has them
 cdef Row* decode(int unit, uint64_t encoding, uint64_t extension) noexcept nogil
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
                    Operands* out) noexcept nogil
-cdef Row* row_by_number(uint32_t number) noexcept nogil
-cdef Handler paired(Row* first, Row* second) noexcept nogil
-cdef const Attributes* attributes_of(uint32_t number) noexcept nogil
+cdef void* paired(Row* first, Row* second) noexcept nogil
+cdef int load_decoder(size_t origin=*) except -1

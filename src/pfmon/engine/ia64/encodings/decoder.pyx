@@ -1,17 +1,12 @@
 """Decodes a 41-bit slot to its row and its operands.
 
-The tables (decoder_tables.pxd) are made from the rows when pfmon is built, and loaded when this module is imported.
+The tables (table_layout.pxd) are made from the rows when pfmon is built, and loaded at first use.
 """
 
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.core.cpu cimport Handler
-from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.decoder_tables cimport Node, TableSizes, origin
 
-from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
-from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 
 UNIT_LETTERS = unit_letters()
@@ -20,10 +15,11 @@ cdef bytearray _tables
 cdef Row* _rows
 cdef Node* _nodes
 cdef uint32_t* _links
-cdef Handler* _pairs             # by Row.as_first, then by Row.as_second
-cdef uint32_t _seconds
+cdef void** _pairs             # by Row.as_first, then by Row.as_second
+cdef TableSizes[1] _sizes
 cdef uint32_t _roots[UNITS]
 cdef uint32_t _count
+cdef size_t _origin             # of handlers; 0: the tables still have distances
 
 
 cdef inline uint64_t _bits(uint64_t encoding, uint64_t extension, unsigned int low, unsigned int width) noexcept nogil:
@@ -96,56 +92,61 @@ cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bun
         out.x = <uint16_t>_immediate(&row.x_operand, encoding, extension, bundle_address)
 
 
-cdef Row* row_by_number(uint32_t number) noexcept nogil:
-    return &_rows[number]
-
-
-cdef Handler paired(Row* first, Row* second) noexcept nogil:
+cdef void* paired(Row* first, Row* second) noexcept nogil:
     """The handler of two consecutive instructions, or NULL."""
-    return _pairs[first.as_first * _seconds + second.as_second]
+    return _pairs[first.as_first * _sizes[0].seconds + second.as_second]
 
 
-cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
-    """The attributes of the encoding with this number in instruction_set.INSTRUCTIONS."""
-    return &_rows[number].attributes
-
-
-cdef inline void _place(Handler* handler, size_t start) noexcept:
-    if handler[0] != NULL:
-        handler[0] = <Handler>(<size_t>handler[0] + start)
-
-
-cdef int _load(bytearray tables) except -1:
-    """Load tables as tables.computed() makes them, with this process's handlers; they are never freed."""
-    global _tables, _rows, _nodes, _links, _pairs, _seconds, _count
+cdef int _load_tables(bytearray tables) except -1:
+    """Load tables as decoder_tables.computed() makes them; they are never freed."""
+    global _tables, _rows, _nodes, _links, _pairs, _count
     cdef char* start_of_tables = tables
     cdef TableSizes sizes = (<TableSizes*>start_of_tables)[0]
     cdef uint32_t i
-    cdef size_t start = origin(MODULES[0])
-    _tables = tables
+    _tables, _sizes[0] = tables, sizes
     _rows = <Row*>(start_of_tables + sizeof(TableSizes))
     _nodes = <Node*>&_rows[sizes.rows]
     _links = <uint32_t*>&_nodes[sizes.nodes]
-    _pairs = <Handler*>&_links[sizes.links + (sizes.links & 1)]
-    _seconds = sizes.seconds
+    _pairs = <void**>&_links[sizes.links + (sizes.links & 1)]
     _count = sizes.rows
     for i in range(UNITS):
         _roots[i] = sizes.roots[i]
-    for i in range(sizes.rows):
-        _place(&_rows[i].run, start)
-        _place(&_rows[i].guarded, start)
-    for i in range(sizes.firsts * sizes.seconds):
-        _place(&_pairs[i], start)
     return 0
 
 
-_load(table_bytes(sizeof(Row)))
+cdef inline void _add_origin(void** handler, size_t origin) noexcept:
+    if handler[0] != NULL:
+        handler[0] = <void*>(<size_t>handler[0] + origin)
+
+
+cdef void _place_handlers() noexcept:
+    """Turn the distances of handlers from the origin (table_layout.pxd) into their addresses in this process."""
+    cdef uint32_t i
+    for i in range(_sizes[0].rows):
+        _add_origin(&_rows[i].run, _origin)
+        _add_origin(&_rows[i].guarded, _origin)
+    for i in range(_sizes[0].firsts * _sizes[0].seconds):
+        _add_origin(&_pairs[i], _origin)
+
+
+cdef int load_decoder(size_t origin=0) except -1:
+    """Load the decoder's tables, once. ``origin``: that of the handlers, from the engine."""
+    global _origin
+    from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
+
+    if _rows == NULL:
+        _load_tables(table_bytes(sizeof(Row)))
+    if origin and not _origin:
+        _origin = origin
+        _place_handlers()
+    return 0
 
 
 def find(str unit, uint64_t encoding, uint64_t extension=0):
     """The row (encoding_rows.Row) of a 41-bit slot of ``unit`` (M, I, F, B or X), or None when it is reserved."""
     from pfmon.engine.ia64.encodings.instruction_set import instruction
 
+    load_decoder()
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
     return None if row == NULL else instruction(row.number)
 
@@ -153,6 +154,7 @@ def find(str unit, uint64_t encoding, uint64_t extension=0):
 def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t bundle_address=0):
     """The operands of a slot that decodes to row ``number``: r1, r2, r3, r4, qp, imm, y, x."""
     cdef Operands out
+    load_decoder()
     if number >= _count:
         raise IndexError(f"no row {number}")
     memset(&out, 0, sizeof(out))
@@ -163,6 +165,7 @@ def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t b
 
 def attributes(uint32_t number):
     """The attributes of row ``number``, by field name of the struct Attributes."""
+    load_decoder()
     if number >= _count:
         raise IndexError(f"no row {number}")
     return _rows[number].attributes

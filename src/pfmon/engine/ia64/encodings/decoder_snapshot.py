@@ -1,24 +1,24 @@
 """The decoder's tables as a file, written when pfmon is built (setup.py), so that a run does not compute them.
 
-A snapshot is valid for one extension file, with its rows and handlers, and one state of the sources that compute tables
-from rows. Without a valid one the tables are computed anew: the same, but slower.
+A snapshot is valid for one build of the engine, with its rows and handlers, and one state of the sources that compute
+tables from rows. Without a valid one the tables are computed anew: the same, but slower.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from os.path import dirname, join
+from os.path import basename, dirname, join
 
-from pfmon.compiled import FILE as COMPILED
+from pfmon.engine.ia64.encodings import _encodings
 
 HERE = dirname(__file__)
 FILE = join(HERE, "tables.bin")
+ENGINE = join(dirname(HERE), basename(_encodings.__file__).replace("_encodings", "_ia64"))
+"""The extension file of the handlers."""
 MAGIC = b"pfmon decoder tables 3\n"
 
 # Sources that compute the tables.
 SOURCES = (
-    "row_choices.pyi",
     "decision_tree.py",
     "formats.py",
     "instruction.py",
@@ -26,7 +26,6 @@ SOURCES = (
     "operand_uses.py",
     "operands.py",
     "operations.csv",
-    "unit_modules.py",
 )
 
 BUILD_ID = b"GNU\0"  # name of the ELF note, in the file's first page, with the linker's hash
@@ -42,7 +41,7 @@ def _library(path: str) -> bytes:
 
 def identity(row_size: int) -> bytes:
     """The identity of the extension file and of the sources that compute tables. ``row_size``: bytes of struct Row."""
-    parts = [MAGIC, row_size.to_bytes(4, "little"), _library(COMPILED)]
+    parts = [MAGIC, row_size.to_bytes(4, "little"), _library(ENGINE)]
     for name in SOURCES:
         with open(join(HERE, name), "rb") as file:
             parts.append(file.read())
@@ -78,7 +77,3 @@ def write(path: str) -> None:
 
     with open(path, "wb") as file:
         file.write(identity(ROW_SIZE) + computed())
-
-
-if __name__ == "__main__":
-    write(sys.argv[1])

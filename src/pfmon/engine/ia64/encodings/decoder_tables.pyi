@@ -1,4 +1,3 @@
 ROW_SIZE: int
-FILE_NAMES: tuple[str, ...]
 
 def computed() -> bytes: ...

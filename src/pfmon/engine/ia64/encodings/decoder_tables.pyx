@@ -3,11 +3,12 @@
 from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.engine.ia64.core.cpu cimport Handler
-from pfmon.engine.ia64.encodings.attributes cimport MAX_SOURCES, MAX_TARGETS, Attributes, Operand
-from pfmon.engine.ia64.encodings.decoder cimport (
-    ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row, unit_letters)
+from pfmon.engine.ia64._ia64 cimport handler_origin
+from pfmon.engine.ia64.encodings._encodings cimport (
+    MAX_SOURCES, MAX_TARGETS, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, Attributes, ImmediateOperand, Node, Operand,
+    RegisterOperand, Row, TableSizes)
 
+from pfmon.engine.ia64.encodings._encodings import UNIT_LETTERS, RegisterFile
 from pfmon.engine.ia64.encodings import decision_tree, instruction
 from pfmon.engine.ia64.encodings import operands as operand_fields
 from pfmon.engine.ia64.encodings.encoding_rows import PAIRS
@@ -15,10 +16,7 @@ from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.predicated_handlers import HANDLERS as GUARDED
-from pfmon.engine.ia64.encodings.row_choices import RegisterFile
-from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
-UNIT_LETTERS = unit_letters()
 ROW_SIZE = sizeof(Row)
 _FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
 _SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}
@@ -108,22 +106,22 @@ cdef int _copy_row(Row* to, row) except -1:
 
 
 cdef int _copy_handlers(Row* rows) except -1:
-    cdef size_t start = origin(MODULES[0])
+    cdef size_t start = handler_origin()
     for row in INSTRUCTIONS:
-        rows[row.number].run = <Handler>(<size_t>row.run - start)
+        rows[row.number].run = <void*>(<size_t>row.run - start)
         if row.run in GUARDED:
-            rows[row.number].guarded = <Handler>(<size_t>GUARDED[row.run] - start)
+            rows[row.number].guarded = <void*>(<size_t>GUARDED[row.run] - start)
     return 0
 
 
-cdef int _copy_pairs(Handler* to, Row* rows) except -1:
+cdef int _copy_pairs(void** to, Row* rows) except -1:
     """Copy the pairs' handlers, and set each row's place in pairs."""
-    cdef size_t start = origin(MODULES[0])
+    cdef size_t start = handler_origin()
     for row in INSTRUCTIONS:
         rows[row.number].as_first = _FIRSTS.get(row.run, 0)
         rows[row.number].as_second = _SECONDS.get(row.run, 0)
     for (first, second), run in PAIRS.items():
-        to[_FIRSTS[first] * (len(_SECONDS) + 1) + _SECONDS[second]] = <Handler>(<size_t>run - start)
+        to[_FIRSTS[first] * (len(_SECONDS) + 1) + _SECONDS[second]] = <void*>(<size_t>run - start)
     return 0
 
 
@@ -145,7 +143,7 @@ cdef int _fill(void* place, tree) except -1:
     for i in range(sizes.links):
         links[i] = tree.links[i]
     _copy_handlers(rows)
-    _copy_pairs(<Handler*>&links[sizes.links + (sizes.links & 1)], rows)
+    _copy_pairs(<void**>&links[sizes.links + (sizes.links & 1)], rows)
     return 0
 
 
@@ -154,7 +152,7 @@ def computed() -> bytes:
     tree = decision_tree.build(INSTRUCTIONS, UNIT_LETTERS)
     cdef size_t size = (sizeof(TableSizes) + len(INSTRUCTIONS) * sizeof(Row) + len(tree.shift) * sizeof(Node)
                         + (len(tree.links) + 1) // 2 * 2 * sizeof(uint32_t)
-                        + (len(_FIRSTS) + 1) * (len(_SECONDS) + 1) * sizeof(Handler))
+                        + (len(_FIRSTS) + 1) * (len(_SECONDS) + 1) * sizeof(void*))
     cdef char* place = <char*>calloc(size, 1)
     if place == NULL:
         raise MemoryError

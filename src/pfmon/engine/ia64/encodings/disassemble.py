@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pfmon.engine.ia64.encodings import decoder
+from pfmon.engine.ia64.encodings import _encodings as decoder
 from pfmon.engine.ia64.encodings.instruction import Row, operand_names
 from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
 

@@ -33,7 +33,7 @@ def row(layout: str, text: str, run: int, **given: Any) -> None:
     ``over``: texts of the rows that this one takes encodings from, being a special case of them; ``tie``:
     "f2=f3" or "len6d~pos6b", for a special case in which two fields are equal or complements.
     ``kind`` and ``isa_kind``: Kind and Ia64Kind (RSE_EVENT of calls and returns, and SLOT_B, follow).
-    ``access_flags``: AccessFlag, beyond those of the kinds. ``branch``: BranchKind; ``whether``, ``many``
+    ``access_flags``: AccessFlag, beyond those of the kinds. ``branch``: BranchType; ``whether``, ``many``
     and ``clear``: its hints. ``effect``: Effect. ``fp_operations``: how many one execution counts in
     fp_ops_retired; ``fp_halves``: half of them with f0 as the addend f2 or f1 as the factor f3 or f4.
     Other keywords fix fields of the format; ``op`` is required. Arguments that do not fit are refused when the row is

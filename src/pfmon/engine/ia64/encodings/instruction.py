@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from pfmon.engine.ia64.encodings import operand_uses
-from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind, Effect
+from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType, Ctype, Effect, Emit, Nat, Predicated
 from pfmon.engine.ia64.encodings.formats import FORMATS, Format
 from pfmon.engine.ia64.encodings.operand_uses import OperandUse, Register
 from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
-from pfmon.engine.ia64.encodings.row_choices import Ctype, Emit, Nat, Predicated
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Ia64Kind, Kind
 
 # How NaT bits of general registers are treated when the engine executes instruction by instruction:
 #   propagate  the target's NaT bit is the OR of the sources'
@@ -70,10 +68,10 @@ FLAGS_BY_KIND = {
     int(Ia64Kind.LOAD_CHECK): int(AccessFlag.ACCESS_CHECK),
     int(Ia64Kind.SPILL_FILL): int(AccessFlag.ACCESS_SPILL_FILL),
 }
-ACCESS_LOAD, ACCESS_FLOAT_LOAD = int(AccessKind.ACCESS_LOAD), int(AccessKind.ACCESS_FLOAT_LOAD)
-ACCESS_FLUSH, FLUSH_LINE = int(AccessKind.ACCESS_FLUSH), int(Effect.EFFECT_FLUSH_LINE)
-ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessKind.ACCESS_STORE), int(AccessKind.ACCESS_FLOAT_STORE)
-ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessKind.ACCESS_SEMAPHORE), int(AccessKind.ACCESS_LFETCH)
+ACCESS_LOAD, ACCESS_FLOAT_LOAD = int(AccessType.ACCESS_LOAD), int(AccessType.ACCESS_FLOAT_LOAD)
+ACCESS_FLUSH, FLUSH_LINE = int(AccessType.ACCESS_FLUSH), int(Effect.EFFECT_FLUSH_LINE)
+ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessType.ACCESS_STORE), int(AccessType.ACCESS_FLOAT_STORE)
+ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessType.ACCESS_SEMAPHORE), int(AccessType.ACCESS_LFETCH)
 
 # Text after the brackets of a memory operand: the value added to the base register.
 _UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
@@ -92,7 +90,7 @@ class Tie:
 class Row:
     """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row().
 
-    ``access``: AccessKind, None without an access. ``access_flags``: with those that follow from the kinds.
+    ``access``: AccessType, None without an access. ``access_flags``: with those that follow from the kinds.
     ``sources`` and ``targets``: the registers that it reads and writes, implicit ones as well.
     """
 
@@ -220,7 +218,7 @@ def made(
 
 
 def _access(kind: int, effect: int) -> int | None:
-    """The kind of memory access of an instruction (AccessKind)."""
+    """The kind of memory access of an instruction (AccessType)."""
     if effect == FLUSH_LINE:
         return ACCESS_FLUSH
     if kind & ATOMIC:

@@ -6,16 +6,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pfmon.engine.ia64._ia64 import add_rows
 from pfmon.engine.ia64.encodings.encoding_rows import CALLS, HANDLERS
 from pfmon.engine.ia64.encodings.instruction import Row, made
-from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 if TYPE_CHECKING:
     INSTRUCTIONS: tuple[Row, ...]
 
 
-for _module in MODULES:
-    _module.rows()
+add_rows()
 
 
 @cache

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from pfmon.engine.api import MnemonicPattern
+from pfmon.engine.ia64.encodings._encodings import find
 from pfmon.engine.ia64.encodings.code_listing import listing
-from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS

@@ -11,10 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pfmon.engine.ia64.encodings.attributes import Operation, Place, RegisterIndex, Use
+from pfmon.engine.ia64.encodings._encodings import Operation, Place, RegisterIndex, Use
 from pfmon.engine.ia64.encodings.formats import Format
-from pfmon.stream.ia64_kinds import Ia64Kind
-from pfmon.stream.instruction_kinds import Kind
+from pfmon.stream._stream import Ia64Kind, Kind
 
 # As plain integers: operations on flags are slow.
 BRANCH, CALL, RETURN, STORE = int(Kind.BRANCH), int(Kind.CALL), int(Kind.RETURN), int(Kind.STORE)

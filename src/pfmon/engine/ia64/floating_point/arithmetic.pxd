@@ -5,9 +5,6 @@ SDM volume 1, chapter 5. Handlers in units/f*.pyx do the common cases themselves
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport FloatRegister
-from pfmon.engine.ia64.floating_point.format_conversion cimport (
-    EXPONENT_ONE, EXPONENT_SPECIAL, INTEGER_BIT, float_register)
 
 cdef extern from *:
     """

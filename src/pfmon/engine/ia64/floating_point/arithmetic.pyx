@@ -5,9 +5,6 @@ Every operation is computed exactly, as up to 128 leading bits and a sticky bit,
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.floating_point.format_conversion cimport (
-    EXPONENT_ONE, EXPONENT_SPECIAL, INTEGER_BIT, float_register)
-
 
 cdef FpEnvironment environment(uint64_t fpsr, int sf, int pc) noexcept nogil:
     """Precision, range and rounding of one operation (SDM volume 1, table 5-6: pc, wre and the .s/.d completers)."""

@@ -7,9 +7,6 @@ is unpredictable for a host's branch predictor.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport FloatRegister, likely, unlikely
-from pfmon.engine.ia64.floating_point.arithmetic cimport leading_zeros, u128
-from pfmon.engine.ia64.floating_point.format_conversion cimport INTEGER_BIT
 
 cdef struct Sum:                 # two words: returned in registers
     uint64_t significand         # normalized; 0: use the slow path

@@ -8,7 +8,6 @@ Callers handle NaTVal and NaT bits: a load that defers and setf from a NaT give 
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport FloatRegister
 
 cdef enum:
     EXPONENT_SPECIAL = 0x1FFFF       # infinities and NaNs

@@ -1,10 +1,5 @@
 """Order of floating-point operands and the exceptions of comparing them (SDM volume 3, fcmp, fmin, fpcmp)."""
 
-
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    FLAG_D, FLAG_V, KIND_INFINITE, KIND_SIGNALING, KIND_UNSUPPORTED, KIND_ZERO, FpEnvironment, FpOperand, FpOutcome,
-    is_nan, raise_fault)
-
 # The four possible orders of two values, as bits: a relation is the set of those for which it holds.
 cdef enum:
     ORDER_LESS = 1

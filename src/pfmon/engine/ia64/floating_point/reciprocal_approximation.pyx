@@ -7,11 +7,6 @@ system then completes the instruction with the IEEE quotient or square root and 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport FloatRegister
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    FLAG_D, FLAG_V, FLAG_Z, KIND_INFINITE, KIND_ZERO, FpEnvironment, FpOperand, FpOutcome, divide, indefinite, infinity,
-    propagate_nan, raise_fault, square_root)
-from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_ONE, INTEGER_BIT, float_register
 
 # The exponents of a single's and of a register's range. SPAN: number of bits by which a dividend or radicand exceeds
 # the smallest number, so that remainders stay normal.

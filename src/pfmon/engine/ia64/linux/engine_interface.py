@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, Self
 
-from pfmon.engine.ia64.core.register_context import ThreadContext
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault, GuestMemoryLimit
+from pfmon.engine.ia64._ia64 import GuestMemoryFault, GuestMemoryLimit, ThreadContext
 
 __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
 

@@ -91,7 +91,7 @@ def _interpreter(path: bytes) -> list[bytes] | None:
 def _load(p: Process, path: bytes) -> Program:
     from pfmon.engine.api import instruction_set_in
     from pfmon.program import image
-    from pfmon.stream.block_table import InstructionSet
+    from pfmon.stream._stream import InstructionSet
 
     try:
         program = image.load(os.fsdecode(path), p.settings.sysroot, p.settings.confined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.engine.ia64.encodings.fault_codes import Fault
+from pfmon.engine.ia64.encodings._encodings import Fault
 from pfmon.engine.ia64.linux import signal_delivery
 from pfmon.engine.ia64.linux.engine_interface import Death
 from pfmon.engine.ia64.linux.process import Process

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pfmon.engine.ia64.core.register_context import ThreadContext
+from pfmon.engine.ia64._ia64 import ThreadContext
 from pfmon.engine.ia64.linux.signals import Signals
 
 if TYPE_CHECKING:

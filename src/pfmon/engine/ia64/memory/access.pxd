@@ -2,11 +2,7 @@
 
 from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.core.alat cimport alat_store
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_DATA_ACCESS_RIGHTS, FAULT_REGISTER_NAT_CONSUMPTION, STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
-from pfmon.engine.ia64.memory.memory_map cimport readable, writable, write_slowly
-from pfmon.stream.stream_words cimport Deferral
+from pfmon.stream._stream cimport Deferral
 
 cdef enum Update:                # of the base register
     NO_UPDATE = 0

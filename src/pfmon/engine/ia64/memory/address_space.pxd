@@ -1,10 +1,10 @@
 """The memory of one guest process."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu
-from pfmon.engine.ia64.memory.memory_map cimport MemoryMap
 
+@cython.final
 cdef class AddressSpace:
     cdef MemoryMap c
     cdef Cpu* cpu

@@ -7,16 +7,6 @@ from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.core.alat cimport alat_overlap
-from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
-from pfmon.engine.ia64.memory.extents cimport Extent
-from pfmon.engine.ia64.memory.memory_map cimport (
-    PROTECT_READ, PROTECT_WRITE, Region, copied_when_written, find_region, flush_tlb, give_pages, host_piece, is_code,
-    writes_code)
-from pfmon.engine.ia64.memory.page_frames cimport drop_spare
-
-from pfmon.engine.ia64.memory.extents import new_extent
-
 
 cdef enum:
     MANY_BYTES = 4 * PAGE_SIZE   # threshold for asking the host for pages before a copy
@@ -32,7 +22,6 @@ class GuestMemoryFault(Exception):
 
 class GuestMemoryLimit(Exception):
     """The guest asked for more memory than pfmon allows."""
-
 
 def _start(extent):
     return extent.start

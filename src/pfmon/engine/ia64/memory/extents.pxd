@@ -1,9 +1,10 @@
 """Ranges of an address space with one mapping."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.memory.page_frames cimport PageFrame, SpareFrames
 
+@cython.final
 cdef class Extent:
     cdef readonly uint64_t start
     cdef readonly uint64_t end

@@ -5,10 +5,6 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
-from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT
-from pfmon.engine.ia64.memory.page_frames cimport (
-    PageFrame, PageFrames, SpareFrames, drop_page, new_frames, own_page, share_page)
-
 
 cdef class Extent:
     """Addresses [start, end), whole pages. Its host memory is contiguous until it is shared with another space."""

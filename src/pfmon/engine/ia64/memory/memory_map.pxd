@@ -2,10 +2,6 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_UNALIGNED_REFERENCE, PAGE_SHIFT, PAGE_SIZE, TLB_SIZE,
-    Cpu, Op, Translation, likely)
-from pfmon.engine.ia64.memory.page_frames cimport PageFrame, SpareFrames
 
 cdef enum:
     PROTECT_READ = 1
@@ -60,7 +56,6 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
 cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil
-
 
 
 cdef inline uint8_t* readable_in_place(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:

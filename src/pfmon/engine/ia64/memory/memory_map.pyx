@@ -9,9 +9,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from posix.mman cimport madvise
 
-from pfmon.engine.ia64.core.cpu cimport mark
-from pfmon.engine.ia64.memory.page_frames cimport own_page, shares_of
-from pfmon.stream.stream_words cimport Mark
+from pfmon.stream._stream cimport Mark
 
 cdef enum:
     MADV_POPULATE_WRITE = 23     # not in the headers of every host

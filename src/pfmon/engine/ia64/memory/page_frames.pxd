@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT
 
 cdef struct PageFrames:          # one piece of the host's address space
     uint8_t* host

@@ -5,7 +5,6 @@ from libc.string cimport memcpy
 from posix.mman cimport (
     MADV_DONTNEED, MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, madvise, mmap, munmap)
 
-from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT, PAGE_SIZE
 
 cdef enum:
     SPARE_PAGES = 64             # in a piece for copies: 1 MB

@@ -2,10 +2,6 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
-from pfmon.engine.ia64.core.predicates cimport write_if_qualified
-from pfmon.engine.ia64.units.integer cimport (
-    add_immediate_value, add_value, addp4_value, and_value, move_value, region, shladd_value, sub_value)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 from pfmon.engine.ia64.encodings.predicated_handlers import guarded
@@ -141,7 +137,7 @@ cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def a_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
     guarded(<size_t>&add, <size_t>&add_guarded)

@@ -6,11 +6,6 @@ zero and a register "zr", an immediate and a register "ir") and the comparison t
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
-from pfmon.engine.ia64.core.predicates cimport compare_and, compare_normal, compare_or, compare_or_andcm, compare_unc
-from pfmon.engine.ia64.units.integer cimport (
-    is4_eq_ir, is4_eq_rr, is4_lt_ir, is4_lt_rr, is4_ltu_ir, is4_ltu_rr, is_eq_ir, is_eq_rr, is_lt_ir, is_lt_rr,
-    is_ltu_ir, is_ltu_rr, s32, s64, u32)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -324,7 +319,7 @@ def _four(text, ctype, predicated, runs, fields, tb):
             row("A8", f"{mnemonic}.{text} p1,p2=imm8,r3", run, **common)
 
 
-def rows():
+def a_compare_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     # (relation, opcode): the run addresses of cmp rr, cmp ir, cmp4 rr, cmp4 ir; first normal, then unc.
     normal = {

@@ -2,16 +2,12 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
-from pfmon.engine.ia64.units.lanes cimport (
-    average, average_away, average_difference, clamp, each_signed, each_unsigned, equal, greater, joined, minus, plus,
-    saturate_sss, saturate_uus, saturate_uuu, signed_lane)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 _WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
 
-def _row(text, width, run, x4, x2b):
+def _parallel_row_a(text, width, run, x4, x2b):
     row("A9", f"{text} r1=r2,r3", run, op=8, x2a=1, x4=x4, x2b=x2b, **_WIDTH[width])
 
 
@@ -198,38 +194,38 @@ cdef int pshradd2(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def a_parallel_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    _row("padd1", 1, <size_t>&padd1, 0, 0)
-    _row("padd1.sss", 1, <size_t>&padd1_sss, 0, 1)
-    _row("padd1.uuu", 1, <size_t>&padd1_uuu, 0, 2)
-    _row("padd1.uus", 1, <size_t>&padd1_uus, 0, 3)
-    _row("padd2", 2, <size_t>&padd2, 0, 0)
-    _row("padd2.sss", 2, <size_t>&padd2_sss, 0, 1)
-    _row("padd2.uuu", 2, <size_t>&padd2_uuu, 0, 2)
-    _row("padd2.uus", 2, <size_t>&padd2_uus, 0, 3)
-    _row("padd4", 4, <size_t>&padd4, 0, 0)
-    _row("psub1", 1, <size_t>&psub1, 1, 0)
-    _row("psub1.sss", 1, <size_t>&psub1_sss, 1, 1)
-    _row("psub1.uuu", 1, <size_t>&psub1_uuu, 1, 2)
-    _row("psub1.uus", 1, <size_t>&psub1_uus, 1, 3)
-    _row("psub2", 2, <size_t>&psub2, 1, 0)
-    _row("psub2.sss", 2, <size_t>&psub2_sss, 1, 1)
-    _row("psub2.uuu", 2, <size_t>&psub2_uuu, 1, 2)
-    _row("psub2.uus", 2, <size_t>&psub2_uus, 1, 3)
-    _row("psub4", 4, <size_t>&psub4, 1, 0)
-    _row("pavg1", 1, <size_t>&pavg1, 2, 2)
-    _row("pavg1.raz", 1, <size_t>&pavg1_raz, 2, 3)
-    _row("pavgsub1", 1, <size_t>&pavgsub1, 3, 2)
-    _row("pavg2", 2, <size_t>&pavg2, 2, 2)
-    _row("pavg2.raz", 2, <size_t>&pavg2_raz, 2, 3)
-    _row("pavgsub2", 2, <size_t>&pavgsub2, 3, 2)
-    _row("pcmp1.eq", 1, <size_t>&pcmp1_eq, 9, 0)
-    _row("pcmp1.gt", 1, <size_t>&pcmp1_gt, 9, 1)
-    _row("pcmp2.eq", 2, <size_t>&pcmp2_eq, 9, 0)
-    _row("pcmp2.gt", 2, <size_t>&pcmp2_gt, 9, 1)
-    _row("pcmp4.eq", 4, <size_t>&pcmp4_eq, 9, 0)
-    _row("pcmp4.gt", 4, <size_t>&pcmp4_gt, 9, 1)
+    _parallel_row_a("padd1", 1, <size_t>&padd1, 0, 0)
+    _parallel_row_a("padd1.sss", 1, <size_t>&padd1_sss, 0, 1)
+    _parallel_row_a("padd1.uuu", 1, <size_t>&padd1_uuu, 0, 2)
+    _parallel_row_a("padd1.uus", 1, <size_t>&padd1_uus, 0, 3)
+    _parallel_row_a("padd2", 2, <size_t>&padd2, 0, 0)
+    _parallel_row_a("padd2.sss", 2, <size_t>&padd2_sss, 0, 1)
+    _parallel_row_a("padd2.uuu", 2, <size_t>&padd2_uuu, 0, 2)
+    _parallel_row_a("padd2.uus", 2, <size_t>&padd2_uus, 0, 3)
+    _parallel_row_a("padd4", 4, <size_t>&padd4, 0, 0)
+    _parallel_row_a("psub1", 1, <size_t>&psub1, 1, 0)
+    _parallel_row_a("psub1.sss", 1, <size_t>&psub1_sss, 1, 1)
+    _parallel_row_a("psub1.uuu", 1, <size_t>&psub1_uuu, 1, 2)
+    _parallel_row_a("psub1.uus", 1, <size_t>&psub1_uus, 1, 3)
+    _parallel_row_a("psub2", 2, <size_t>&psub2, 1, 0)
+    _parallel_row_a("psub2.sss", 2, <size_t>&psub2_sss, 1, 1)
+    _parallel_row_a("psub2.uuu", 2, <size_t>&psub2_uuu, 1, 2)
+    _parallel_row_a("psub2.uus", 2, <size_t>&psub2_uus, 1, 3)
+    _parallel_row_a("psub4", 4, <size_t>&psub4, 1, 0)
+    _parallel_row_a("pavg1", 1, <size_t>&pavg1, 2, 2)
+    _parallel_row_a("pavg1.raz", 1, <size_t>&pavg1_raz, 2, 3)
+    _parallel_row_a("pavgsub1", 1, <size_t>&pavgsub1, 3, 2)
+    _parallel_row_a("pavg2", 2, <size_t>&pavg2, 2, 2)
+    _parallel_row_a("pavg2.raz", 2, <size_t>&pavg2_raz, 2, 3)
+    _parallel_row_a("pavgsub2", 2, <size_t>&pavgsub2, 3, 2)
+    _parallel_row_a("pcmp1.eq", 1, <size_t>&pcmp1_eq, 9, 0)
+    _parallel_row_a("pcmp1.gt", 1, <size_t>&pcmp1_gt, 9, 1)
+    _parallel_row_a("pcmp2.eq", 2, <size_t>&pcmp2_eq, 9, 0)
+    _parallel_row_a("pcmp2.gt", 2, <size_t>&pcmp2_gt, 9, 1)
+    _parallel_row_a("pcmp4.eq", 4, <size_t>&pcmp4_eq, 9, 0)
+    _parallel_row_a("pcmp4.gt", 4, <size_t>&pcmp4_gt, 9, 1)
     # The count field's value 3 would be a shift by 4: reserved (SDM volume 3, 4.8).
     for ct2d in range(3):
         row("A10", "pshladd2 r1=r2,count2,r3", <size_t>&pshladd2, op=8, x2a=1, za=0, zb=1, x4=4, ct2d=ct2d)

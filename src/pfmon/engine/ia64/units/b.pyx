@@ -5,13 +5,8 @@ Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.block_chaining cimport branch, enter, jump, qualified
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op, fault, go, unlikely)
-from pfmon.engine.ia64.core.rse cimport cover_frame, physical_order, pop_frame, push_frame, rotate, turn_predicates
-from pfmon.engine.ia64.encodings.attributes cimport BranchKind, Effect, Whether, as_int
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport BranchType, Effect, Whether, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 PREFETCH = {0: "few", 1: "many"}
@@ -45,7 +40,7 @@ cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
     # A true qualifying predicate continues the loop; a false one drains it while the epilog count lasts.
     cdef Exit* exit = <Exit*>op.imm
     cdef bint on = qualified(cpu, op) or cpu.ec > 1
-    step(cpu, False, qualified(cpu, op))
+    loop_step(cpu, False, qualified(cpu, op))
     if on:
         cpu.mask |= <uint64_t>op.y
         return enter(cpu, exit, &exit.taken)
@@ -55,7 +50,7 @@ cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
 cdef int br_wexit(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
     cdef bint on = qualified(cpu, op) or cpu.ec > 1
-    step(cpu, False, qualified(cpu, op))
+    loop_step(cpu, False, qualified(cpu, op))
     if on:
         return enter(cpu, exit, &exit.next)
     cpu.mask |= <uint64_t>op.y
@@ -71,7 +66,7 @@ cdef int br_cloop(Cpu* cpu, Op* op) noexcept nogil:
     return enter(cpu, exit, &exit.next)
 
 
-cdef inline void step(Cpu* cpu, bint counted, bint kernel) noexcept nogil:
+cdef inline void loop_step(Cpu* cpu, bint counted, bint kernel) noexcept nogil:
     """One step of a modulo-scheduled loop (volume 1, 4.5.1; volume 3, br: figures of ctop and wtop).
 
     ``kernel``: the loop continues; else it drains. Only a counted loop's kernel sets p63.
@@ -92,7 +87,7 @@ cdef inline void step(Cpu* cpu, bint counted, bint kernel) noexcept nogil:
 cdef int br_ctop(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
     cdef bint on = cpu.lc != 0 or cpu.ec > 1
-    step(cpu, True, cpu.lc != 0)
+    loop_step(cpu, True, cpu.lc != 0)
     if on:
         cpu.mask |= <uint64_t>op.y
         return enter(cpu, exit, &exit.taken)
@@ -102,7 +97,7 @@ cdef int br_ctop(Cpu* cpu, Op* op) noexcept nogil:
 cdef int br_cexit(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
     cdef bint on = cpu.lc != 0 or cpu.ec > 1
-    step(cpu, True, cpu.lc != 0)
+    loop_step(cpu, True, cpu.lc != 0)
     if on:
         return enter(cpu, exit, &exit.next)
     cpu.mask |= <uint64_t>op.y
@@ -199,49 +194,49 @@ cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def b_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_RELATIVE),
+    branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_RELATIVE),
                 op=4, btype=0)
 
-    branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_LONG),
+    branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_LONG),
                 op=0xC, btype=0)
 
-    branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
+    branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_WTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=2)
 
-    branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
+    branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_WTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=3)
 
-    branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CLOOP),
+    branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CLOOP),
                 isa_kind=as_int(Ia64Kind.LOOP), op=4, btype=5)
 
-    branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
+    branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=6)
 
-    branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
+    branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=7)
 
     branch_rows("B3", "br.call.{hints} b1=tgt25", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
-                as_int(BranchKind.BRANCH_CALL), op=5)
+                as_int(BranchType.BRANCH_CALL), op=5)
 
     branch_rows("X4", "brl.call.{hints} b1=tgt64", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
-                as_int(BranchKind.BRANCH_LONG_CALL),
+                as_int(BranchType.BRANCH_LONG_CALL),
                 op=0xD)
 
     branch_rows("B4", "br.cond.{hints} b2", <size_t>&br_cond_indirect, as_int(Kind.INDIRECT),
-                as_int(BranchKind.BRANCH_INDIRECT),
+                as_int(BranchType.BRANCH_INDIRECT),
                 op=0, x6=0x20, btype=0)
 
-    branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, as_int(Kind.INDIRECT), as_int(BranchKind.BRANCH_INDIRECT),
+    branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, as_int(Kind.INDIRECT), as_int(BranchType.BRANCH_INDIRECT),
                 op=0, x6=0x20, btype=1)
 
     branch_rows("B4", "br.ret.{hints} b2", <size_t>&br_ret, as_int(Kind.INDIRECT | Kind.RETURN),
-                as_int(BranchKind.BRANCH_RETURN),
+                as_int(BranchType.BRANCH_RETURN),
                 op=0, x6=0x21, btype=4)
 
     branch_rows("B5", "br.call.{hints} b1=b2", <size_t>&br_call_indirect, as_int(Kind.INDIRECT | Kind.CALL),
-                as_int(BranchKind.BRANCH_INDIRECT_CALL), whether=WHETHER_CALL, op=1)
+                as_int(BranchType.BRANCH_INDIRECT_CALL), whether=WHETHER_CALL, op=1)
 
     for ih, importance in IMPORTANCE.items():
         for wh, how in {0: "sptk", 1: "loop", 2: "dptk", 3: "exit"}.items():

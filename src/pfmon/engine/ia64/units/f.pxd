@@ -2,12 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely)
-from pfmon.engine.ia64.floating_point.arithmetic cimport FpOutcome
-from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_NATVAL, set_float
-from pfmon.stream.instruction_kinds cimport FLOAT, FP_OPERATION
-from pfmon.stream.stream_words cimport Mark
+from pfmon.stream._stream cimport FLOAT, FP_OPERATION, Mark
 
 cdef enum:
     ARITHMETIC = FLOAT | FP_OPERATION    # the kinds of F-unit arithmetic

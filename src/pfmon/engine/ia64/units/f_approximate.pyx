@@ -2,19 +2,11 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.core.predicates cimport set_pr
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    PC_DYNAMIC, FpEnvironment, FpOperand, FpOutcome, environment, set_flags, unpack)
-from pfmon.engine.ia64.floating_point.format_conversion cimport INTEGER_BIT
-from pfmon.engine.ia64.floating_point.reciprocal_approximation cimport reciprocal, reciprocal_estimate, reciprocal_root
-from pfmon.engine.ia64.units.f cimport (
-    ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
 
-cdef uint32_t deliver(Cpu* cpu, Op* op, FpOutcome* out) noexcept nogil:
+cdef uint32_t deliver_approximation(Cpu* cpu, Op* op, FpOutcome* out) noexcept nogil:
     if not out.faults:
         set_flags(&cpu.fpsr, op.x, out.flags)
         copy_float(&cpu.fr[op.r1], &out.value)
@@ -47,7 +39,7 @@ cdef uint32_t approximate_reciprocal(Cpu* cpu, Op* op) noexcept nogil:
     env = environment(cpu.fpsr, op.x, PC_DYNAMIC)
     clear(&out)
     reciprocal(&x, &y, &env, &out)
-    return deliver(cpu, op, &out)
+    return deliver_approximation(cpu, op, &out)
 
 
 cdef uint32_t approximate_root(Cpu* cpu, Op* op) noexcept nogil:
@@ -62,7 +54,7 @@ cdef uint32_t approximate_root(Cpu* cpu, Op* op) noexcept nogil:
     env = environment(cpu.fpsr, op.x, PC_DYNAMIC)
     clear(&out)
     reciprocal_root(&x, &env, &out)
-    return deliver(cpu, op, &out)
+    return deliver_approximation(cpu, op, &out)
 
 
 cdef int frcpa(Cpu* cpu, Op* op) noexcept nogil:
@@ -89,7 +81,7 @@ cdef int frsqrta(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def f_approximate_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         row("F6", f"frcpa.s{sf} f1,p2=f2,f3", <size_t>&frcpa, kind=ARITHMETIC, fp_operations=1,

@@ -2,16 +2,6 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.core.predicates cimport set_pr_pair
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    KIND_INFINITE, KIND_QUIET, KIND_SIGNALING, KIND_UNSUPPORTED, KIND_ZERO, PC_DYNAMIC, FpEnvironment, FpOperand,
-    FpOutcome, environment, set_flags, u128, unpack)
-from pfmon.engine.ia64.floating_point.format_conversion cimport INTEGER_BIT
-from pfmon.engine.ia64.floating_point.ordering cimport (
-    ORDER_EQUAL, ORDER_GREATER, ORDER_LESS, ORDER_UNORDERED, comparison_exceptions, order)
-from pfmon.engine.ia64.units.f cimport (
-    ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 cdef enum:
@@ -39,7 +29,7 @@ cdef uint32_t order_of(Cpu* cpu, Op* op, bint quiet, bint absolute, int* result)
     return ending(&out)
 
 
-cdef inline bint is_plain(const FloatRegister* x) noexcept nogil:
+cdef inline bint is_plain_value(const FloatRegister* x) noexcept nogil:
     """Whether it is a normal number, or zero: comparing it raises nothing."""
     if likely(x.significand & INTEGER_BIT):
         return x.exponent - 1 < 0x1FFFE
@@ -63,7 +53,7 @@ cdef uint32_t compare(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t code = 0
     cdef int found
     cdef uint64_t holds
-    if likely(is_plain(x) and is_plain(y)):
+    if likely(is_plain_value(x) and is_plain_value(y)):
         found = plain_order(x, y)
     elif fr_is_natval(cpu, op.r2) or fr_is_natval(cpu, op.r3):
         set_pr_pair(cpu, op.r1, 0, op.r4, 0)
@@ -184,7 +174,7 @@ cdef int fminmax(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, select(cpu, op))
 
 
-def rows():
+def f_compare_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     _compare_rows()
     row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=ARITHMETIC, ctype="none", op=5, ta=0)

@@ -2,16 +2,9 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    FLAG_I, PC_DYNAMIC, FpEnvironment, FpOperand, FpOutcome, environment, field_shift, leading_zeros, set_flags,
-    to_integer, unpack)
-from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, EXPONENT_ONE, INTEGER_BIT, set_float
-from pfmon.engine.ia64.units.f cimport ARITHMETIC, clear, ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 cdef enum:
-    X_SF = 3
     X_SIGNED = 1 << 2
     X_TRUNCATE = 1 << 3
 
@@ -72,7 +65,7 @@ cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def f_convert_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         for name, x6, x in (

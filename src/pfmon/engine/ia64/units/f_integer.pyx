@@ -6,10 +6,6 @@ have sign 0 and exponent 0x1003E; NaTVal in a source gives NaTVal.
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
-from pfmon.engine.ia64.floating_point.arithmetic cimport u128
-from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, EXPONENT_SPECIAL, set_float, to_single
-from pfmon.engine.ia64.units.f cimport ARITHMETIC, copy_float, fr_is_natval, set_natval
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -17,7 +13,7 @@ cdef enum:
     EXPONENT_MASK = EXPONENT_SPECIAL
 
 
-cdef inline int write_integer(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+cdef inline int deliver_integer(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     set_float(&cpu.fr[op.r1], 0, EXPONENT_INTEGER, value)
     return go(cpu, op)
 
@@ -38,7 +34,7 @@ cdef int deliver_natval(Cpu* cpu, Op* op) noexcept nogil:
 cdef int xma_l(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval3(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(
+    return deliver_integer(
         cpu, op, cpu.fr[op.r3].significand * cpu.fr[op.r4].significand + cpu.fr[op.r2].significand
     )
 
@@ -48,7 +44,7 @@ cdef int xma_hu(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval3(cpu, op)):
         return deliver_natval(cpu, op)
     product = <u128>cpu.fr[op.r3].significand * cpu.fr[op.r4].significand + cpu.fr[op.r2].significand
-    return write_integer(cpu, op, <uint64_t>(product >> 64))
+    return deliver_integer(cpu, op, <uint64_t>(product >> 64))
 
 
 cdef int xma_h(Cpu* cpu, Op* op) noexcept nogil:
@@ -60,7 +56,7 @@ cdef int xma_h(Cpu* cpu, Op* op) noexcept nogil:
         return deliver_natval(cpu, op)
     product = <u128>x * y + cpu.fr[op.r2].significand
     # As unsigned factors they are 2**64 too large where negative.
-    return write_integer(
+    return deliver_integer(
         cpu, op, <uint64_t>(product >> 64) - (y if <int64_t>x < 0 else 0) - (x if <int64_t>y < 0 else 0)
     )
 
@@ -69,7 +65,7 @@ cdef int fselect(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t mask = cpu.fr[op.r2].significand
     if unlikely(has_natval3(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, (cpu.fr[op.r3].significand & mask) | (cpu.fr[op.r4].significand & ~mask))
+    return deliver_integer(cpu, op, (cpu.fr[op.r3].significand & mask) | (cpu.fr[op.r4].significand & ~mask))
 
 
 cdef int fmerge_s(Cpu* cpu, Op* op) noexcept nogil:
@@ -95,7 +91,7 @@ cdef int fmerge_se(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-cdef int move(Cpu* cpu, Op* op) noexcept nogil:
+cdef int fp_move(Cpu* cpu, Op* op) noexcept nogil:
     """fmerge.s of a register with itself, NaTVal included."""
     copy_float(&cpu.fr[op.r1], &cpu.fr[op.r3])
     return go(cpu, op)
@@ -103,7 +99,7 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
 
 # Parts of significands. Each function returns the result's significand from those of f2 and f3.
 
-cdef inline uint64_t pair(uint64_t high, uint64_t low) noexcept nogil:
+cdef inline uint64_t low_words(uint64_t high, uint64_t low) noexcept nogil:
     """The low 32 bits of each word, joined."""
     return (high << 32) | (low & 0xFFFFFFFFU)
 
@@ -116,85 +112,85 @@ cdef inline uint64_t sign_word(uint64_t word) noexcept nogil:
 cdef int fmix_l(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(cpu.fr[op.r2].significand >> 32, cpu.fr[op.r3].significand >> 32))
+    return deliver_integer(cpu, op, low_words(cpu.fr[op.r2].significand >> 32, cpu.fr[op.r3].significand >> 32))
 
 
 cdef int fmix_r(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(cpu.fr[op.r2].significand, cpu.fr[op.r3].significand))
+    return deliver_integer(cpu, op, low_words(cpu.fr[op.r2].significand, cpu.fr[op.r3].significand))
 
 
 cdef int fmix_lr(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(cpu.fr[op.r2].significand >> 32, cpu.fr[op.r3].significand))
+    return deliver_integer(cpu, op, low_words(cpu.fr[op.r2].significand >> 32, cpu.fr[op.r3].significand))
 
 
 cdef int fsxt_l(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(
-        cpu, op, pair(sign_word(cpu.fr[op.r2].significand >> 32), cpu.fr[op.r3].significand >> 32)
+    return deliver_integer(
+        cpu, op, low_words(sign_word(cpu.fr[op.r2].significand >> 32), cpu.fr[op.r3].significand >> 32)
     )
 
 
 cdef int fsxt_r(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(sign_word(cpu.fr[op.r2].significand), cpu.fr[op.r3].significand))
+    return deliver_integer(cpu, op, low_words(sign_word(cpu.fr[op.r2].significand), cpu.fr[op.r3].significand))
 
 
 cdef int fpack(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(to_single(cpu.fr[op.r2]), to_single(cpu.fr[op.r3])))
+    return deliver_integer(cpu, op, low_words(to_single(cpu.fr[op.r2]), to_single(cpu.fr[op.r3])))
 
 
 cdef int fswap(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, pair(cpu.fr[op.r3].significand, cpu.fr[op.r2].significand >> 32))
+    return deliver_integer(cpu, op, low_words(cpu.fr[op.r3].significand, cpu.fr[op.r2].significand >> 32))
 
 
 cdef int fswap_nl(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(
-        cpu, op, pair(cpu.fr[op.r3].significand ^ 0x80000000U, cpu.fr[op.r2].significand >> 32)
+    return deliver_integer(
+        cpu, op, low_words(cpu.fr[op.r3].significand ^ 0x80000000U, cpu.fr[op.r2].significand >> 32)
     )
 
 
 cdef int fswap_nr(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(
-        cpu, op, pair(cpu.fr[op.r3].significand, (cpu.fr[op.r2].significand >> 32) ^ 0x80000000U)
+    return deliver_integer(
+        cpu, op, low_words(cpu.fr[op.r3].significand, (cpu.fr[op.r2].significand >> 32) ^ 0x80000000U)
     )
 
 
 cdef int fand(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, cpu.fr[op.r2].significand & cpu.fr[op.r3].significand)
+    return deliver_integer(cpu, op, cpu.fr[op.r2].significand & cpu.fr[op.r3].significand)
 
 
 cdef int fandcm(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, cpu.fr[op.r2].significand & ~cpu.fr[op.r3].significand)
+    return deliver_integer(cpu, op, cpu.fr[op.r2].significand & ~cpu.fr[op.r3].significand)
 
 
 cdef int f_or(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, cpu.fr[op.r2].significand | cpu.fr[op.r3].significand)
+    return deliver_integer(cpu, op, cpu.fr[op.r2].significand | cpu.fr[op.r3].significand)
 
 
 cdef int fxor(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
-    return write_integer(cpu, op, cpu.fr[op.r2].significand ^ cpu.fr[op.r3].significand)
+    return deliver_integer(cpu, op, cpu.fr[op.r2].significand ^ cpu.fr[op.r3].significand)
 
 
 cdef int fpmerge(Cpu* cpu, Op* op) noexcept nogil:
@@ -206,10 +202,10 @@ cdef int fpmerge(Cpu* cpu, Op* op) noexcept nogil:
         return deliver_natval(cpu, op)
     if op.x & 256:
         upper = ~upper
-    return write_integer(cpu, op, (upper & mask) | (cpu.fr[op.r3].significand & ~mask))
+    return deliver_integer(cpu, op, (upper & mask) | (cpu.fr[op.r3].significand & ~mask))
 
 
-def rows():
+def f_integer_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     for name, short, x2, run in (
         ("xma.l", "xmpy.l", 0, <size_t>&xma_l),
@@ -224,7 +220,7 @@ def rows():
     row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=ARITHMETIC, op=0, x=0, x6=0x10)
     row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=ARITHMETIC, op=0, x=0, x6=0x11)
     row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=ARITHMETIC, op=0, x=0, x6=0x12)
-    row("F9", "mov f1=f3", <size_t>&move, kind=ARITHMETIC,
+    row("F9", "mov f1=f3", <size_t>&fp_move, kind=ARITHMETIC,
         over=("fmerge.s f1=f2,f3", "fabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x10)
 
     row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=ARITHMETIC, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)

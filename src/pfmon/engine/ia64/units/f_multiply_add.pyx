@@ -5,16 +5,6 @@ Op.x: the shift of the status field in FPSR, and in bits 8 and 9 whether the pro
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    FLAG_I, PC_DOUBLE, PC_DYNAMIC, PC_SINGLE, FpEnvironment, FpOperand, FpOutcome, environment, multiply_add, set_flags,
-    unpack)
-from pfmon.engine.ia64.floating_point.fast_multiply_add cimport (
-    INEXACT_SHIFT, Sum, all_ordinary, are_ordinary, is_ordinary, is_zero, nearest, nearest_multiply_add,
-    nearest_product, no_sum)
-from pfmon.engine.ia64.floating_point.format_conversion cimport (
-    EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float)
-from pfmon.engine.ia64.units.f cimport ARITHMETIC, ending, fr_is_natval, note_tiny, set_natval, then_go
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -83,7 +73,7 @@ cdef inline bint i_trap_disabled(uint64_t fpsr, uint64_t field) noexcept nogil:
     return ((fpsr >> 5) | (field >> 6)) & 1
 
 
-cdef inline uint32_t deliver(
+cdef inline uint32_t deliver_sum(
     Cpu* cpu, Op* op, uint64_t field, Sum result, uint32_t lowest, uint32_t count, int pc
 ) noexcept nogil:
     """Write the rounded result if its exponent is one of `count` from `lowest` and it does not trap."""
@@ -125,7 +115,7 @@ cdef uint32_t rounded_double(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & FIELD_RC) != 0):
         return exactly(cpu, op, PC_DOUBLE)
-    return deliver(
+    return deliver_sum(
         cpu, op, field, nearest_sum(cpu, op, has_addend, 11), 1 if field & FIELD_WRE else EXPONENT_DOUBLE + 1,
         0x1FFFD if field & FIELD_WRE else 0x7FE, PC_DOUBLE
     )
@@ -135,7 +125,7 @@ cdef uint32_t rounded_single(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & FIELD_RC) != 0):
         return exactly(cpu, op, PC_SINGLE)
-    return deliver(
+    return deliver_sum(
         cpu, op, field, nearest_sum(cpu, op, has_addend, 40), 1 if field & FIELD_WRE else EXPONENT_SINGLE + 1,
         0x1FFFD if field & FIELD_WRE else 0xFE, PC_SINGLE
     )
@@ -145,7 +135,7 @@ cdef inline uint32_t rounded_dynamic(Cpu* cpu, Op* op, bint has_addend) noexcept
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & (FIELD_RC | FIELD_PC)) != FIELD_PC):
         return exactly(cpu, op, PC_DYNAMIC)
-    return deliver(
+    return deliver_sum(
         cpu, op, field, nearest_sum(cpu, op, has_addend, 0), 1 if field & FIELD_WRE else EXPONENT_EXTENDED + 1,
         0x1FFFD if field & FIELD_WRE else 0x7FFE, PC_DYNAMIC
     )
@@ -324,7 +314,7 @@ cdef int fmpy_dynamic(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, rounded_dynamic(cpu, op, False))
 
 
-def rows():
+def f_multiply_add_rows():
     """The rows of F1, and of its forms with f0 and f1 (encoding_rows.py)."""
     # Completer, status fields, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1. By convention
     # field 1 has the widest range, in which doubles are not the host's.

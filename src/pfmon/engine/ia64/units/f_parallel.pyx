@@ -7,28 +7,11 @@ status field have no effect.
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go, unlikely
-from pfmon.engine.ia64.core.predicates cimport set_pr
-from pfmon.engine.ia64.floating_point.arithmetic cimport (
-    PC_PARALLEL, FpEnvironment, FpOperand, FpOutcome, environment, multiply_add, set_flags, to_integer, unpack)
-from pfmon.engine.ia64.floating_point.format_conversion cimport EXPONENT_INTEGER, from_single, set_float, to_single
-from pfmon.engine.ia64.floating_point.ordering cimport (
-    ORDER_EQUAL, ORDER_GREATER, ORDER_LESS, ORDER_UNORDERED, comparison_exceptions, order)
-from pfmon.engine.ia64.floating_point.reciprocal_approximation cimport reciprocal, reciprocal_root
-from pfmon.engine.ia64.units.f cimport (
-    ARITHMETIC, clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 cdef enum:
-    X_SF = 3
     X_NEGATE_PRODUCT = 1 << 2
     X_NEGATE_ADDEND = 1 << 3
-    X_RELATION = 2               # fpcmp: shift of the relation (ORDER_ bits)
-    X_QUIET = 1 << 6             # fpcmp: a QNaN is no exception
-    X_ABSOLUTE = 1 << 2          # fpamin, fpamax
-    X_MAXIMUM = 1 << 3
-    X_SIGNED = 1 << 2            # fpcvt
-    X_TRUNCATE = 1 << 3
 
 cdef enum:
     HALVES = 2                   # 0: low, 1: high
@@ -42,7 +25,7 @@ cdef inline FpOperand operand(Cpu* cpu, int number, int half) noexcept nogil:
     return unpack(from_single(half_bits(cpu, number, half)))
 
 
-cdef uint32_t deliver(Cpu* cpu, Op* op, const FpOutcome* outs, uint64_t high, uint64_t low) noexcept nogil:
+cdef uint32_t deliver_parallel(Cpu* cpu, Op* op, const FpOutcome* outs, uint64_t high, uint64_t low) noexcept nogil:
     """Write a pair and the flags of both halves, unless one of them faults."""
     if not (outs[0].faults | outs[1].faults):
         set_flags(&cpu.fpsr, op.x & X_SF, outs[0].flags | outs[1].flags)
@@ -70,7 +53,7 @@ cdef uint32_t multiply_add_pair(Cpu* cpu, Op* op) noexcept nogil:
             &x, &y, &addend, op.r2 != 0, (op.x & X_NEGATE_PRODUCT) != 0, (op.x & X_NEGATE_ADDEND) != 0, &env,
             &outs[half],
         )
-    return deliver(cpu, op, outs, to_single(outs[1].value), to_single(outs[0].value))
+    return deliver_parallel(cpu, op, outs, to_single(outs[1].value), to_single(outs[0].value))
 
 
 cdef int fpma(Cpu* cpu, Op* op) noexcept nogil:
@@ -122,7 +105,7 @@ cdef uint32_t compare_pair(Cpu* cpu, Op* op) noexcept nogil:
     order_pair(cpu, op, (op.x & X_QUIET) != 0, False, outs, found)
     for half in range(HALVES):
         masks[half] = 0xFFFFFFFFU if (op.x >> X_RELATION) & found[half] else 0
-    return deliver(cpu, op, outs, masks[1], masks[0])
+    return deliver_parallel(cpu, op, outs, masks[1], masks[0])
 
 
 cdef int fpcmp(Cpu* cpu, Op* op) noexcept nogil:
@@ -142,7 +125,7 @@ cdef uint32_t select_pair(Cpu* cpu, Op* op) noexcept nogil:
     order_pair(cpu, op, False, (op.x & X_ABSOLUTE) != 0, outs, found)
     for half in range(HALVES):
         chosen[half] = half_bits(cpu, op.r2 if found[half] == wanted else op.r3, half)
-    return deliver(cpu, op, outs, chosen[1], chosen[0])
+    return deliver_parallel(cpu, op, outs, chosen[1], chosen[0])
 
 
 cdef int fpminmax(Cpu* cpu, Op* op) noexcept nogil:
@@ -164,7 +147,7 @@ cdef uint32_t convert_pair(Cpu* cpu, Op* op) noexcept nogil:
         values[half] = to_integer(
             &x, 32, (op.x & X_SIGNED) != 0, (op.x & X_TRUNCATE) != 0, &env, &outs[half]
         ) & 0xFFFFFFFFU
-    return deliver(cpu, op, outs, values[1], values[0])
+    return deliver_parallel(cpu, op, outs, values[1], values[0])
 
 
 cdef int fpcvt(Cpu* cpu, Op* op) noexcept nogil:
@@ -191,7 +174,7 @@ cdef uint32_t approximate_pair(Cpu* cpu, Op* op, bint root) noexcept nogil:
         else:
             x = operand(cpu, op.r2, half)
             reciprocal(&x, &y, &env, &outs[half])
-    code = deliver(cpu, op, outs, to_single(outs[1].value), to_single(outs[0].value))
+    code = deliver_parallel(cpu, op, outs, to_single(outs[1].value), to_single(outs[0].value))
     if not (outs[0].faults | outs[1].faults):
         set_pr(cpu, op.r4, outs[0].predicate and outs[1].predicate)
     return code
@@ -217,7 +200,7 @@ cdef int fprsqrta(Cpu* cpu, Op* op) noexcept nogil:
     return approximate(cpu, op, True)
 
 
-def _rows() -> None:
+def _parallel_rows() -> None:
     relations = (
         ("eq", ORDER_EQUAL, X_QUIET),
         ("lt", ORDER_LESS, 0),
@@ -246,7 +229,7 @@ def _rows() -> None:
         row("F7", f"fprsqrta.s{sf} f1,p2=f3", <size_t>&fprsqrta, x=1, q=1, predicated="own", op_x=sf, **fixed)
 
 
-def rows():
+def f_parallel_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     _multiply_add_rows()
-    _rows()
+    _parallel_rows()

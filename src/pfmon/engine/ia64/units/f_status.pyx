@@ -2,11 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, go
-from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.engine.ia64.floating_point.arithmetic cimport field_shift
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 cdef enum:
@@ -41,17 +38,17 @@ cdef int fchkf(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
+cdef int break_f(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_info = <uint64_t>op.imm
     cpu.fault_op = op
     return STATUS_BREAK
 
 
-cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
+cdef int nop_f(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def f_status_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     for sf in range(4):
         row("F12", f"fsetc.s{sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
@@ -64,7 +61,7 @@ def rows():
             reads="ar.fpsr",
             emit="check", op=0, x=0, x6=8, sf=sf, op_x=sf)
 
-    row("F15", "break.f imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
-    row("F16", "nop.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
-    row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+    row("F15", "break.f imm21", <size_t>&break_f, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
+    row("F16", "nop.f imm21", <size_t>&nop_f, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
+    row("F16", "hint.f imm21", <size_t>&nop_f, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x=0, x6=1, y=1)

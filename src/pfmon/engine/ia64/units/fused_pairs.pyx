@@ -7,17 +7,10 @@ two. These pairs are frequent in large programs.
 
 from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.core.block_chaining cimport branch
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go, unlikely
-from pfmon.engine.ia64.core.predicates cimport compare_normal
-from pfmon.engine.ia64.memory.access cimport NO_UPDATE, fault_here, load_register
-from pfmon.engine.ia64.units.integer cimport (
-    add_immediate_value, add_value, addp4_value, is4_eq_ir, is4_eq_rr, is4_lt_ir, is4_lt_rr, is4_ltu_ir, is4_ltu_rr,
-    is_eq_ir, is_eq_rr, is_lt_ir, is_lt_rr, is_ltu_ir, is_ltu_rr, move_value, shladd_value)
 
 from pfmon.engine.ia64.encodings.encoding_rows import pair
 
-cdef inline Op* add(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline Op* pair_add(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_value(cpu, op)
     return op + 1
 
@@ -29,11 +22,11 @@ cdef inline Op* mov(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = move_value(cpu, op)
     return op + 1
 
-cdef inline Op* shladd(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline Op* pair_shladd(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shladd_value(cpu, op)
     return op + 1
 
-cdef inline Op* addp4(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline Op* pair_addp4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = addp4_value(cpu, op)
     return op + 1
 
@@ -42,7 +35,7 @@ cdef inline int run(Cpu* cpu, Op* op) noexcept nogil:
     return op.run(cpu, op)
 
 
-cdef inline int load(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
+cdef inline int pair_load(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
     """A load; returns the operation after it."""
     if unlikely(not load_register(cpu, op, size, NO_UPDATE)):
         return fault_here(cpu, op)
@@ -52,22 +45,22 @@ cdef inline int load(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
 # --- integer arithmetic twice
 
 cdef int add_add(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, add(cpu, add(cpu, op)))
+    return run(cpu, pair_add(cpu, pair_add(cpu, op)))
 
 cdef int add_adds(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, adds(cpu, add(cpu, op)))
+    return run(cpu, adds(cpu, pair_add(cpu, op)))
 
 cdef int add_mov(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, mov(cpu, add(cpu, op)))
+    return run(cpu, mov(cpu, pair_add(cpu, op)))
 
 cdef int add_shladd(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, shladd(cpu, add(cpu, op)))
+    return run(cpu, pair_shladd(cpu, pair_add(cpu, op)))
 
 cdef int add_addp4(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, addp4(cpu, add(cpu, op)))
+    return run(cpu, pair_addp4(cpu, pair_add(cpu, op)))
 
 cdef int adds_add(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, add(cpu, adds(cpu, op)))
+    return run(cpu, pair_add(cpu, adds(cpu, op)))
 
 cdef int adds_adds(Cpu* cpu, Op* op) noexcept nogil:
     return run(cpu, adds(cpu, adds(cpu, op)))
@@ -76,13 +69,13 @@ cdef int adds_mov(Cpu* cpu, Op* op) noexcept nogil:
     return run(cpu, mov(cpu, adds(cpu, op)))
 
 cdef int adds_shladd(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, shladd(cpu, adds(cpu, op)))
+    return run(cpu, pair_shladd(cpu, adds(cpu, op)))
 
 cdef int adds_addp4(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, addp4(cpu, adds(cpu, op)))
+    return run(cpu, pair_addp4(cpu, adds(cpu, op)))
 
 cdef int mov_add(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, add(cpu, mov(cpu, op)))
+    return run(cpu, pair_add(cpu, mov(cpu, op)))
 
 cdef int mov_adds(Cpu* cpu, Op* op) noexcept nogil:
     return run(cpu, adds(cpu, mov(cpu, op)))
@@ -91,91 +84,91 @@ cdef int mov_mov(Cpu* cpu, Op* op) noexcept nogil:
     return run(cpu, mov(cpu, mov(cpu, op)))
 
 cdef int mov_shladd(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, shladd(cpu, mov(cpu, op)))
+    return run(cpu, pair_shladd(cpu, mov(cpu, op)))
 
 cdef int mov_addp4(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, addp4(cpu, mov(cpu, op)))
+    return run(cpu, pair_addp4(cpu, mov(cpu, op)))
 
 cdef int shladd_add(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, add(cpu, shladd(cpu, op)))
+    return run(cpu, pair_add(cpu, pair_shladd(cpu, op)))
 
 cdef int shladd_adds(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, adds(cpu, shladd(cpu, op)))
+    return run(cpu, adds(cpu, pair_shladd(cpu, op)))
 
 cdef int shladd_mov(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, mov(cpu, shladd(cpu, op)))
+    return run(cpu, mov(cpu, pair_shladd(cpu, op)))
 
 cdef int shladd_shladd(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, shladd(cpu, shladd(cpu, op)))
+    return run(cpu, pair_shladd(cpu, pair_shladd(cpu, op)))
 
 cdef int shladd_addp4(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, addp4(cpu, shladd(cpu, op)))
+    return run(cpu, pair_addp4(cpu, pair_shladd(cpu, op)))
 
 cdef int addp4_add(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, add(cpu, addp4(cpu, op)))
+    return run(cpu, pair_add(cpu, pair_addp4(cpu, op)))
 
 cdef int addp4_adds(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, adds(cpu, addp4(cpu, op)))
+    return run(cpu, adds(cpu, pair_addp4(cpu, op)))
 
 cdef int addp4_mov(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, mov(cpu, addp4(cpu, op)))
+    return run(cpu, mov(cpu, pair_addp4(cpu, op)))
 
 cdef int addp4_shladd(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, shladd(cpu, addp4(cpu, op)))
+    return run(cpu, pair_shladd(cpu, pair_addp4(cpu, op)))
 
 cdef int addp4_addp4(Cpu* cpu, Op* op) noexcept nogil:
-    return run(cpu, addp4(cpu, addp4(cpu, op)))
+    return run(cpu, pair_addp4(cpu, pair_addp4(cpu, op)))
 
 
 # --- an address, and a load from it
 
 cdef int add_ld1(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, add(cpu, op), 1)
+    return pair_load(cpu, pair_add(cpu, op), 1)
 
 cdef int add_ld2(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, add(cpu, op), 2)
+    return pair_load(cpu, pair_add(cpu, op), 2)
 
 cdef int add_ld4(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, add(cpu, op), 4)
+    return pair_load(cpu, pair_add(cpu, op), 4)
 
 cdef int add_ld8(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, add(cpu, op), 8)
+    return pair_load(cpu, pair_add(cpu, op), 8)
 
 cdef int adds_ld1(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, adds(cpu, op), 1)
+    return pair_load(cpu, adds(cpu, op), 1)
 
 cdef int adds_ld2(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, adds(cpu, op), 2)
+    return pair_load(cpu, adds(cpu, op), 2)
 
 cdef int adds_ld4(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, adds(cpu, op), 4)
+    return pair_load(cpu, adds(cpu, op), 4)
 
 cdef int adds_ld8(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, adds(cpu, op), 8)
+    return pair_load(cpu, adds(cpu, op), 8)
 
 cdef int shladd_ld1(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, shladd(cpu, op), 1)
+    return pair_load(cpu, pair_shladd(cpu, op), 1)
 
 cdef int shladd_ld2(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, shladd(cpu, op), 2)
+    return pair_load(cpu, pair_shladd(cpu, op), 2)
 
 cdef int shladd_ld4(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, shladd(cpu, op), 4)
+    return pair_load(cpu, pair_shladd(cpu, op), 4)
 
 cdef int shladd_ld8(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, shladd(cpu, op), 8)
+    return pair_load(cpu, pair_shladd(cpu, op), 8)
 
 cdef int addp4_ld1(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, addp4(cpu, op), 1)
+    return pair_load(cpu, pair_addp4(cpu, op), 1)
 
 cdef int addp4_ld2(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, addp4(cpu, op), 2)
+    return pair_load(cpu, pair_addp4(cpu, op), 2)
 
 cdef int addp4_ld4(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, addp4(cpu, op), 4)
+    return pair_load(cpu, pair_addp4(cpu, op), 4)
 
 cdef int addp4_ld8(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, addp4(cpu, op), 8)
+    return pair_load(cpu, pair_addp4(cpu, op), 8)
 
 
 # --- a load, and arithmetic
@@ -183,7 +176,7 @@ cdef int addp4_ld8(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld1_add(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 1, NO_UPDATE)):
         return fault_here(cpu, op)
-    return run(cpu, add(cpu, op + 1))
+    return run(cpu, pair_add(cpu, op + 1))
 
 cdef int ld1_adds(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 1, NO_UPDATE)):
@@ -198,7 +191,7 @@ cdef int ld1_mov(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld2_add(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 2, NO_UPDATE)):
         return fault_here(cpu, op)
-    return run(cpu, add(cpu, op + 1))
+    return run(cpu, pair_add(cpu, op + 1))
 
 cdef int ld2_adds(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 2, NO_UPDATE)):
@@ -213,7 +206,7 @@ cdef int ld2_mov(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld4_add(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 4, NO_UPDATE)):
         return fault_here(cpu, op)
-    return run(cpu, add(cpu, op + 1))
+    return run(cpu, pair_add(cpu, op + 1))
 
 cdef int ld4_adds(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 4, NO_UPDATE)):
@@ -228,7 +221,7 @@ cdef int ld4_mov(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld8_add(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 8, NO_UPDATE)):
         return fault_here(cpu, op)
-    return run(cpu, add(cpu, op + 1))
+    return run(cpu, pair_add(cpu, op + 1))
 
 cdef int ld8_adds(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(not load_register(cpu, op, 8, NO_UPDATE)):
@@ -295,7 +288,7 @@ cdef int cmp4_eq_ir_br(Cpu* cpu, Op* op) noexcept nogil:
 # --- arithmetic, and a branch
 
 cdef int add_br(Cpu* cpu, Op* op) noexcept nogil:
-    return branch(cpu, add(cpu, op))
+    return branch(cpu, pair_add(cpu, op))
 
 cdef int adds_br(Cpu* cpu, Op* op) noexcept nogil:
     return branch(cpu, adds(cpu, op))
@@ -304,7 +297,7 @@ cdef int mov_br(Cpu* cpu, Op* op) noexcept nogil:
     return branch(cpu, mov(cpu, op))
 
 
-def rows():
+def fused_pairs_rows():
     """No rows: a pair's rows are those of other units."""
     pair("add r1=r2,r3", "add r1=r2,r3", <size_t>&add_add)
     pair("add r1=r2,r3", "adds r1=imm14,r3", <size_t>&add_adds)

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, get_nat, go
-from pfmon.engine.ia64.core.predicates cimport compare_and, compare_normal, compare_or, compare_or_andcm, compare_unc
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -215,7 +213,7 @@ cdef int sxt4(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def i_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     row("I7", "shl r1=r2,r3", <size_t>&shl, op=7, za=1, zb=1, ve=0, x2a=0, x2b=0, x2c=1)
     row("I5", "shr r1=r3,r2", <size_t>&shr, op=7, za=1, zb=1, ve=0, x2a=0, x2b=2, x2c=0)

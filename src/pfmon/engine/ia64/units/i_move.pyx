@@ -3,12 +3,8 @@ I18 to I28)."""
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go)
-from pfmon.engine.ia64.core.predicates cimport set_unrenamed_predicates, unrenamed_predicates
-from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -24,7 +20,7 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
 
 # --- I20: control speculation check ------------------------------------------------------------------------------
 
-cdef int chk_s(Cpu* cpu, Op* op) noexcept nogil:
+cdef int chk_s_i(Cpu* cpu, Op* op) noexcept nogil:
     if get_nat(cpu, op.r2):
         cpu.ip = <uint64_t>op.imm
         cpu.fault_op = op
@@ -145,13 +141,13 @@ cdef int mov_from_other_ar(Cpu* cpu, Op* op) noexcept nogil:
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
 
 
-def rows():
+def i_move_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
     row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x3=0, x6=0x01, y=1)
     row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
-    row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
+    row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s_i, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
     # The hint predicts the branch through b1 at the tag's address; wh = 1 is no hint, and then a plain mov has no tag.
     # wh = 3 is unused: a hint without a meaning.
     for x, ret in enumerate(("", ".ret")):

@@ -2,9 +2,6 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
-from pfmon.engine.ia64.units.lanes cimport (
-    each_signed, each_unsigned, interleaved, joined, least, most_of, narrowed, signed_lane, unsigned_lane)
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -13,10 +10,9 @@ cdef extern from *:
 
 
 # Lane width in bytes -> the fields that choose it.
-_WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
 
-def _row(layout, text, width, run, **fields):
+def _parallel_row_i(layout, text, width, run, **fields):
     row(layout, text, run, op=7, ve=0, **_WIDTH[width], **fields)
 
 
@@ -330,48 +326,48 @@ cdef int czx2_r(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def i_parallel_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    _row("I2", "pmpy2.r r1=r2,r3", 2, <size_t>&pmpy2_r, x2a=2, x2b=1, x2c=3)
-    _row("I2", "pmpy2.l r1=r2,r3", 2, <size_t>&pmpy2_l, x2a=2, x2b=3, x2c=3)
-    _row("I1", "pmpyshr2 r1=r2,r3,count2", 2, <size_t>&pmpyshr2, x2a=0, x2b=3)
-    _row("I1", "pmpyshr2.u r1=r2,r3,count2", 2, <size_t>&pmpyshr2_u, x2a=0, x2b=1)
+    _parallel_row_i("I2", "pmpy2.r r1=r2,r3", 2, <size_t>&pmpy2_r, x2a=2, x2b=1, x2c=3)
+    _parallel_row_i("I2", "pmpy2.l r1=r2,r3", 2, <size_t>&pmpy2_l, x2a=2, x2b=3, x2c=3)
+    _parallel_row_i("I1", "pmpyshr2 r1=r2,r3,count2", 2, <size_t>&pmpyshr2, x2a=0, x2b=3)
+    _parallel_row_i("I1", "pmpyshr2.u r1=r2,r3,count2", 2, <size_t>&pmpyshr2_u, x2a=0, x2b=1)
     for width, (mix_r, mix_l, unpack_h, unpack_l) in {
         1: (<size_t>&mix1_r, <size_t>&mix1_l, <size_t>&unpack1_h, <size_t>&unpack1_l),
         2: (<size_t>&mix2_r, <size_t>&mix2_l, <size_t>&unpack2_h, <size_t>&unpack2_l),
         4: (<size_t>&right4, <size_t>&left4, <size_t>&left4, <size_t>&right4),
     }.items():
-        _row("I2", f"mix{width}.r r1=r2,r3", width, mix_r, x2a=2, x2b=0, x2c=2)
-        _row("I2", f"mix{width}.l r1=r2,r3", width, mix_l, x2a=2, x2b=2, x2c=2)
-        _row("I2", f"unpack{width}.h r1=r2,r3", width, unpack_h, x2a=2, x2b=0, x2c=1)
-        _row("I2", f"unpack{width}.l r1=r2,r3", width, unpack_l, x2a=2, x2b=2, x2c=1)
+        _parallel_row_i("I2", f"mix{width}.r r1=r2,r3", width, mix_r, x2a=2, x2b=0, x2c=2)
+        _parallel_row_i("I2", f"mix{width}.l r1=r2,r3", width, mix_l, x2a=2, x2b=2, x2c=2)
+        _parallel_row_i("I2", f"unpack{width}.h r1=r2,r3", width, unpack_h, x2a=2, x2b=0, x2c=1)
+        _parallel_row_i("I2", f"unpack{width}.l r1=r2,r3", width, unpack_l, x2a=2, x2b=2, x2c=1)
 
-    _row("I2", "pack2.uss r1=r2,r3", 2, <size_t>&pack2_uss, x2a=2, x2b=0, x2c=0)
-    _row("I2", "pack2.sss r1=r2,r3", 2, <size_t>&pack2_sss, x2a=2, x2b=2, x2c=0)
-    _row("I2", "pack4.sss r1=r2,r3", 4, <size_t>&pack4_sss, x2a=2, x2b=2, x2c=0)
-    _row("I2", "pmin1.u r1=r2,r3", 1, <size_t>&pmin1_u, x2a=2, x2b=1, x2c=0)
-    _row("I2", "pmax1.u r1=r2,r3", 1, <size_t>&pmax1_u, x2a=2, x2b=1, x2c=1)
-    _row("I2", "pmin2 r1=r2,r3", 2, <size_t>&pmin2, x2a=2, x2b=3, x2c=0)
-    _row("I2", "pmax2 r1=r2,r3", 2, <size_t>&pmax2, x2a=2, x2b=3, x2c=1)
-    _row("I2", "psad1 r1=r2,r3", 1, <size_t>&psad1, x2a=2, x2b=3, x2c=2)
+    _parallel_row_i("I2", "pack2.uss r1=r2,r3", 2, <size_t>&pack2_uss, x2a=2, x2b=0, x2c=0)
+    _parallel_row_i("I2", "pack2.sss r1=r2,r3", 2, <size_t>&pack2_sss, x2a=2, x2b=2, x2c=0)
+    _parallel_row_i("I2", "pack4.sss r1=r2,r3", 4, <size_t>&pack4_sss, x2a=2, x2b=2, x2c=0)
+    _parallel_row_i("I2", "pmin1.u r1=r2,r3", 1, <size_t>&pmin1_u, x2a=2, x2b=1, x2c=0)
+    _parallel_row_i("I2", "pmax1.u r1=r2,r3", 1, <size_t>&pmax1_u, x2a=2, x2b=1, x2c=1)
+    _parallel_row_i("I2", "pmin2 r1=r2,r3", 2, <size_t>&pmin2, x2a=2, x2b=3, x2c=0)
+    _parallel_row_i("I2", "pmax2 r1=r2,r3", 2, <size_t>&pmax2, x2a=2, x2b=3, x2c=1)
+    _parallel_row_i("I2", "psad1 r1=r2,r3", 1, <size_t>&psad1, x2a=2, x2b=3, x2c=2)
     # The other values of mbt4c are reserved.
     for mbt4c, name in {0x0: "brcst", 0x8: "mix", 0x9: "shuf", 0xA: "alt", 0xB: "rev"}.items():
-        _row("I3", f"mux1 r1=r2,@{name}", 1, <size_t>&mux1, op_x="mbt4c", x2a=3, x2b=2, x2c=2, mbt4c=mbt4c)
+        _parallel_row_i("I3", f"mux1 r1=r2,@{name}", 1, <size_t>&mux1, op_x="mbt4c", x2a=3, x2b=2, x2c=2, mbt4c=mbt4c)
 
-    _row("I4", "mux2 r1=r2,mhtype8", 2, <size_t>&mux2, x2a=3, x2b=2, x2c=2)
-    _row("I5", "pshr2 r1=r3,r2", 2, <size_t>&pshr2, x2a=0, x2b=2, x2c=0)
-    _row("I6", "pshr2 r1=r3,count5", 2, <size_t>&pshr2_immediate, x2a=1, x2b=3, x2c=0)
-    _row("I5", "pshr2.u r1=r3,r2", 2, <size_t>&pshr2_u, x2a=0, x2b=0, x2c=0)
-    _row("I6", "pshr2.u r1=r3,count5", 2, <size_t>&pshr2_u_immediate, x2a=1, x2b=1, x2c=0)
-    _row("I7", "pshl2 r1=r2,r3", 2, <size_t>&pshl2, x2a=0, x2b=0, x2c=1)
-    _row("I8", "pshl2 r1=r2,count5", 2, <size_t>&pshl2_immediate, x2a=3, x2b=1, x2c=1)
-    _row("I5", "pshr4 r1=r3,r2", 4, <size_t>&pshr4, x2a=0, x2b=2, x2c=0)
-    _row("I6", "pshr4 r1=r3,count5", 4, <size_t>&pshr4_immediate, x2a=1, x2b=3, x2c=0)
-    _row("I5", "pshr4.u r1=r3,r2", 4, <size_t>&pshr4_u, x2a=0, x2b=0, x2c=0)
-    _row("I6", "pshr4.u r1=r3,count5", 4, <size_t>&pshr4_u_immediate, x2a=1, x2b=1, x2c=0)
-    _row("I7", "pshl4 r1=r2,r3", 4, <size_t>&pshl4, x2a=0, x2b=0, x2c=1)
-    _row("I8", "pshl4 r1=r2,count5", 4, <size_t>&pshl4_immediate, x2a=3, x2b=1, x2c=1)
-    _row("I9", "popcnt r1=r3", 2, <size_t>&popcnt, x2a=1, x2b=1, x2c=2)
+    _parallel_row_i("I4", "mux2 r1=r2,mhtype8", 2, <size_t>&mux2, x2a=3, x2b=2, x2c=2)
+    _parallel_row_i("I5", "pshr2 r1=r3,r2", 2, <size_t>&pshr2, x2a=0, x2b=2, x2c=0)
+    _parallel_row_i("I6", "pshr2 r1=r3,count5", 2, <size_t>&pshr2_immediate, x2a=1, x2b=3, x2c=0)
+    _parallel_row_i("I5", "pshr2.u r1=r3,r2", 2, <size_t>&pshr2_u, x2a=0, x2b=0, x2c=0)
+    _parallel_row_i("I6", "pshr2.u r1=r3,count5", 2, <size_t>&pshr2_u_immediate, x2a=1, x2b=1, x2c=0)
+    _parallel_row_i("I7", "pshl2 r1=r2,r3", 2, <size_t>&pshl2, x2a=0, x2b=0, x2c=1)
+    _parallel_row_i("I8", "pshl2 r1=r2,count5", 2, <size_t>&pshl2_immediate, x2a=3, x2b=1, x2c=1)
+    _parallel_row_i("I5", "pshr4 r1=r3,r2", 4, <size_t>&pshr4, x2a=0, x2b=2, x2c=0)
+    _parallel_row_i("I6", "pshr4 r1=r3,count5", 4, <size_t>&pshr4_immediate, x2a=1, x2b=3, x2c=0)
+    _parallel_row_i("I5", "pshr4.u r1=r3,r2", 4, <size_t>&pshr4_u, x2a=0, x2b=0, x2c=0)
+    _parallel_row_i("I6", "pshr4.u r1=r3,count5", 4, <size_t>&pshr4_u_immediate, x2a=1, x2b=1, x2c=0)
+    _parallel_row_i("I7", "pshl4 r1=r2,r3", 4, <size_t>&pshl4, x2a=0, x2b=0, x2c=1)
+    _parallel_row_i("I8", "pshl4 r1=r2,count5", 4, <size_t>&pshl4_immediate, x2a=3, x2b=1, x2c=1)
+    _parallel_row_i("I9", "popcnt r1=r3", 2, <size_t>&popcnt, x2a=1, x2b=1, x2c=2)
     row("I29", "czx1.l r1=r3", <size_t>&czx1_l, op=0, x3=0, x6=0x18)
     row("I29", "czx1.r r1=r3", <size_t>&czx1_r, op=0, x3=0, x6=0x1C)
     row("I29", "czx2.l r1=r3", <size_t>&czx2_l, op=0, x3=0, x6=0x19)

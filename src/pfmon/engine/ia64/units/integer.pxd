@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op
 
 cdef inline uint64_t region(uint64_t sum, uint64_t base) noexcept nogil:
     """A 32-bit pointer extended to 64 bits: bits 31:30 of the base become 62:61, the region (SDM volume 3, addp4)."""

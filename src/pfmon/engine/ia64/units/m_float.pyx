@@ -6,20 +6,8 @@ Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2
 from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, alat_store, float_tag
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, checked, fault, get_nat, go, likely, mark_at, set_nat,
-    unlikely)
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.engine.ia64.floating_point.format_conversion cimport (
-    from_double, from_extended, from_sign_exponent, from_significand, from_single, from_spill, is_natval, natval,
-    to_double, to_extended, to_sign_exponent, to_single, to_spill)
-from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, update_base, write_integer)
-from pfmon.engine.ia64.memory.memory_map cimport read_span, readable, readable_in_place, writable, write_span
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
-from pfmon.stream.stream_words cimport Mark
+from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
@@ -33,14 +21,10 @@ cdef enum Form:
 cdef uint32_t[5] SPAN = [16, 8, 4, 8, 16]      # alignment and reach in memory; extended uses 10 bytes of 16
 
 FORMS = {EXTENDED: ("e", 10), INTEGER: ("8", 8), SINGLE: ("s", 4), DOUBLE: ("d", 8)}
-HINTS = {
-    0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
-    3: (".nta", as_int(AccessFlag.ACCESS_NTA)),
-}
-STORE_HINTS = {**HINTS, 1: (".d1", 0)}
+FLOAT_STORE_HINTS = {**HINTS, 1: (".d1", 0)}
 
 
-def load_rows(mnemonic, x6, plain, immediate, register, *, size, form, isa_kind=0, own=True):
+def float_load_rows(mnemonic, x6, plain, immediate, register, *, size, form, isa_kind=0, own=True):
     """The three forms of a floating-point load, with all hints."""
     nat = "own" if own else "consume"
     for hint, (completer, locality) in HINTS.items():
@@ -78,7 +62,7 @@ cdef inline uint8_t* readable_float(Cpu* cpu, Op* op, uint64_t address, uint32_t
 
 # --- ordinary loads
 
-cdef inline int load(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
+cdef inline int load_float(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
     cdef uint8_t* data
     if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
@@ -91,36 +75,36 @@ cdef inline int load(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil
 
 
 cdef int ldfs(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, SINGLE, NO_UPDATE)
+    return load_float(cpu, op, SINGLE, NO_UPDATE)
 
 cdef int ldfs_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, SINGLE, BY_IMMEDIATE)
+    return load_float(cpu, op, SINGLE, BY_IMMEDIATE)
 
 cdef int ldfs_register(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, SINGLE, BY_REGISTER)
+    return load_float(cpu, op, SINGLE, BY_REGISTER)
 
 cdef int ldfd(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, DOUBLE, NO_UPDATE)
+    return load_float(cpu, op, DOUBLE, NO_UPDATE)
 
 cdef int ldfd_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, DOUBLE, BY_IMMEDIATE)
+    return load_float(cpu, op, DOUBLE, BY_IMMEDIATE)
 
 cdef int ldfd_register(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, DOUBLE, BY_REGISTER)
+    return load_float(cpu, op, DOUBLE, BY_REGISTER)
 
 cdef int ldf(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, op.x, NO_UPDATE)
+    return load_float(cpu, op, op.x, NO_UPDATE)
 
 cdef int ldf_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, op.x, BY_IMMEDIATE)
+    return load_float(cpu, op, op.x, BY_IMMEDIATE)
 
 cdef int ldf_register(Cpu* cpu, Op* op) noexcept nogil:
-    return load(cpu, op, op.x, BY_REGISTER)
+    return load_float(cpu, op, op.x, BY_REGISTER)
 
 
 # --- speculative loads: ldf.s, ldf.a, ldf.sa
 
-cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int update) noexcept nogil:
+cdef inline int speculative_float(Cpu* cpu, Op* op, bint control, bint data_too, int update) noexcept nogil:
     """``control``: defer faults; ``data_too``: enter the address in the ALAT."""
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint32_t span = SPAN[op.x]
@@ -147,36 +131,36 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
 
 
 cdef int ldf_s(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, False, NO_UPDATE)
+    return speculative_float(cpu, op, True, False, NO_UPDATE)
 
 cdef int ldf_s_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, False, BY_IMMEDIATE)
+    return speculative_float(cpu, op, True, False, BY_IMMEDIATE)
 
 cdef int ldf_s_register(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, False, BY_REGISTER)
+    return speculative_float(cpu, op, True, False, BY_REGISTER)
 
 cdef int ldf_a(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, False, True, NO_UPDATE)
+    return speculative_float(cpu, op, False, True, NO_UPDATE)
 
 cdef int ldf_a_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, False, True, BY_IMMEDIATE)
+    return speculative_float(cpu, op, False, True, BY_IMMEDIATE)
 
 cdef int ldf_a_register(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, False, True, BY_REGISTER)
+    return speculative_float(cpu, op, False, True, BY_REGISTER)
 
 cdef int ldf_sa(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, True, NO_UPDATE)
+    return speculative_float(cpu, op, True, True, NO_UPDATE)
 
 cdef int ldf_sa_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, True, BY_IMMEDIATE)
+    return speculative_float(cpu, op, True, True, BY_IMMEDIATE)
 
 cdef int ldf_sa_register(Cpu* cpu, Op* op) noexcept nogil:
-    return speculative(cpu, op, True, True, BY_REGISTER)
+    return speculative_float(cpu, op, True, True, BY_REGISTER)
 
 
 # --- check loads
 
-cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept nogil:
+cdef inline int check_load_float(Cpu* cpu, Op* op, bint clear, int update) noexcept nogil:
     cdef uint32_t tag = float_tag(cpu, op.r1)
     cdef uint8_t* data
     if get_nat(cpu, op.r3):
@@ -197,22 +181,22 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
 
 
 cdef int ldf_c_clr(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, True, NO_UPDATE)
+    return check_load_float(cpu, op, True, NO_UPDATE)
 
 cdef int ldf_c_clr_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, True, BY_IMMEDIATE)
+    return check_load_float(cpu, op, True, BY_IMMEDIATE)
 
 cdef int ldf_c_clr_register(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, True, BY_REGISTER)
+    return check_load_float(cpu, op, True, BY_REGISTER)
 
 cdef int ldf_c_nc(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, False, NO_UPDATE)
+    return check_load_float(cpu, op, False, NO_UPDATE)
 
 cdef int ldf_c_nc_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, False, BY_IMMEDIATE)
+    return check_load_float(cpu, op, False, BY_IMMEDIATE)
 
 cdef int ldf_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
-    return check_load(cpu, op, False, BY_REGISTER)
+    return check_load_float(cpu, op, False, BY_REGISTER)
 
 # Completer -> (x6 of the extended form, handlers, kind)
 SPECULATION = {
@@ -229,7 +213,7 @@ SPECULATION = {
 
 # --- stores
 
-cdef inline int store(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
+cdef inline int store_float(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
     cdef FloatRegister value = cpu.fr[op.r2]
     cdef uint64_t* data = <uint64_t*>cpu.bounce
     if form != SPILLED and unlikely(is_natval(value)):
@@ -266,34 +250,34 @@ cdef int write_long(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
 
 
 cdef int stfs(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, SINGLE, NO_UPDATE)
+    return store_float(cpu, op, SINGLE, NO_UPDATE)
 
 cdef int stfs_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, SINGLE, BY_IMMEDIATE)
+    return store_float(cpu, op, SINGLE, BY_IMMEDIATE)
 
 cdef int stfd(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, DOUBLE, NO_UPDATE)
+    return store_float(cpu, op, DOUBLE, NO_UPDATE)
 
 cdef int stfd_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, DOUBLE, BY_IMMEDIATE)
+    return store_float(cpu, op, DOUBLE, BY_IMMEDIATE)
 
 cdef int stf8(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, INTEGER, NO_UPDATE)
+    return store_float(cpu, op, INTEGER, NO_UPDATE)
 
 cdef int stf8_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, INTEGER, BY_IMMEDIATE)
+    return store_float(cpu, op, INTEGER, BY_IMMEDIATE)
 
 cdef int stfe(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, EXTENDED, NO_UPDATE)
+    return store_float(cpu, op, EXTENDED, NO_UPDATE)
 
 cdef int stfe_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, EXTENDED, BY_IMMEDIATE)
+    return store_float(cpu, op, EXTENDED, BY_IMMEDIATE)
 
 cdef int stf_spill(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, SPILLED, NO_UPDATE)
+    return store_float(cpu, op, SPILLED, NO_UPDATE)
 
 cdef int stf_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return store(cpu, op, SPILLED, BY_IMMEDIATE)
+    return store_float(cpu, op, SPILLED, BY_IMMEDIATE)
 
 
 # --- setf and getf: between the register files
@@ -315,7 +299,7 @@ cdef int setf_d(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+cdef inline int deliver_value(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     """getf: a NaTVal becomes a NaT bit."""
     cpu.gr[op.r1] = value
     if unlikely(is_natval(cpu.fr[op.r2])):
@@ -326,19 +310,19 @@ cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     return go(cpu, op)
 
 cdef int getf_sig(Cpu* cpu, Op* op) noexcept nogil:
-    return deliver(cpu, op, cpu.fr[op.r2].significand)
+    return deliver_value(cpu, op, cpu.fr[op.r2].significand)
 
 cdef int getf_exp(Cpu* cpu, Op* op) noexcept nogil:
-    return deliver(cpu, op, to_sign_exponent(cpu.fr[op.r2]))
+    return deliver_value(cpu, op, to_sign_exponent(cpu.fr[op.r2]))
 
 cdef int getf_s(Cpu* cpu, Op* op) noexcept nogil:
-    return deliver(cpu, op, to_single(cpu.fr[op.r2]))
+    return deliver_value(cpu, op, to_single(cpu.fr[op.r2]))
 
 cdef int getf_d(Cpu* cpu, Op* op) noexcept nogil:
-    return deliver(cpu, op, to_double(cpu.fr[op.r2]))
+    return deliver_value(cpu, op, to_double(cpu.fr[op.r2]))
 
 
-def rows():
+def m_float_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     loads = {
         EXTENDED: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
@@ -348,14 +332,14 @@ def rows():
     }
 
     for form, (letter, size) in FORMS.items():
-        load_rows(f"ldf{letter}", form, *loads[form], size=size, form=form, own=False)
+        float_load_rows(f"ldf{letter}", form, *loads[form], size=size, form=form, own=False)
 
-    load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
+    float_load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
               own=False, isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
     for completer, (base, handlers, kind) in SPECULATION.items():
         for form, (letter, size) in FORMS.items():
-            load_rows(f"ldf{letter}{completer}", base + form, *handlers, size=size, form=form, isa_kind=kind)
+            float_load_rows(f"ldf{letter}{completer}", base + form, *handlers, size=size, form=form, isa_kind=kind)
 
     for mnemonic, x6, size, plain, immediate, kind in (
         ("stfe", 0x30, 10, <size_t>&stfe, <size_t>&stfe_immediate, 0),
@@ -364,7 +348,7 @@ def rows():
         ("stfd", 0x33, 8, <size_t>&stfd, <size_t>&stfd_immediate, 0),
         ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, as_int(Ia64Kind.SPILL_FILL)),
     ):
-        for hint, (completer, locality) in STORE_HINTS.items():
+        for hint, (completer, locality) in FLOAT_STORE_HINTS.items():
             given = {"kind": as_int(Kind.STORE | Kind.FLOAT), "isa_kind": kind, "access_flags": locality,
             "nat": "consume",
                       "size": size, "emit": "memory", "hint": hint, "x6": x6}

@@ -2,16 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, general_tag
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, checked, fault, get_nat, go, mark_at, set_nat, unlikely)
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, load_register, read_integer, update_base)
-from pfmon.engine.ia64.memory.memory_map cimport PROTECT_READ, aligned_data, readable
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
-from pfmon.stream.stream_words cimport Mark
+from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 HINTS = {
@@ -225,7 +217,7 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def rows():
+def m_load_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     ordinary = (
         (<size_t>&ld1, <size_t>&ld1_immediate, <size_t>&ld1_register),

@@ -5,22 +5,10 @@ Forms as in m_float.pyx: ``op.x`` is 1 for two integers, 2 for two singles, 3 fo
 
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, float_tag
-from pfmon.engine.ia64.core.cpu cimport FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.engine.ia64.floating_point.format_conversion cimport from_double, from_significand, from_single, natval
-from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, deferral, fault_here, update_base
-from pfmon.engine.ia64.memory.memory_map cimport PROTECT_READ, UM_BE, probe, readable
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
-from pfmon.stream.stream_words cimport Mark
+from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-
-cdef enum Form:
-    INTEGER = 1
-    SINGLE = 2
-    DOUBLE = 3
 
 cdef enum Speculation:
     NONE = 0
@@ -29,10 +17,6 @@ cdef enum Speculation:
     CHECK_CLEAR = 4
     CHECK_KEEP = 8
 
-HINTS = {
-    0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
-    3: (".nta", as_int(AccessFlag.ACCESS_NTA)),
-}
 LINE_HINTS = {**HINTS, 2: (".nt2", as_int(AccessFlag.ACCESS_NT2))}
 
 
@@ -54,7 +38,7 @@ cdef inline void take_pair(Cpu* cpu, Op* op, uint8_t* data) noexcept nogil:
         cpu.fr[op.r2] = from_significand((<uint64_t*>data)[1 - first])
 
 
-cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept nogil:
+cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint32_t tag = float_tag(cpu, op.r1)        # an advanced pair has one entry, under its first register
     cdef uint8_t* data = NULL
@@ -88,40 +72,40 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
 
 
 cdef int ldfp(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, NONE, False)
+    return load_pair(cpu, op, NONE, False)
 
 cdef int ldfp_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, NONE, True)
+    return load_pair(cpu, op, NONE, True)
 
 cdef int ldfp_s(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CONTROL, False)
+    return load_pair(cpu, op, CONTROL, False)
 
 cdef int ldfp_s_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CONTROL, True)
+    return load_pair(cpu, op, CONTROL, True)
 
 cdef int ldfp_a(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, DATA, False)
+    return load_pair(cpu, op, DATA, False)
 
 cdef int ldfp_a_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, DATA, True)
+    return load_pair(cpu, op, DATA, True)
 
 cdef int ldfp_sa(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CONTROL | DATA, False)
+    return load_pair(cpu, op, CONTROL | DATA, False)
 
 cdef int ldfp_sa_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CONTROL | DATA, True)
+    return load_pair(cpu, op, CONTROL | DATA, True)
 
 cdef int ldfp_c_clr(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CHECK_CLEAR, False)
+    return load_pair(cpu, op, CHECK_CLEAR, False)
 
 cdef int ldfp_c_clr_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CHECK_CLEAR, True)
+    return load_pair(cpu, op, CHECK_CLEAR, True)
 
 cdef int ldfp_c_nc(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CHECK_KEEP, False)
+    return load_pair(cpu, op, CHECK_KEEP, False)
 
 cdef int ldfp_c_nc_update(Cpu* cpu, Op* op) noexcept nogil:
-    return pair(cpu, op, CHECK_KEEP, True)
+    return load_pair(cpu, op, CHECK_KEEP, True)
 
 # Completer -> (x6 base, handlers without and with update, kind)
 PAIRS = {
@@ -165,7 +149,7 @@ cdef int lfetch_fault_register(Cpu* cpu, Op* op) noexcept nogil:
     return line_fetch(cpu, op, True, BY_REGISTER)
 
 
-def rows():
+def m_pair_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     for completer, (base, plain, update, kind) in PAIRS.items():
         for form, (letter, size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():

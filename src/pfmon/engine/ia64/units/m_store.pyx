@@ -2,26 +2,18 @@
 
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.core.alat cimport alat_store
-from pfmon.engine.ia64.core.cpu cimport FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, unlikely
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
-from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
-from pfmon.engine.ia64.memory.memory_map cimport (
-    PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
-HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
+STORE_HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
 3: (".nta", as_int(AccessFlag.ACCESS_NTA))}
-SEMAPHORE_HINTS = {**HINTS, 1: (".nt1", as_int(AccessFlag.ACCESS_NT1))}
-SIZES = (1, 2, 4, 8)
+SEMAPHORE_HINTS = {**STORE_HINTS, 1: (".nt1", as_int(AccessFlag.ACCESS_NT1))}
 
 
 def store_rows(mnemonic, x6, plain, immediate, *, size, isa_kind=0, access_flags=0, nat="consume"):
     """The two forms of a store, with all hints."""
-    for hint, (completer, locality) in HINTS.items():
+    for hint, (completer, locality) in STORE_HINTS.items():
         text = f"{mnemonic}{completer} [r3]=r2"
         given = {"kind": as_int(Kind.STORE), "isa_kind": isa_kind, "access_flags": access_flags | locality, "nat": nat,
                  "size": size, "emit": "memory", "hint": hint, "x6": x6}
@@ -63,7 +55,7 @@ cdef int st8_immediate(Cpu* cpu, Op* op) noexcept nogil:
 
 # --- st8.spill: the NaT bit goes to AR[UNAT], at the position in address bits 8:3
 
-cdef inline int spill(Cpu* cpu, Op* op, int update) noexcept nogil:
+cdef inline int spill_register(Cpu* cpu, Op* op, int update) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint64_t bit = <uint64_t>1 << ((address >> 3) & 63)
     if get_nat(cpu, op.r3):
@@ -79,10 +71,10 @@ cdef inline int spill(Cpu* cpu, Op* op, int update) noexcept nogil:
 
 
 cdef int st8_spill(Cpu* cpu, Op* op) noexcept nogil:
-    return spill(cpu, op, NO_UPDATE)
+    return spill_register(cpu, op, NO_UPDATE)
 
 cdef int st8_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    return spill(cpu, op, BY_IMMEDIATE)
+    return spill_register(cpu, op, BY_IMMEDIATE)
 
 
 # --- 16 bytes: the source and AR[CSD]
@@ -188,10 +180,10 @@ def semaphore_rows(layout, text, run, x6, size, access_flags, **given):
             op=4, m=0, x=1, x6=x6, hint=hint, **given)
 
 
-ORDERS = {"acq": as_int(AccessFlag.ACCESS_ACQUIRE), "rel": as_int(AccessFlag.ACCESS_RELEASE)}
+SEMAPHORE_ORDERS = {"acq": as_int(AccessFlag.ACCESS_ACQUIRE), "rel": as_int(AccessFlag.ACCESS_RELEASE)}
 
 
-def rows():
+def m_store_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     stores = (
         (<size_t>&st1, <size_t>&st1_immediate),
@@ -208,7 +200,7 @@ def rows():
                isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
     for x6, order, flags in ((0x30, "", 0), (0x34, ".rel", as_int(AccessFlag.ACCESS_RELEASE))):
-        for hint, (completer, locality) in HINTS.items():
+        for hint, (completer, locality) in STORE_HINTS.items():
             row("M4", f"st16{order}{completer} [r3]=r2,ar.csd", <size_t>&st16, kind=as_int(Kind.STORE), nat="consume",
                 size=16,
                 access_flags=flags | locality, emit="memory", op=4, m=0, x=1, x6=x6, hint=hint, reads="ar.csd")
@@ -216,13 +208,13 @@ def rows():
     for i, size in enumerate(SIZES):
         for x6, order in {0: "acq", 4: "rel"}.items():
             semaphore_rows("M16", f"cmpxchg{size}.{order}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, x6 + i, size,
-                           ORDERS[order], op_x=size, reads="ar.ccv")
-        semaphore_rows("M16", f"xchg{size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + i, size, ORDERS["acq"], op_x=size)
+                           SEMAPHORE_ORDERS[order], op_x=size, reads="ar.ccv")
+        semaphore_rows("M16", f"xchg{size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + i, size, SEMAPHORE_ORDERS["acq"], op_x=size)
 
     for x6, order in {0x20: "acq", 0x24: "rel"}.items():
         semaphore_rows("M16", f"cmp8xchg16.{order}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, x6, 16,
-                       ORDERS[order], reads="ar.csd ar.ccv")
+                       SEMAPHORE_ORDERS[order], reads="ar.csd ar.ccv")
 
     for x6, (size, order) in {0x12: (4, "acq"), 0x13: (8, "acq"), 0x16: (4, "rel"), 0x17: (8, "rel")}.items():
         semaphore_rows("M17", f"fetchadd{size}.{order}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, x6, size,
-                       ORDERS[order], op_x=size)
+                       SEMAPHORE_ORDERS[order], op_x=size)

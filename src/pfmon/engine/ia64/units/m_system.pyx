@@ -6,26 +6,13 @@ user mask, probes, cache flush, break and nop.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remove, float_tag, general_tag
-from pfmon.engine.ia64.core.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
-from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, FAULT_RESERVED_REGISTER_FIELD,
-    STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go, mark_at, set_nat, unlikely)
-from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
-from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.engine.ia64.floating_point.format_conversion cimport is_natval
-from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
-from pfmon.engine.ia64.memory.memory_map cimport (
-    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
-from pfmon.stream.ia64_kinds cimport Ia64Kind
-from pfmon.stream.instruction_kinds cimport Kind
-from pfmon.stream.stream_words cimport Mark
+from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
-    AR_ITC = 44
 
 
 # --- checks: to recovery code when speculation failed
@@ -36,7 +23,7 @@ cdef inline int recover(Cpu* cpu, Op* op) noexcept nogil:
     return STATUS_CUT
 
 
-cdef int chk_s(Cpu* cpu, Op* op) noexcept nogil:
+cdef int chk_s_m(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(get_nat(cpu, op.r2)):
         return recover(cpu, op)
     return go(cpu, op)
@@ -118,7 +105,7 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     if unlikely(cpu.bof + sof - cpu.clean > STACKED_PHYSICAL):
         cpu.index = op.index
-        if not make_room(cpu, sof):
+        if not make_frame_room(cpu, sof):
             return fault_here(cpu, op)
     if unlikely(any_nat(cpu)):
         for r in range(32 + sof, 128):
@@ -154,7 +141,7 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     if number:
         return fault(cpu, op, number)
     cpu.gr[op.r1] = read_ar(cpu, op.r3)
-    if op.r3 == AR_ITC:
+    if op.r3 == AREG_ITC:
         cpu.gr[op.r1] += op.index    # instructions retired in this block, beyond cpu.retired
     return go(cpu, op)
 
@@ -276,9 +263,6 @@ cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
 
 # --- privileged instructions
 
-cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
-    return fault(cpu, op, FAULT_PRIVILEGED_OPERATION)
-
 # Format, text, fields
 PRIVILEGED = (
     ("M32", "mov cr3=r2", {"x6": 0x2C}), ("M33", "mov r1=cr3", {"x6": 0x24}),
@@ -297,9 +281,9 @@ PRIVILEGED = (
 )
 
 
-def rows():
+def m_system_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
+    row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s_m, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
     row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
         emit="check",
         op=1, x3=3)

@@ -2,10 +2,8 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
-from pfmon.engine.ia64.core.predicates cimport write_if_qualified
-from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
-from pfmon.stream.instruction_kinds cimport Kind
+from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.stream._stream cimport Kind
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
 from pfmon.engine.ia64.encodings.predicated_handlers import guarded
@@ -19,21 +17,21 @@ cdef int movl_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, <uint64_t>op.imm)
 
 
-cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
+cdef int nop_x(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
+cdef int break_x(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_info = <uint64_t>op.imm
     cpu.fault_op = op
     return STATUS_BREAK
 
 
-def rows():
+def x_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
     guarded(<size_t>&movl, <size_t>&movl_guarded)
-    row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
-    row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+    row("X5", "nop.x imm62", <size_t>&nop_x, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
+    row("X5", "hint.x imm62", <size_t>&nop_x, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x3=0, x6=0x01, y=1)
-    row("X1", "break.x imm62", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
+    row("X1", "break.x imm62", <size_t>&break_x, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from pfmon.engine.ia64._ia64 import AddressSpace
 from pfmon.engine.ia64.linux.fasync import NotifyingFile
 from pfmon.engine.ia64.linux.perfmon.perf_attributes import HIGHEST_RATE, INHERIT
 from pfmon.engine.ia64.linux.perfmon.perf_ring import PerfRing
@@ -12,7 +13,6 @@ from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.syscall_errors import fail
 from pfmon.engine.ia64.linux.user_memory import int32
-from pfmon.engine.ia64.memory.address_space import AddressSpace
 
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent

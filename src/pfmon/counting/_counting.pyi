@@ -1,0 +1,330 @@
+"""Types of pfmon.counting._counting, by file."""
+
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from enum import IntFlag
+from typing import Any, Protocol
+
+from pfmon.counting.counter_conditions import Condition
+from pfmon.counting.filtered_signal import InstructionFilter
+from pfmon.counting.record_query import RecordQuery
+from pfmon.machine._machine import CaptureListener, CycleListener, IntervalMachine, Machine, RecordObserver, Records
+from pfmon.pmu.capture_setting import CaptureSetting
+from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
+from pfmon.stream.marks import MarkSite, MarkTotals
+
+# call_stack.pyx
+
+class CallStack:
+    """The call stack of a program."""
+
+    def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
+    def sites(self) -> tuple[int, ...]: ...
+
+# call_tree.pyx
+
+class CallTree(RecordObserver):
+    """Counts by call path."""
+
+    def __init__(self, table: BlockTable, increments: Increments, cycles: RecordCounts) -> None: ...
+    @property
+    def lost(self) -> bool: ...
+    def nodes(self) -> list[tuple[int, int, int, int, tuple[int, ...]]]: ...
+
+# capture_units.pyx
+
+class CaptureUnits(CaptureListener):
+    """Event address registers and trace buffers in operation."""
+
+    def __init__(
+        self,
+        table: BlockTable,
+        setting: CaptureSetting,
+        filters: Increments,
+        ranges: Sequence[tuple[int, int]] = (),
+        data_ranged: bool = False,
+        seed: int = 1,
+        owner: int = 0,
+    ) -> None: ...
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def data(self) -> DataCaptured | None: ...
+    def fetched(self) -> FetchCaptured | None: ...
+    def branches(self) -> Trace: ...
+    def clear(self) -> None: ...
+
+# count_accumulator.pyx
+
+class CountAccumulator:
+    """Sums of increments by monitor and, with ``by_place``, by instruction of the program."""
+
+    def __init__(self, monitors: int, table: BlockTable | None = None, by_place: bool = False) -> None: ...
+    def add_elsewhere(self, monitor: int, increment: int) -> None: ...
+    def totals(self) -> list[int]: ...
+    def elsewhere(self) -> list[int]: ...
+    def by_address(
+        self, first: int = ..., beyond: int = ..., files: Container[int] | None = ...
+    ) -> dict[int, list[int]]: ...
+    def files(self) -> set[int]: ...
+    def by_piece(self, boundaries: list[int], file: int = ...) -> dict[int, list[int]]: ...
+    def by_block(self) -> dict[tuple[int, int], list[int]]: ...
+
+# cycle_conditions.pyx
+
+FIRST_OCCURRENCE: int
+MAX_CYCLE_CONDITIONS: int
+
+class CycleConditions(CycleListener):
+    """Counters of cycles in which a condition holds."""
+
+    def __init__(
+        self, conditions: Sequence[Condition | None], increments: Increments, table: BlockTable, owner: int
+    ) -> None: ...
+
+# data_misses.pyx
+
+class DataMisses(CaptureListener):
+    """Addresses and latencies of loads that missed."""
+
+    def __init__(self, l3: int, memory: int) -> None: ...
+    @property
+    def out_of_memory(self) -> bool: ...
+    @property
+    def piece_bytes(self) -> int: ...
+    def histogram(self) -> list[int]: ...
+    def by_piece(self) -> list[tuple[int, tuple[int, int, int], int, int]]: ...
+
+# data_range_tally.pyx
+
+class DataRangeTally(Tally):
+    """Totals of a traced stream, with its accesses in (address, mask) ranges."""
+
+    def __init__(self, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def inside(self, number: int) -> dict[int, int]: ...
+
+# gate.pyx
+
+class Gate(Splitter):
+    """Passes the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
+
+    next_address: int
+    error: BaseException | None
+
+    def __init__(
+        self,
+        table: BlockTable,
+        readers: Sequence[Consumer],
+        *,
+        traced: bool,
+        code: Sequence[int] = ...,
+        data: Sequence[tuple[int, bool, bool]] = ...,
+        actions: Sequence[tuple[bool, int, bool]] = ...,
+        whole_calls: Sequence[int] = ...,
+        on: bool = ...,
+        up: bool | None = ...,
+        witness: Consumer | None = ...,
+        machine: EventSetConsumer | None = ...,
+        by_thread: bool = ...,
+        due: int | None = ...,
+        on_due: Callable[[], int | None] | None = ...,
+    ) -> None: ...
+    def choose(self, place: int) -> None: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    @property
+    def counting(self) -> bool: ...
+    def steer(self, on: bool, up: bool | None) -> None: ...
+    def stop_at(self, retired: int) -> None: ...
+    def reached(self) -> list[int]: ...
+
+# increments.pyx
+
+class MonitorCounts(Protocol):
+    """Architectural increments of one monitor."""
+
+    @property
+    def signal(self) -> str: ...
+    @property
+    def filter(self) -> InstructionFilter: ...
+    @property
+    def ranged(self) -> bool: ...
+
+class Increments:
+    """Increments of several monitors, compiled."""
+
+    def __init__(self, monitors: Sequence[MonitorCounts]) -> None: ...
+    def filter(self, filters: Sequence[InstructionFilter]) -> None: ...
+
+# live_counting.pyx
+
+class LiveCounting(RecordObserver):
+    """A countdown to the next overflow of each counter."""
+
+    retired: int
+    stamp: int
+    triggered: bool
+    stopped: bool
+    error: BaseException | None
+
+    def __init__(
+        self,
+        table: BlockTable,
+        increments: Increments,
+        traced: bool,
+        on_overflow: Callable[[list[int], int, int], None],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        cycles: RecordCounts | None = None,
+        calls: CallStack | None = None,
+        captures: CaptureUnits | None = None,
+        skid: int = 0,
+        sampler: Sampler | None = None,
+        times: int | None = None,
+        until: int | None = None,
+    ) -> None: ...
+    def program(
+        self,
+        increments: Increments,
+        ranges: Sequence[tuple[int, int]] | None = None,
+        cycles: RecordCounts | None = None,
+        captures: CaptureUnits | None = None,
+    ) -> None: ...
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def counts(self) -> list[int]: ...
+    def left_of(self) -> list[int]: ...
+    def load(self, monitor: int, left: int | None) -> None: ...
+    def hold_off(self, monitors: int) -> None: ...
+    def freeze(self, frozen: bool) -> None: ...
+
+# live_per_instruction.pyx
+
+class LivePerInstruction(LiveCounting):
+    """A countdown that counts each instruction with its events."""
+
+# live_sets.pyx
+
+class LiveSets(RecordObserver):
+    """Several event sets, counted live in turn."""
+
+    def __init__(
+        self, table: BlockTable, traced: bool, sets: Sequence[LiveCounting], calls: CallStack | None = None
+    ) -> None: ...
+    def shares(self) -> list[int]: ...
+
+# machine_block_runs.pyx
+
+def add_runs(tally: Tally, machine: IntervalMachine) -> None:
+    """Counts all blocks that have run on a machine."""
+
+# machine_totals.pyx
+
+class MachineTotals:
+    """Counts of monitors over all records of a machine."""
+
+    def __init__(
+        self,
+        machine: Machine | IntervalMachine,
+        queries: Sequence[RecordQuery],
+        increments: Increments,
+        table: BlockTable,
+        stack_rate: int,
+    ) -> None: ...
+    def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
+
+def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
+
+# record_counts.pyx
+
+class QueryKind(IntFlag):
+    NOT_HERE = 0
+    OCCURRENCES = 1
+    CYCLES = 2
+    BUBBLES = 3
+    DISPERSAL = 4
+    SUMS = 5
+
+class RecordCounts:
+    """Increments of monitors from machine records."""
+
+    def __init__(
+        self,
+        queries: Sequence[RecordQuery],
+        increments: Increments,
+        table: BlockTable,
+        records: Records,
+        stack_rate: int,
+    ) -> None: ...
+
+# sample_buffer.pyx
+
+class SampleBuffer(SampleListener):
+    """Samples kept until a buffer is full."""
+
+    lost: int
+    out_of_memory: bool
+
+    def __init__(
+        self,
+        make: Callable[[tuple[Any, ...], int], object],
+        on_buffer: Callable[[list[Any]], None],
+        entries: int,
+        saturate: bool = False,
+    ) -> None: ...
+    def give(self) -> None: ...
+
+# sample_listener.pyx
+
+class SampleListener:
+    """Listener for samples while a program runs."""
+
+    error: BaseException | None
+
+    def beside(self, registers: tuple[tuple[int, int], ...], calls: tuple[int, ...]) -> None: ...
+
+# sampler.pyx
+
+class Period(Protocol):
+    """Number of events between two overflows of a counter."""
+
+    @property
+    def long(self) -> int: ...
+    @property
+    def short(self) -> int: ...
+    @property
+    def mask(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+class Sampler:
+    """Overflow handling of a driver."""
+
+    extra: Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None
+
+    def __init__(
+        self,
+        listener: SampleListener,
+        counters: Sequence[tuple[int, Period | None]],
+        width: int,
+        reset: Collection[int] = (),
+        event_set: int = 0,
+    ) -> None: ...
+    def loads(self) -> list[int | None]: ...
+    def sample(
+        self, monitors: Sequence[int], address: int, stamp: int, retired: int, counted: Sequence[int]
+    ) -> dict[int, int]: ...
+
+# tally.pyx
+
+class Tally(RunCounter):
+    """Totals of a stream: runs of each block, and executions of each conditional instruction."""
+
+    def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
+    def instructions(self) -> int: ...
+    def runs(self, number: int) -> int: ...
+    def executed(self, number: int) -> list[int]: ...
+    def marks(self, kind: int) -> MarkTotals: ...
+    def sites_of_marks(self) -> list[MarkSite]: ...
+
+# totals.pyx
+
+def add_totals(tally: Tally, increments: Increments, sink: CountAccumulator) -> None:
+    """Adds the monitors' counts of everything in a tally."""

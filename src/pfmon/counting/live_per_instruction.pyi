@@ -1,4 +1,0 @@
-from pfmon.counting.live_counting import LiveCounting
-
-class LivePerInstruction(LiveCounting):
-    """A countdown that counts each instruction with its events."""

@@ -1,1 +1,0 @@
-"""The enumerations of attributes.pxd, for Python."""

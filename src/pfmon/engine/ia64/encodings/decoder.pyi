@@ -1,9 +1,0 @@
-from typing import Any
-
-from pfmon.engine.ia64.encodings.instruction import Row
-
-UNIT_LETTERS: str
-
-def find(unit: str, encoding: int, extension: int = 0) -> Row | None: ...
-def extract(number: int, encoding: int, extension: int = 0, bundle_address: int = 0) -> dict[str, int]: ...
-def attributes(number: int) -> dict[str, Any]: ...

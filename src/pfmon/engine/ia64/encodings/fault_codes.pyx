@@ -1,1 +1,0 @@
-"""The enumeration of fault_codes.pxd, for Python."""

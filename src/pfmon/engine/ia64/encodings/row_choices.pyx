@@ -1,1 +1,0 @@
-"""The enumerations of row_choices.pxd, for Python."""

@@ -1,0 +1,8 @@
+"""Declarations of pfmon.engine.qemu._qemu: those of its files, each after what it needs."""
+
+include "layout.pxd"
+include "announcements.pxd"
+include "block_describer.pxd"
+include "block_run_totals.pxd"
+include "ppc_describer.pxd"
+include "ppc_operands.pxd"

@@ -1,0 +1,8 @@
+"""One extension module of all files below: they share one namespace (docs/dev/building.md)."""
+
+include "announcements.pyx"
+include "block_describer.pyx"
+include "block_run_totals.pyx"
+include "plugin_reader.pyx"
+include "ppc_describer.pyx"
+include "ppc_operands.pyx"

@@ -1,1 +1,0 @@
-"""The enumeration of occurrences.pxd, for Python."""

@@ -1,3 +1,0 @@
-from pfmon.machine.predictor import BranchPredictor
-
-class TwoLevelPredictor(BranchPredictor): ...

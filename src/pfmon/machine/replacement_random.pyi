@@ -1,3 +1,0 @@
-from pfmon.machine.replacement import ReplacementPolicy
-
-class RandomPolicy(ReplacementPolicy): ...

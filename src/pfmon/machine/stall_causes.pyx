@@ -1,1 +1,0 @@
-"""The enumerations of stall_causes.pxd, for Python."""

@@ -1,0 +1,300 @@
+"""Types of pfmon.stream._stream, by file."""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntFlag
+from types import TracebackType
+from typing import Protocol, Self
+
+from pfmon.stream.block_records import BlockRecord
+
+# block_table.pyx
+
+class InstructionSet(IntFlag):
+    IA64 = 1
+    X86_64 = 2
+    I386 = 3
+    PPC64 = 4
+    PPC = 5
+    PPC64LE = 6
+
+class Cut(IntFlag):
+    WHOLE = 0
+    FAILED_CHECK = 1
+    FAULTED = 2
+    EDGE = 3
+    PART = 4
+
+class AccessKind(IntFlag):
+    NO_ACCESS = 0
+    READ = 1
+    WRITE = 2
+    READ_WRITE = 3
+    FETCH_LINE = 4
+
+class BranchKind(IntFlag):
+    NO_BRANCH = 0
+    DIRECT = 1
+    INDIRECT_JUMP = 2
+    DIRECT_CALL = 3
+    INDIRECT_CALL = 4
+    RETURN_BRANCH = 5
+
+class BlockTable:
+    """Descriptions of blocks in memory that several threads and processes can share."""
+
+    descriptor: int
+
+    def __init__(
+        self, instruction_set: int = ..., payload_bytes: int = 0, *, capacity: int = ..., attach: int | None = None
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def instruction_set(self) -> InstructionSet: ...
+    @property
+    def payload_bytes(self) -> int: ...
+    @property
+    def failure(self) -> Failure: ...
+    def block(self, number: int) -> BlockRecord: ...
+    def numbers(self) -> list[int]: ...
+    def enter(self, record: BlockRecord, bank: int = 0) -> int: ...
+
+# consumer.pyx
+
+class Consumer:
+    """A reader of the stream; the base class takes the words and does nothing."""
+
+    @property
+    def failure(self) -> Failure: ...
+
+class EventSetConsumer(Consumer):
+    """A reader that records separately for each event set."""
+
+class RunCounter(Consumer):
+    """A reader that accepts how often blocks ran instead of the stream."""
+
+# failure.pyx
+
+class Failure(IntFlag):
+    NO_FAILURE = 0
+    OUT_OF_MEMORY = 1
+    TOO_MANY_BLOCKS = 2
+    TOO_MANY_MARKS = 3
+    TOO_MANY_NOTES = 4
+    TOO_MANY_WORDS = 5
+    BAD_STREAM = 6
+    CANNOT_WRITE = 7
+    TOO_MANY_ENTRIES = 8
+    BLOCK_TOO_LONG = 9
+
+# ia64_kinds.pyx
+
+class Ia64Kind(IntFlag):
+    LOOP = 1 << 0
+    SPECULATIVE = 1 << 1
+    ADVANCED = 1 << 2
+    LOAD_CHECK = 1 << 3
+    CHECK_ALAT = 1 << 4
+    CHECK_NAT = 1 << 5
+    CHECK_FLAGS = 1 << 6
+    SPILL_FILL = 1 << 7
+    ALLOC = 1 << 8
+    EPC = 1 << 9
+    PREFETCH_HINT = 1 << 10
+    RSE_EVENT = 1 << 11
+    SLOT_B = 1 << 12
+    STOP = 1 << 16
+    MULTIWAY = 1 << 17
+    PREDICATED = 1 << 18
+    FP_OPS_1 = 1 << 19
+    FP_OPS_2 = 1 << 20
+    FP_OPS_4 = 1 << 21
+    SLOT_1 = 1 << 22
+    SLOT_2 = 1 << 23
+
+# instruction_kinds.pyx
+
+class Kind(IntFlag):
+    NOP = 1 << 0
+    LOAD = 1 << 1
+    STORE = 1 << 2
+    ATOMIC = 1 << 3
+    PREFETCH = 1 << 4
+    FLOAT = 1 << 5
+    FP_OPERATION = 1 << 6
+    BRANCH = 1 << 7
+    RELATIVE = 1 << 8
+    RETURN = 1 << 9
+    CALL = 1 << 10
+    INDIRECT = 1 << 11
+    SYSTEM = 1 << 12
+    PRIVILEGED = 1 << 13
+    SERIALIZE = 1 << 14
+
+# ppc_kinds.pyx
+
+class PpcKind(IntFlag):
+    RESERVES = 1 << 13
+    FLUSHES = 1 << 14
+    CACHE = 1 << 15
+    INTEGER = 1 << 24
+    SYNC = 1 << 25
+    EIEIO = 1 << 26
+    ICBI = 1 << 27
+    MULTIPLE_CYCLE = 1 << 28
+    MFSPR = 1 << 29
+    MTSPR = 1 << 30
+
+# progress_probe.pyx
+
+class ProgressProbe(Consumer):
+    """Passes the stream on to a reader, and calls a probe between two buffers."""
+
+    error: Exception | None
+
+    def __init__(self, reader: Consumer, look: Callable[[], object]) -> None: ...
+    def request_snapshot(self) -> None: ...
+
+# recorder.pyx
+
+class Recorder(Consumer):
+    """Records the words of a stream."""
+
+    def __init__(self) -> None: ...
+    def load(self, words: Iterable[int]) -> None: ...
+    def words(self) -> list[int]: ...
+    def replay(self, consumer: Consumer) -> None: ...
+
+# ring.pyx
+
+class HasJoin(Protocol):
+    """A thread or process to join when a ring has been read."""
+
+    def join(self) -> None: ...
+
+class Ring:
+    """Buffers in memory that two threads or two processes share."""
+
+    descriptor: int | None
+
+    def __init__(self, attach: int | None = None) -> None: ...
+    @property
+    def failure(self) -> Failure: ...
+    def close_descriptor(self) -> None: ...
+    def read_into(self, consumer: Consumer) -> None: ...
+    def finish(self) -> None: ...
+    def drain(self) -> None: ...
+    def belong_to(self, pair: RingPair, number: int) -> None: ...
+
+class RingWriter(Consumer):
+    """The writer's side of a ring."""
+
+    def __init__(self, ring: Ring) -> None: ...
+
+class Pipe(Consumer):
+    """Feeds ``reader`` in a thread of its own, and ``beside`` in the engine's."""
+
+    def __init__(
+        self,
+        reader: Consumer,
+        beside: Consumer | None = None,
+        threaded: bool = True,
+        read: Callable[[Ring, Consumer], HasJoin] | None = None,
+        second: SecondThread | None = None,
+    ) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def finish(self) -> None: ...
+    def drain(self) -> None: ...
+
+# ring_pair.pyx
+
+class RingPair:
+    """Two rings that one writer fills in turn."""
+
+# second_thread.pyx
+
+class SecondThread:
+    """Decides whether a second thread pays, measured on the run itself. ``on``: the stream is read in it now."""
+
+    on: bool
+
+    def __init__(self, trial_after: float = 0.3, turn_seconds: float = 0.05, holds: float = 10.0) -> None: ...
+
+def pays(alone: float, words_alone: int, beside: float, words_beside: int) -> bool:
+    """Whether a word costs no more processor time with the second thread than without: seconds and words of both."""
+
+# splitter.pyx
+
+class Splitter(Consumer):
+    """Splits a stream exactly at triggers, times and switches."""
+
+    @property
+    def retired(self) -> int: ...
+    def place(self, code: Sequence[int], data: Sequence[int]) -> None: ...
+
+# stream_codec.pyx
+
+class Encoder(Consumer):
+    """Writes the stream as chunks of bytes; ``reader`` gets it too, without its addresses."""
+
+    def __init__(
+        self,
+        table: BlockTable,
+        traced: bool,
+        on_chunk: Callable[[bytes, bytes], None],
+        reader: Consumer | None = None,
+    ) -> None: ...
+    words: int
+    error: BaseException | None
+
+    def finish(self) -> None: ...
+
+class Decoder:
+    """Decodes chunks into a stream for a consumer."""
+
+    def __init__(self, table: BlockTable, traced: bool, addresses: bool) -> None: ...
+    words: int
+
+    def decode(self, chunk: bytes, consumer: Consumer) -> None: ...
+
+def blocks_from(table: BlockTable, first: int) -> bytes: ...
+def enter_blocks(table: BlockTable, data: bytes) -> None: ...
+
+# stream_words.pyx
+
+class Mark(IntFlag):
+    SYSTEM_CALL = 1
+    FAULT = 2
+    MODE = 3
+    SPILL = 4
+    FILL = 5
+    ALAT_MISS = 6
+    ALAT_REPLACE = 7
+    MISALIGNED_LOAD = 8
+    MISALIGNED_STORE = 9
+    DEFERRED = 10
+    FLUSH_TO_ZERO = 11
+    EXIT = 12
+    RSE_ADDRESS = 13
+    THREAD = 16
+
+# tee.pyx
+
+class Tee(Consumer):
+    """Passes the stream to two readers."""
+
+    def __init__(self, first: Consumer, second: Consumer) -> None: ...
+
+# thread_demux.pyx
+
+class ThreadDemux(Consumer):
+    """Distributes the threads of a program to two hardware threads."""
+
+    retired: int
+    def __init__(
+        self, table: BlockTable, readers: Sequence[Consumer], rings: Sequence[Ring], *, traced: bool
+    ) -> None: ...
+    def turns_on(self, half: int) -> list[tuple[int, int]]: ...
+    def retired_on(self, half: int) -> int: ...

@@ -1,1 +1,0 @@
-"""The enumeration of failure.pxd, for Python."""

@@ -1,1 +1,0 @@
-"""The enumeration of ia64_kinds.pxd, for Python."""

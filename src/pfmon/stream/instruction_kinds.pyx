@@ -1,1 +1,0 @@
-"""The enumeration of instruction_kinds.pxd, for Python."""

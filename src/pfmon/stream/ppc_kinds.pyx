@@ -1,1 +1,0 @@
-"""The enumeration of ppc_kinds.pxd, for Python."""

@@ -1,2 +1,0 @@
-class RingPair:
-    """Two rings that one writer fills in turn."""

@@ -1,1 +1,0 @@
-"""The enumerations of stream_words.pxd, for Python."""
