@@ -85,7 +85,7 @@ def _standard_files_are_open() -> None:
 
 def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
     """Return the lines that report an error; for a mistake on the command line, all mistakes on it."""
-    if error.exit_status != PfmonError.exit_status or (words and words[0] in SUBCOMMANDS):
+    if error.exit_status != PfmonError.exit_status or error.during_run or (words and words[0] in SUBCOMMANDS):
         return [str(error)]
     from pfmon.cli.command_line_errors import all_mistakes
 

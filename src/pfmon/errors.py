@@ -14,6 +14,8 @@ class PfmonError(Exception):
 
     exit_status = 2
     rule = ""
+    during_run = False
+    """Whether the program had started."""
 
 
 class UnknownNameError(PfmonError):

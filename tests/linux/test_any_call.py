@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.linux.calls import CALLS, HANDLERS, load
+from pfmon.engine.ia64.linux.calls import CALLS, HANDLERS, load_all
 from pfmon.engine.ia64.linux.syscall_numbers import NAMES
 
 O_RDWR = 2
@@ -17,8 +17,7 @@ LEFT_OUT = {
     "rt_sigsuspend", "rt_sigtimedwait", "futex", "poll", "ppoll", "select", "pselect6", "pipe", "pipe2",
     "mknod", "mknodat", "sync", "fallocate", "sendfile", "fcntl", "flock",
 }  # fmt: skip
-for module in CALLS:
-    load(module)
+load_all()
 CARRIED_OUT = sorted(number for number in HANDLERS if NAMES[number] not in LEFT_OUT)
 words = st.one_of(
     st.integers(0, 12),

@@ -6,13 +6,14 @@ import gc
 import json
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput
+from pfmon.cli.result_text_modules import import_text_modules
 from pfmon.cli.run_termination import stopping
 from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError, reason
@@ -62,6 +63,7 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
         results.said(programmed(prepared))
     if config.print_syms:
         results.early(_symbols(config, prepared))
+    import_text_modules(config)
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
@@ -253,9 +255,7 @@ def print_exit(done: Run, notes: Sequence[str], crash_report: str) -> None:
 def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = False) -> str:
     """Return the results in the requested format; ``notes`` describe the setup; ``usual``: see `counted_text`."""
     if config.json:
-        from pfmon.report.header import occasion
-
-        return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"
+        return json.dumps(done.to_dict(_occasion(config))) + "\n"
     text = ""
     if config.with_header:
         from pfmon.report.header import header
@@ -274,6 +274,15 @@ def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = 
 
         text += thread_text(done.threads, config.number_style)
     return text + counted_text(config, done, usual)
+
+
+def _occasion(config: CommandConfig) -> Mapping[str, str] | None:
+    """Return the date and the host of --with-header, None without it."""
+    if not config.with_header:
+        return None
+    from pfmon.report.header import occasion
+
+    return occasion()
 
 
 def _is_sampled_alone(config: CommandConfig, done: Run) -> bool:

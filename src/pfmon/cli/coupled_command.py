@@ -15,6 +15,7 @@ from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.count import counted_text, print_death, programmed
 from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
+from pfmon.cli.result_text_modules import import_text_modules
 from pfmon.cli.run_termination import stopping
 from pfmon.errors import LostError, reason
 from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore, of_thread
@@ -50,6 +51,7 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
             prepared.close()
             raise
         ends.begin(prepared.threads, results)
+        import_text_modules(config)
         if not gc.isenabled():  # __main__.command() disabled it; all modules are loaded now
             gc.freeze()
             gc.enable()

@@ -15,6 +15,7 @@ from pfmon.library.machine_selection import machine_of
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.pmu.captures import captures_of
+from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.sampling_module import ModuleContext, SamplingModule
@@ -44,6 +45,11 @@ def _exports(
     from pfmon.cli.export_files import export_files
 
     return export_files(config, prepared, owner, names)
+
+
+def wants_names(config: CommandConfig) -> bool:
+    """Return whether samples are shown with names of code."""
+    return _resolves(config) or bool(config.exports)
 
 
 def _resolves(config: CommandConfig) -> bool:
@@ -86,6 +92,8 @@ def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: F
 def check_module(config: CommandConfig, prepared: Prepared) -> None:
     """PfmonError for a module, or an export, that does not go with the options."""
     _module(config, prepared, 0, None)
+    if wants_names(config):
+        import_line_reader()
     if config.smpl_outfile:
         check_can_be_written(config.smpl_outfile, f"--smpl-outfile={config.smpl_outfile}")
     for name, path in config.exports:
@@ -129,9 +137,11 @@ class SampleOutput:
     ) -> None:
         """``print_early``: gets what goes to no file; ``owner``: None: the run. PfmonError when the file cannot be
         written."""
-        wanted = _resolves(config) or bool(config.exports)
+        wanted = wants_names(config)
         session = prepared.session
         owner = owner or Owner(prepared.command, session.plan.settings.process_id, prepared.objects)
+        if wanted:
+            import_line_reader()
         names = FunctionNames(owner.objects(), config.demangle, session.engine.instruction_set) if wanted else None
         self._module = _module(config, prepared, owner.process_id, names)
         self._exports = _exports(config, prepared, owner, names)

@@ -71,7 +71,8 @@ class FollowRules(NamedTuple):
 class StartRequest(NamedTuple):
     """Parameters of a run. ``memory_limit``: bytes; ``processor``: the one that the program sees; ``slow``: every
     instruction is a block of its own; ``addresses``: the stream has those of memory accesses; ``totals``: the reader
-    only adds up how often blocks ran and needs neither order nor conditions; ``on_notice`` is called with messages for
+    only adds up how often blocks ran and needs neither order nor conditions; ``listing``: code is listed after
+    the run; ``on_notice`` is called with messages for
     the user while the program runs; ``follow``: the child processes and executed programs to count; ``on_mapped`` is
     called when the first program has mapped files executable, before their blocks appear in the stream."""
 
@@ -84,6 +85,7 @@ class StartRequest(NamedTuple):
     slow: bool = False
     addresses: bool = False
     totals: bool = False
+    listing: bool = False
     on_notice: Callable[[str], None] = lambda _: None
     follow: FollowRules | None = None
     on_mapped: Callable[[], None] | None = None
@@ -363,11 +365,11 @@ class Recording(Engine, Protocol):
         """The recorded program. PfmonError: the file is gone or has changed."""
 
 
-def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Recording:
+def replay(path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> Recording:
     """The engine that replays a recording. ``partial``: up to the first damage; ``addresses``: with those of memory
-    accesses. Raises PfmonError."""
+    accesses; ``listing``: code is listed after the run. Raises PfmonError."""
     module = import_module("pfmon.engine.replay.replay_engine")
-    recording: Recording = module.ReplayEngine(path, partial=partial, addresses=addresses)
+    recording: Recording = module.ReplayEngine(path, partial=partial, addresses=addresses, listing=listing)
     return recording
 
 

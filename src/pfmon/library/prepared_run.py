@@ -23,6 +23,7 @@ from pfmon.library.ineffective_options import (
 from pfmon.library.machine_selection import cpu_model, machine_of, take_pmu_of_program
 from pfmon.library.option_checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.request_builder import Symbols, qualifies, request
+from pfmon.library.result_modules import import_result_modules
 from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import Files
@@ -123,6 +124,7 @@ class Prepared:
         program = load() if needed else None
         if recording:
             recording.close()
+        import_result_modules(options)
         self.session = Session(self._plan(words, program, asked.requests, symbols, linked), on_notice)
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them, by event set."""

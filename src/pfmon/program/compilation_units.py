@@ -6,11 +6,17 @@ The section .debug_aranges lists the code of units; other units give it in their
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     Range = tuple[int, int]
+
+
+def import_line_reader() -> None:
+    """Import pyelftools, which takes long, before a run whose code is shown with source lines."""
+    import_module("elftools.elf.elffile")
 
 
 class CompilationUnits:

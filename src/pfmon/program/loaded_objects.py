@@ -12,6 +12,7 @@ from functools import cached_property
 from pfmon.errors import PfmonError
 from pfmon.program import elf
 from pfmon.program.compilation_units import CompilationUnits
+from pfmon.program.debug_files import DebugFiles
 from pfmon.program.elf import Elf, Segment
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Image, Program
 from pfmon.program.inlined_code import InlinedCode, inlined_within
@@ -37,8 +38,6 @@ class ObjectFile:
         """The image with the file that has its symbols and lines."""
         if self.image is None or self.image.symbol_file:
             return self.image
-        from pfmon.program.debug_files import DebugFiles
-
         found = DebugFiles(*self._debug).find(self.image.data, self.image.path)
         return self.image._replace(symbol_path=found[0], symbol_file=found[1]) if found else self.image
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -63,6 +63,8 @@ class MachineRun:
         self._figures = figures
         self._pipe: Pipe | None = None
         self._counted: Tally | None = None
+        self._add_runs: Callable[[Tally], None] | None = None
+        """Adds the machine's execution counts of blocks to a tally, if it is the machine that counts them."""
 
     def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
         """Report every cycle to these watches while an event set is in force."""
@@ -90,13 +92,21 @@ class MachineRun:
         counts of blocks to a tally: an out-of-order machine at the end, others at each `settle`."""
         if reader is None and type(beside) is Tally and not self._hardware_thread:
             if self._figures.core == OUT_OF_ORDER:
-                self._counted = beside
+                self._counted, self._add_runs = beside, self._adder_of_runs()
             else:
                 self._in_order.count_runs(beside)
             beside = None
         read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
         self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
         return self._pipe
+
+    def _adder_of_runs(self) -> Callable[[Tally], None]:
+        from pfmon.counting._counting import add_runs
+        from pfmon.machine._machine import IntervalMachine
+
+        machine = self.machine
+        assert isinstance(machine, IntervalMachine)
+        return lambda tally: add_runs(tally, machine)
 
     def __enter__(self) -> MachineRun:
         if self._pipe:
@@ -111,13 +121,9 @@ class MachineRun:
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()
-        if self._counted is not None:
-            from pfmon.counting._counting import add_runs
-            from pfmon.machine._machine import IntervalMachine
-
-            assert isinstance(self.machine, IntervalMachine)
-            add_runs(self._counted, self.machine)
-            self._counted = None
+        if self._add_runs is not None and self._counted is not None:
+            self._add_runs(self._counted)
+            self._counted = self._add_runs = None
 
     @property
     def failures(self) -> list[Failure]:
@@ -153,14 +159,10 @@ class MachineRun:
         buffers."""
         self.drain()
         self.machine.show_records()
-        if self._counted is None:
+        if self._add_runs is None:
             return seen
-        from pfmon.counting._counting import add_runs
-        from pfmon.machine._machine import IntervalMachine
-
-        assert isinstance(self.machine, IntervalMachine)
         tally = Tally(seen.table)
-        add_runs(tally, self.machine)
+        self._add_runs(tally)
         return seen._replace(tally=tally)
 
     def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:

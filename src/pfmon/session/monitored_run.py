@@ -14,6 +14,8 @@ from pfmon.engine import api
 from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.machine_figures import MachineFigures
+from pfmon.needed_modules import import_needed
+from pfmon.program.compilation_units import import_line_reader
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Interval, Monitoring
 from pfmon.session.programmed_pmu import Count, ProgrammedPmu, RunData
@@ -77,6 +79,7 @@ class Session:
         self.unrecorded: LostError | None = None
         """The error of a recording that could not be written; the counts are complete."""
         self._check_engine()
+        self._import_needed()
         try:
             self._recording = self._record() if plan.record else None
         except BaseException:
@@ -86,6 +89,20 @@ class Session:
         self._surveyed: CollectedReport | None = None
         self._at_work: Monitoring | SampledRun | None = None
         self._misplaced: BaseException | None = None
+
+    def _import_needed(self) -> None:
+        """Import the modules that read the counts when the program has ended."""
+        plan = self.plan
+        import_needed(
+            {
+                "pfmon.session.cpi_stack": plan.report and plan.following,
+                "pfmon.session.listed_code": plan.annotate is not None,
+                "pfmon.session.profile": plan.profile,
+                "pfmon.pmu.citations": plan.guest_pmu or plan.deferred,
+            }
+        )
+        if plan.annotate is not None or plan.collect_report or plan.deferred:
+            import_line_reader()
 
     def _check_engine(self) -> None:
         """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
@@ -105,7 +122,9 @@ class Session:
     def _open_alone(self) -> Engine:
         plan = self.plan
         if plan.replay:
-            return api.replay(plan.replay, partial=plan.partial, addresses=self._wants_addresses)
+            return api.replay(
+                plan.replay, partial=plan.partial, addresses=self._wants_addresses, listing=self._lists_code
+            )
         return api.start(self._start())
 
     def _start(self) -> StartRequest:
@@ -122,6 +141,7 @@ class Session:
             slow=plan.slow,
             addresses=self._wants_addresses,
             totals=self._adds_up,
+            listing=self._lists_code,
             on_notice=self._notice,
             follow=self._tasks.follow if self._tasks else None,
             on_mapped=self._mapped if plan.deferred else None,
@@ -175,6 +195,11 @@ class Session:
         return bool(self.plan.record) or self._counts_addresses
 
     @property
+    def _lists_code(self) -> bool:
+        """Whether code is listed after the run."""
+        return self.plan.annotate is not None or self.plan.collect_report
+
+    @property
     def _adds_up(self) -> bool:
         """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
@@ -214,6 +239,18 @@ class Session:
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream.
         Of what is followed ``on_task`` gets each task and the files that its code is from, when it begins, and gives
         what takes its samples."""
+        try:
+            return self._run_any(on_interval, on_samples, on_task)
+        except PfmonError as error:
+            error.during_run = True
+            raise
+
+    def _run_any(
+        self,
+        on_interval: Callable[[Interval], None],
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener,
+        on_task: OnTask | None,
+    ) -> RunOutcome:
         try:
             if self.plan.guest_pmu:
                 return self._run_for_program()

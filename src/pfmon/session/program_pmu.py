@@ -21,6 +21,7 @@ from pfmon.machine.machine_figures import MachineFigures
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import read_counters
 from pfmon.session.controls import Controls
+from pfmon.session.event_codes import assigned, by_code
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.poll_interval import FURTHEST, PollInterval
 from pfmon.session.trigger_gate import gate
@@ -172,15 +173,11 @@ class ProgramPmu:
     def named(self, event: PmuEvent) -> PmuEvent:
         """Return the PMU's event for a code or a generic name. PfmonError: there is no such event, or it cannot be
         counted."""
-        from pfmon.session.event_codes import by_code
-
         return by_code(self._model, event, self._machine is not None)
 
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
         """Return the register values that count events, and their counters, in order. PfmonError: they cannot count
         together."""
-        from pfmon.session.event_codes import assigned
-
         return assigned(self._model, events)
 
     # --- for the engine

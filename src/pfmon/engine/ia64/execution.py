@@ -7,10 +7,15 @@ from contextlib import ExitStack
 
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, ProgramPmu, Task, TaskReader
 from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
+from pfmon.engine.ia64.code_location import describe
 from pfmon.engine.ia64.core.cpuid import cpuid
+from pfmon.engine.ia64.crash_report import report
+from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401 - decoder and processor import it when they need it
+from pfmon.engine.ia64.encodings.code_listing import listing
 from pfmon.engine.ia64.linux.engine_interface import Death, End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.program.image import Program
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 
@@ -131,10 +136,6 @@ class Execution:
     def _ending(self, end: End) -> ExitReport:
         if not isinstance(end, Death):
             return ExitReport(end.status)
-        from pfmon.engine.ia64.code_location import describe
-        from pfmon.engine.ia64.crash_report import report
-        from pfmon.program.loaded_objects import LoadedObjects
-
         objects = LoadedObjects(self.program, lambda: self.mapped)
         where = describe(objects, self.memory, self.processor.ip)
         text = report(self.process, self.processor, objects, end.text) if self.process else ""
@@ -142,9 +143,6 @@ class Execution:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
-        from pfmon.engine.ia64.encodings.code_listing import listing
-        from pfmon.program.loaded_objects import LoadedObjects
-
         objects = LoadedObjects(self.program, lambda: self.mapped)
 
         def bundle(address: int) -> bytes:

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from struct import Struct
+from subprocess import Popen
 from threading import Lock
 
 from pfmon.engine.qemu.qemu_binary import reaper_path
@@ -28,8 +29,6 @@ class GuestProcess:
         files: Sequence[int] = (),
         detach: bool = False,
     ) -> None:
-        from subprocess import Popen
-
         orders, self._orders = os.pipe()
         self._answers, answers = os.pipe()
         self._lock = Lock()  # of the orders' pipe

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
+from importlib import import_module
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 FOLLOWED = 2
 """The executed program is followed (follow.h, enum executing)."""
+
+LISTING = "pfmon.engine.qemu.capstone_listing"
+"""The module that lists code."""
 
 ALL = "max"
 """qemu's processor model with every feature that qemu has."""
@@ -52,6 +56,8 @@ class QemuGuest:
             totals=wanted.totals and not self.traced and wanted.follow is None,
             on_mapped=wanted.on_mapped,
         )
+        if wanted.listing:
+            import_module(LISTING)
         self._tasks = self._make_tasks() if wanted.follow else None
         self._process: GuestProcess | None = None
         self._status = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pfmon.engine import api
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
 from pfmon.errors import PfmonError
+from pfmon.needed_modules import import_needed
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile, digest
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 class ReplayEngine:
     """A recorded run. ``partial``: replay a damaged recording up to the damage; ``addresses``: with those of
-    accesses."""
+    accesses; ``listing``: code is listed after the run."""
 
     capabilities = Capabilities(addresses=True, performance_data=False)
 
-    def __init__(self, path: str, *, partial: bool = False, addresses: bool = False) -> None:
+    def __init__(self, path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> None:
         """Read the head of a recording. Raises PfmonError."""
         self._reader = RecordingReader(path)
         self._head = self._reader.head
@@ -44,6 +45,8 @@ class ReplayEngine:
             self._files: list[dict[str, Any]] = list(self._head["files"])
         except (KeyError, TypeError, ValueError) as error:
             raise PfmonError(f"{path}: its head is not that of a recording: {error}") from None
+        if listing:
+            self._import_listing()
         self.retired = 0
         self.ip = 0
 
@@ -129,6 +132,11 @@ class ReplayEngine:
     def stop(self) -> None:
         """Make `run` return after the next chunk."""
         self._stopping = True
+
+    def _import_listing(self) -> None:
+        """Import what lists code, before the recording is read."""
+        module = api.INSTRUCTIONS.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
+        import_needed({module: True, "pfmon.program.loaded_objects": True})
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code: from the program's file, or, where

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pfmon.errors import PfmonError
 from pfmon.report.exports.sample_rows import SampleRows
@@ -31,6 +31,7 @@ class Parquet(SampleRows):
             raise PfmonError("--export=parquet needs pyarrow, which is not installed: pip install pyarrow") from None
         number, text = self._arrow.uint64(), self._arrow.string()
         self._schema = self._arrow.schema([(name, text if name in TEXTS else number) for name in self.columns])
+        self._table(dict.fromkeys(self.columns, ()))  # pyarrow imports more for its first table
         self._file = _Written()
         self._writer = self._parquet.ParquetWriter(self._file, self._schema)
         self._rows: list[list[Cell]] = []
@@ -50,7 +51,10 @@ class Parquet(SampleRows):
         rows, self._rows = self._rows, []
         if rows:
             columns = dict(zip(self.columns, map(list, zip(*rows, strict=True)), strict=True))
-            self._writer.write_table(self._arrow.table(columns, schema=self._schema))
+            self._writer.write_table(self._table(columns))
+
+    def _table(self, columns: Mapping[str, Sequence[Cell]]) -> Any:
+        return self._arrow.table(columns, schema=self._schema)
 
 
 class _Written:

@@ -79,6 +79,7 @@ class Process:
     ) -> None:
         """The first process of a system. ``on_notice`` is called with messages for the user while the program runs;
         ``host`` gives processors to its children."""
+        calls.load_all()
         self.program = program
         self.arguments = list(arguments)
         self.environment = list(environment)

@@ -1,11 +1,10 @@
-"""The system calls, by subject: a module each, loaded at the program's first call to it."""
+"""The system calls, by subject: a module each, loaded before the program starts."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from pfmon.engine.ia64.linux.calls.syscall_table import HANDLERS, Handler
-from pfmon.engine.ia64.linux.syscall_numbers import NAMES
 from pfmon.errors import LostError, reason
 
 CALLS = {
@@ -62,23 +61,34 @@ CALLS = {
 }
 """The modules of this package, and the names of their system calls."""
 
-MODULES = {name: module for module, names in CALLS.items() for name in names.split()}
+OF_FUNCTIONS = (
+    "clone",
+    "execve",
+    "fault_signals",
+    "host_calls",
+    "perfmon.overflow_handler",
+    "perfmon.perf_open",
+    "perfmon.perfmonctl",
+    "perfmon.system_wide",
+)
+"""Modules of the package above that functions import, as they import the modules of these functions."""
 
-__all__ = ["CALLS", "HANDLERS", "handler", "load"]
+__all__ = ["CALLS", "HANDLERS", "handler", "load_all"]
 
 
 def handler(number: int) -> tuple[Handler | None, int]:
     """The handler of a call and its number of arguments; None: not implemented."""
-    if number not in HANDLERS:
-        module = MODULES.get(NAMES.get(number, ""))
-        if module is not None:
-            load(module)
     return HANDLERS.get(number, (None, 0))
 
 
-def load(module: str) -> None:
-    """Register the calls of a module. LostError: no host descriptor or memory is left to import it."""
+def load_all() -> None:
+    """Register all calls: a program may make any of them, and from its start on nothing is imported. LostError: no host
+    descriptor or memory is left."""
+    above = __name__.rpartition(".")[0]
     try:
-        import_module(f"{__name__}.{module}")
+        for module in CALLS:
+            import_module(f"{__name__}.{module}")
+        for module in OF_FUNCTIONS:
+            import_module(f"{above}.{module}")
     except (OSError, MemoryError, ImportError) as error:  # not an error of the program
         raise LostError(f"what carries out system calls cannot be loaded: {reason(error)}") from None
