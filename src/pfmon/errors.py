@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Self
 
 MAX_LISTED_NAMES = 12
 """Maximum number of known names that are all listed when none is similar."""
@@ -16,6 +17,13 @@ class PfmonError(Exception):
     rule = ""
     during_run = False
     """Whether the program had started."""
+    subjects: tuple[str, ...] = ()
+    """The options (``--irange``, or ``--outfile=counts``), or the name, that it is about."""
+
+    def about(self, *subjects: str) -> Self:
+        """Set the subjects; returns the error."""
+        self.subjects = subjects
+        return self
 
 
 class UnknownNameError(PfmonError):
@@ -23,6 +31,7 @@ class UnknownNameError(PfmonError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
+        self.subjects = (name,)
         names = list(known)
         self.nearest = nearest_names(name, names)
         hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
@@ -64,7 +73,7 @@ class RuleError(PfmonError):
 
     def cited(self, section: str) -> RuleError:
         """Return the same error with another manual's section."""
-        return type(self)(self.rule, self.message, section)
+        return type(self)(self.rule, self.message, section).about(*self.subjects)
 
 
 class AssignmentError(RuleError):
@@ -85,12 +94,13 @@ def reason(error: BaseException) -> str:
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
-def refuse(options: Mapping[str, object], message: str) -> None:
-    """Raise PfmonError if one of ``options`` (name -> given) is given; {} in ``message`` becomes the first such
-    name."""
+def refuse(options: Mapping[str, object], message: str, *subjects: str) -> None:
+    """Raise PfmonError if one of ``options`` (name -> given) is given; {} in ``message`` becomes the first such name.
+    The error is about that one, or those, and about the ``subjects``."""
     for option, given in options.items():
         if given:
-            raise PfmonError(message.replace("{}", option))
+            named = [word.rstrip(",:") for word in option.split() if word.startswith("--")]
+            raise PfmonError(message.replace("{}", option)).about(*named, *subjects)
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:

@@ -7,7 +7,8 @@ from answers import declined, said
 from command import example
 
 from pfmon.cli import hp_options
-from pfmon.cli.command_line import CONCERNS
+from pfmon.cli.command_line import CONCERNS, read
+from pfmon.errors import PfmonError
 
 FIB = example("fib")
 
@@ -101,3 +102,17 @@ def test_letters_of_hps_pfmon_are_named_as_such() -> None:
 def test_a_run_that_fails_is_no_mistake_of_the_command_line(tmp_path: Path) -> None:
     done = said("--replay", str(tmp_path), "-e", "nops_retired")
     assert done[0] == 2 and done[2].count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "subjects"),
+    [
+        (("--inverse-irange",), ("--inverse-irange", "--irange")),
+        (("--true-values",), ("--true-values", "--events")),
+        (("--replay=x", "--slow"), ("--slow", "--replay")),
+    ],
+)
+def test_errors_have_the_options_that_they_are_about(words: tuple[str, ...], subjects: tuple[str, ...]) -> None:
+    with pytest.raises(PfmonError) as caught:
+        read([*words, "-e", "nops_retired"])
+    assert caught.value.subjects == subjects

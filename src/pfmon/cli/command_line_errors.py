@@ -36,42 +36,35 @@ if TYPE_CHECKING:
     """The subject of a check, and the check."""
 
 
-NAMED = r"(?<![\w-])--?[a-zA-Z][\w-]*"
-"""Matches an option within a message."""
-LETTERS = {f"-{option.short}": f"--{option.long}" for one in CONCERNS for option in one.OPTIONS if option.short}
-
-
 class _FoundErrors:
     """The mistakes found so far, in the order of their report."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self._named: set[str] = set()
+        self._subjects: set[str] = set()
+        self._misread: set[str] = set()
 
     def take(self, error: PfmonError) -> None:
         """Add a mistake that follows from no other."""
         if str(error) not in self.texts:
             self.texts.append(str(error))
+            self._subjects |= set(error.subjects)
 
-    def take_misread(self, error: PfmonError) -> None:
+    def take_misread(self, error: PfmonError, option: str) -> None:
         """Add a mistake in an option's value, which is therefore unknown to later checks."""
         self.take(error)
-        self._named |= _options_in(str(error))
+        self._misread.add(option)
 
     def attempt(self, subject: str, check: Callable[[], object]) -> None:
-        """Run a check and add its error, unless it may follow from an earlier mistake or one with the same ``subject``
-        ("": none)."""
-        if subject and any(subject in text for text in self.texts):
+        """Run a check and add its error, unless it may follow from an option that was misread, or an earlier mistake
+        has the same ``subject`` ("": none)."""
+        if subject in self._subjects:
             return
         try:
             check()
         except PfmonError as error:
-            if not self._named & _options_in(str(error)):
+            if not self._misread & {subject.partition("=")[0] for subject in error.subjects}:
                 self.take(error)
-
-
-def _options_in(text: str) -> set[str]:
-    return {LETTERS.get(name, name) for name in re.findall(NAMED, text)}
 
 
 def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
@@ -82,7 +75,7 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
     misread: list[str] = []
 
     def misreads(error: PfmonError, word: str) -> None:
-        found.take_misread(error)
+        found.take_misread(error, word.partition("=")[0])
         misread.append(word)
 
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words, misreads)
@@ -90,7 +83,7 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
         try:
             owner[one.name].apply(config, one)
         except PfmonError as error:
-            found.take_misread(error)
+            found.take_misread(error, f"--{one.name}")
     found.take(first)
     # The next word may be an unknown option's value instead of the program, or there may be none, so the program is not
     # checked.
@@ -127,7 +120,7 @@ def _events(config: CommandConfig, command: Sequence[str]) -> Iterator[Check]:
     unknown = [name for name in dict.fromkeys(plain) if not any(_knows(pmu, name) for pmu in pmus)]
     for name in unknown:
         event = name.partition(":")[0]
-        yield f"event {event!r}", partial(plan, get(pmus[0]).events, [event])
+        yield event, partial(plan, get(pmus[0]).events, [event])
     if unknown or len(pmus) > 1 or len(plain) < len(config.events):
         return
     for one in config.sets:

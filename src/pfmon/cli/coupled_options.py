@@ -52,15 +52,15 @@ def _words(option: str, text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise PfmonError(f"--{option}={text}: {str(error).lower()}") from None
+        raise PfmonError(f"--{option}={text}: {str(error).lower()}").about(f"--{option}") from None
     if not words:
-        raise PfmonError(f'--{option}: a program is wanted: --{option} "PROGRAM ARGUMENT..."')
+        raise PfmonError(f'--{option}: a program is wanted: --{option} "PROGRAM ARGUMENT..."').about(f"--{option}")
     return words
 
 
 def _file(option: str, path: str) -> str:
     if not path:
-        raise PfmonError(f"--{option}: a file is wanted")
+        raise PfmonError(f"--{option}: a file is wanted").about(f"--{option}")
     return path
 
 
@@ -72,15 +72,21 @@ def check(config: CommandConfig) -> None:
     if not (config.pmu_given or config.machine):
         config.pmu, config.pmu_given = MONTECITO[0], True
     if config.smt_name == "beside" and config.cores == 1:
-        raise PfmonError("--beside applies to two cores: give --cores=2 too, or --smt for two threads of one core")
+        raise PfmonError(
+            "--beside applies to two cores: give --cores=2 too, or --smt for two threads of one core"
+        ).about("--beside", "--cores", "--smt")
     if config.smt_name == "smt" and config.cores > 1:
-        raise PfmonError("--smt applies to the threads of one core: with --cores=2 give --beside")
+        raise PfmonError("--smt applies to the threads of one core: with --cores=2 give --beside").about(
+            "--smt", "--cores", "--beside"
+        )
     if config.smt_threads:
         _one_program_is_given(config)
     if config.smt and config.smt_replay:
-        raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
+        raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them").about(
+            "--smt", "--smt-replay"
+        )
     if config.smt_output and config.smt_replay:
-        raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing")
+        raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing").about("--smt-output")
     from pfmon.library.coupled_checks import NOT_WITH_TWO, check_two_programs
 
     refuse(
@@ -104,13 +110,17 @@ def _one_program_is_given(config: CommandConfig) -> None:
             "--record": bool(config.record),
         },
         "--smt-threads is of one program: leave {} out",
+        "--smt-threads",
     )
 
 
 def _two_programs_are_given(config: CommandConfig) -> None:
     if config.cores > 1:
-        raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too')
+        raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too').about(
+            "--cores", "--beside"
+        )
     refuse(
         {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules},
         '{} applies to two programs on one core: give --smt "PROGRAM ARGUMENT..." too',
+        "--smt",
     )

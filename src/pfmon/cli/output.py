@@ -89,7 +89,7 @@ class Outputs:
 def append_wants_a_file(outfile: str, append: bool) -> None:
     """Raise PfmonError for --append without a file."""
     if append and outfile in ("", STANDARD):
-        raise PfmonError("--append wants --outfile=FILE")
+        raise PfmonError("--append wants --outfile=FILE").about("--append", "--outfile")
 
 
 def check_can_be_written(path: str, option: str) -> None:
@@ -97,18 +97,20 @@ def check_can_be_written(path: str, option: str) -> None:
     try:
         target = path if os.path.lexists(path) else os.path.dirname(os.path.abspath(path))
     except OSError as error:  # the current directory was removed
-        raise PfmonError(f"{option}: {reason(error)}") from None
+        raise PfmonError(f"{option}: {reason(error)}").about(option) from None
     if os.path.isdir(path):
-        raise PfmonError(f"{option}: is a directory")
+        raise PfmonError(f"{option}: is a directory").about(option)
     if not os.path.lexists(target):
-        raise PfmonError(f"{option}: there is no directory {target}")
+        raise PfmonError(f"{option}: there is no directory {target}").about(option)
     try:
         check_whole(path)
     except PermissionError as error:
         why = reason(error)
-        raise PfmonError(f"{option}: {'no permission to write' if why == 'permission denied' else why}") from None
+        raise PfmonError(f"{option}: {'no permission to write' if why == 'permission denied' else why}").about(
+            option
+        ) from None
     except (OSError, ValueError) as error:
-        raise PfmonError(f"{option}: {reason(error)}") from None
+        raise PfmonError(f"{option}: {reason(error)}").about(option) from None
 
 
 def write_standard(text: str, descriptor: int = 1) -> None:
@@ -139,9 +141,11 @@ def show(text: str) -> None:
 def _standard_output() -> int:
     """Return a duplicate of standard output, which the program cannot close."""
     if sys.stdout is None:  # closed when pfmon was started: descriptor 1 may be another file by now
-        raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere")
+        raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere").about("--outfile")
     try:
         os.write(1, b"")
     except OSError as error:
-        raise PfmonError(f"standard output: {reason(error)}; --outfile=FILE puts the results elsewhere") from None
+        raise PfmonError(f"standard output: {reason(error)}; --outfile=FILE puts the results elsewhere").about(
+            "--outfile"
+        ) from None
     return os.dup(1)

@@ -22,7 +22,7 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
     else:
         wanted = given.name == "progress"
         if config.progress is (not wanted):
-            raise PfmonError("--progress and --no-progress exclude each other")
+            raise PfmonError("--progress and --no-progress exclude each other").about("--progress", "--no-progress")
         config.progress = wanted
         config.watched = config.watched or wanted
 
@@ -30,4 +30,6 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
 def check(config: CommandConfig) -> None:
     """PfmonError for options that do not go together."""
     if config.live and config.progress is False:
-        raise PfmonError("--live shows how the run goes, and does not go with --no-progress")
+        raise PfmonError("--live shows how the run goes, and does not go with --no-progress").about(
+            "--live", "--no-progress"
+        )

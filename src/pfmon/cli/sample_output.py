@@ -65,7 +65,9 @@ def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: F
     sets = prepared.session.sets
     made = [one.programming for one in sets]
     if len(made) > 1 and MODULES[name].is_of_one_set:
-        raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e")
+        raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e").about(
+            "--smpl-module", "--events"
+        )
     assert plan.sampling
     periods = [
         period for one, own in zip(sets, plan.sampling.sets, strict=True) for period in one.by_monitor(own.periods)
@@ -115,14 +117,18 @@ def _check_module(config: CommandConfig, name: str) -> None:
         if used and option not in module.options:
             others = " and ".join(other for other, one in MODULES.items() if option in one.options)
             typed = config.smpl_show_func if option == "--smpl-show-func" else option
-            raise PfmonError(f"{typed} is of --smpl-module={others}; {name} does not have it")
+            raise PfmonError(f"{typed} is of --smpl-module={others}; {name} does not have it").about("--smpl-module")
     if (module.is_binary or config.smpl_save_raw) and not config.smpl_outfile:
         what = "--smpl-save-raw" if config.smpl_save_raw else f"--smpl-module={name}"
-        raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too")
+        raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too").about("--smpl-outfile")
     if config.smpl_eager_save and not config.smpl_outfile:
-        raise PfmonError("--smpl-eager-save applies to the file of samples: give --smpl-outfile=FILE too")
+        raise PfmonError("--smpl-eager-save applies to the file of samples: give --smpl-outfile=FILE too").about(
+            "--smpl-eager-save", "--smpl-outfile"
+        )
     if config.smpl_eager_save and module.is_histogram and not config.smpl_save_raw:
-        raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come")
+        raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come").about(
+            "--smpl-eager-save"
+        )
 
 
 class SampleOutput:
@@ -152,7 +158,7 @@ class SampleOutput:
         try:
             self._whole = WholeFile(self._path, at_once=self._eager) if self._path else None
         except (OSError, ValueError) as error:
-            raise PfmonError(f"--smpl-outfile={self._path}: {reason(error)}") from None
+            raise PfmonError(f"--smpl-outfile={self._path}: {reason(error)}").about("--smpl-outfile") from None
 
     def take(self, samples: Sequence[Sample]) -> None:
         """Process a buffer of samples. An output that cannot be written takes no more; `ended` raises its error."""

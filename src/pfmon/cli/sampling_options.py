@@ -108,7 +108,9 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
         config.smpl_cum_threshold = whole_number(given.name, value, 1, 100)
     elif given.name in SORTS:
         if config.smpl_sort not in ("", SORTS[given.name]):
-            raise PfmonError("--smpl-sort-byvalue and --smpl-sort-bylevel exclude each other")
+            raise PfmonError("--smpl-sort-byvalue and --smpl-sort-bylevel exclude each other").about(
+                "--smpl-sort-byvalue", "--smpl-sort-bylevel"
+            )
         config.smpl_sort = SORTS[given.name]
     elif given.name == "smpl-skid":
         config.smpl_skid = whole_number(given.name, value, 0, MAX_SKID)
@@ -124,7 +126,7 @@ def apply(config: CommandConfig, given: ParsedOption) -> None:
         config.exports.append(_export(value))
         config.smpl_stacks = True
     elif not value:
-        raise BadValueError(f"--{given.name} wants a value")
+        raise BadValueError(f"--{given.name} wants a value").about(f"--{given.name}")
     elif given.name == "smpl-module":
         config.smpl_module = _module(value)
     elif given.name == "smpl-outfile":
@@ -140,15 +142,21 @@ def check(config: CommandConfig) -> None:
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
     given += [f"--smpl-sort-by{config.smpl_sort}"] if config.smpl_sort else []
     if given and not config.sampled:
-        raise PfmonError(f"{given[0]} applies to samples: give --long-smpl-periods=PERIOD,... too")
+        raise PfmonError(f"{given[0]} applies to samples: give --long-smpl-periods=PERIOD,... too").about(
+            given[0], "--long-smpl-periods"
+        )
     given += ["--smpl-truth"] if config.smpl_truth else []
     if given and config.json and config.sampled:
-        raise PfmonError(f"{given[0]} applies to printed samples: --json has them unformatted")
+        raise PfmonError(f"{given[0]} applies to printed samples: --json has them unformatted").about(
+            given[0], "--json"
+        )
 
 
 def _view(config: CommandConfig, view: str) -> str:
     if config.smpl_view not in ("", view):
-        raise PfmonError(f"--smpl-{config.smpl_view}-view and --smpl-{view}-view exclude each other")
+        raise PfmonError(f"--smpl-{config.smpl_view}-view and --smpl-{view}-view exclude each other").about(
+            f"--smpl-{config.smpl_view}-view", f"--smpl-{view}-view"
+        )
     return view
 
 
@@ -156,7 +164,9 @@ def _module(name: str) -> str:
     from pfmon.report.sampling import MODULES
 
     if name not in MODULES:
-        raise BadValueError(f"--smpl-module={name}: unknown sampling module {name!r}; there are: {', '.join(MODULES)}")
+        raise BadValueError(
+            f"--smpl-module={name}: unknown sampling module {name!r}; there are: {', '.join(MODULES)}"
+        ).about("--smpl-module")
     return name
 
 
@@ -168,5 +178,5 @@ def _export(text: str) -> tuple[str, str]:
     if name not in EXPORTS:
         raise UnknownNameError("export format", name, EXPORTS)
     if not path:
-        raise BadValueError(f"--export={text}: FORMAT:FILE is wanted")
+        raise BadValueError(f"--export={text}: FORMAT:FILE is wanted").about("--export")
     return name, path

@@ -65,7 +65,7 @@ def samples_are_of_one_thread(options: Options) -> None:
         raise RuleError(
             "samples_are_of_one_thread",
             "--all-threads counts two programs on one core together when both have ended: not with --long-smpl-periods",
-        )
+        ).about("--all-threads", "--long-smpl-periods")
 
 
 def number_of_cores(option: str, text: str) -> int:

@@ -23,7 +23,9 @@ def pattern(option: str, text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise BadValueError(f"--{option}={text}: {error}; a regular expression is wanted") from None
+        raise BadValueError(f"--{option}={text}: {error}; a regular expression is wanted").about(
+            f"--{option}"
+        ) from None
     return text
 
 
@@ -37,6 +39,8 @@ def following_goes_alone(options: Options) -> None:
                     "--follow-exec-exclude": options.follow_exec_exclude,
                 },
                 "{} applies to children and executed programs: give --follow-all, or --follow-fork or -exec",
+                "--follow-all",
+                "--follow-fork",
             )
         return
     refuse(
@@ -50,11 +54,14 @@ def following_goes_alone(options: Options) -> None:
         "{}: about one process alone; leave out --follow-..., which counts several",
     )
     if options.sampled and options.aggregate_results:
-        raise PfmonError("--aggregate-results: samples are of each task; leave it out, or the periods")
+        raise PfmonError("--aggregate-results: samples are of each task; leave it out, or the periods").about(
+            "--aggregate-results"
+        )
     if options.follow_exec:
         refuse(
             {f"--{name.replace('_', '-')}": options.gives(name) for name in ("irange", "drange", "checkpoint_func")},
             "{}: addresses are those of one program, and --follow-exec counts others",
+            "--follow-exec",
         )
 
 
@@ -72,6 +79,7 @@ def threads_go_alone(options: Options) -> None:
             "several event sets (-e)": options.several_sets,
         },
         "{}: counts all threads together; leave out --per-thread, which counts each by itself",
+        "--per-thread",
     )
 
 
@@ -89,7 +97,7 @@ def following(options: Options) -> FollowOptions | None:
             raise BadValueError(
                 f"--follow-limit={options.follow_limit}: takes {needed} open files, and {allowed} are allowed "
                 f"(ulimit -n); at most {most} processes then"
-            )
+            ).about("--follow-limit")
         options.follow_limit = most
     return FollowOptions(
         options.follow_fork,

@@ -62,7 +62,7 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
 def confinement_is_to_a_directory(options: Options) -> None:
     """A confined program sees only files below --sysroot."""
     if options.confine and not options.sysroot:
-        raise PfmonError("--confine needs a directory: give --sysroot DIR")
+        raise PfmonError("--confine needs a directory: give --sysroot DIR").about("--confine", "--sysroot")
 
 
 def _check_following(options: Options) -> None:
@@ -80,7 +80,7 @@ def checkpoint_excludes_irange(options: SetOptions) -> None:
             "checkpoint_excludes_irange",
             "--checkpoint-func is a code range of its own: neither --irange nor --inverse-irange goes with it",
             "pfmon on Itanium 2, section 8.6",
-        )
+        ).about("--checkpoint-func", "--irange", "--inverse-irange")
 
 
 def range_modifiers_need_irange(options: SetOptions) -> None:
@@ -91,7 +91,7 @@ def range_modifiers_need_irange(options: SetOptions) -> None:
             "range_modifiers_need_irange",
             f"--{modifiers[0]} applies to a code range: give --irange too",
             "pfmon on Itanium 2, section 8.4",
-        )
+        ).about(f"--{modifiers[0]}", "--irange")
 
 
 def ranges_exclude_levels_of_events(options: SetOptions) -> None:
@@ -102,7 +102,7 @@ def ranges_exclude_levels_of_events(options: SetOptions) -> None:
             "ranges_exclude_levels_of_events",
             "--priv-levels does not go with a range, which holds for all events; -u, -k and -0 to -3 do",
             "pfmon on Itanium 2, section 8.3",
-        )
+        ).about("--priv-levels")
 
 
 def sets_are_not_counted_otherwise(options: Options) -> None:
@@ -115,6 +115,8 @@ def sets_are_not_counted_otherwise(options: Options) -> None:
                 "--print-interval": options.print_interval is not None,
             },
             "{}: several event sets are estimates; give all events in one -e, with --unlimited",
+            "--events",
+            "--unlimited",
         )
 
 
@@ -124,6 +126,7 @@ def there_is_something_to_count(options: Options, asks: bool) -> None:
         refuse(
             {"--print-interval": options.print_interval is not None, "--insecure": options.insecure},
             "{}: there is nothing to count: give -e EVENT,... too",
+            "--events",
         )
 
 
@@ -135,7 +138,7 @@ def interrupts_are_excluded_or_alone(options: SetOptions) -> None:
             "interrupts_are_excluded_or_alone",
             "--excl-intr and --intr-only exclude each other",
             "pfmon on Itanium 2, section 10",
-        )
+        ).about("--excl-intr", "--intr-only")
 
 
 def event_sets_take_turns(options: Options, asks: bool) -> None:
@@ -145,17 +148,18 @@ def event_sets_take_turns(options: Options, asks: bool) -> None:
         raise PfmonError(
             "several event sets (-e) take turns on the PMU: give --switch-timeout=MILLISECONDS, or --unlimited and "
             "one -e to count all at once"
-        )
+        ).about("--events", "--switch-timeout", "--unlimited")
     if not several:
         refuse(
             {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
             "{} applies to several event sets: give -e more than once",
+            "--events",
         )
     if options.true_values and len({one.drange for one in options.sets}) > 1:
         raise PfmonError(
             "--true-values counts all event sets all the time, and accesses are held against one --drange: give all "
             "sets the same one"
-        )
+        ).about("--true-values", "--drange")
 
 
 def insecure_is_for_programs(options: Options) -> None:
@@ -165,16 +169,18 @@ def insecure_is_for_programs(options: Options) -> None:
             "insecure_is_for_programs",
             "--insecure does not go with --system-wide: the program's sum and rum start and stop user monitors",
             "pfmon on Itanium 2, section 9",
-        )
+        ).about("--insecure", "--system-wide")
 
 
 def _check_recordings(options: Options) -> None:
     if options.partial and not (options.replay or getattr(options, "smt_replay", "")):
-        raise PfmonError("--partial applies to recordings: give --replay=FILE too")
+        raise PfmonError("--partial applies to recordings: give --replay=FILE too").about("--partial", "--replay")
     if options.replay:
         for option, name in OF_PROGRAMS.items():
             if getattr(options, name):
-                raise PfmonError(f"{option} says how a program runs, and with --replay it has run already")
+                raise PfmonError(f"{option} says how a program runs, and with --replay it has run already").about(
+                    option, "--replay"
+                )
 
 
 def options_of_samples_need_some(options: SetOptions) -> None:
@@ -187,6 +193,8 @@ def options_of_samples_need_some(options: SetOptions) -> None:
                 "--reset-non-smpl-periods": options.reset_non_smpl_periods is not None,
             },
             "{} applies to samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
+            "--long-smpl-periods",
+            "--events",
         )
 
 
@@ -202,10 +210,13 @@ def sampling_counts_as_it_can(options: Options) -> None:
                 "--smpl-skid": bool(options.smpl_skid),
             },
             "{} applies to samples: give --long-smpl-periods=PERIOD,... too",
+            "--long-smpl-periods",
         )
         return
     if not options.events:
-        raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too")
+        raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too").about(
+            "--long-smpl-periods", "--events"
+        )
     refuse(
         {
             "--unlimited": options.unlimited,
@@ -235,7 +246,9 @@ def _of_set(rule: Callable[[SetOptions], None], options: SetOptions) -> Callable
 def no_program_is_given(options: Options, command: Sequence[str]) -> None:
     """--replay takes no program: it replays the recorded one."""
     if options.replay and command:
-        raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program")
+        raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program").about(
+            "--replay"
+        )
 
 
 def report_is_known(name: str) -> str:
@@ -248,13 +261,17 @@ def report_is_known(name: str) -> str:
 def report_stands_alone(options: Options) -> None:
     """A report excludes events."""
     if options.report and options.events:
-        raise PfmonError(f"--report={options.report} needs no events and prints none: leave -e out, or the report")
+        raise PfmonError(
+            f"--report={options.report} needs no events and prints none: leave -e out, or the report"
+        ).about("--report", "--events")
 
 
 def guest_pmu(text: str | None) -> str:
     """Return the value of --guest-pmu: the guest counts on a machine, or architectural events alone."""
     if text not in (None, EXACT):
-        raise PfmonError(f"--guest-pmu={text}: say --guest-pmu, or --guest-pmu={EXACT} for events that need no machine")
+        raise PfmonError(
+            f"--guest-pmu={text}: say --guest-pmu, or --guest-pmu={EXACT} for events that need no machine"
+        ).about("--guest-pmu")
     return EXACT if text else MACHINE
 
 
@@ -274,6 +291,7 @@ def one_has_the_pmu(options: Options) -> None:
             "--slow": options.slow and options.guest_pmu == MACHINE,
         },
         "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
+        "--guest-pmu",
     )
 
 
@@ -285,4 +303,6 @@ def wants_profile(options: Options) -> bool:
 def profile_needs_events(options: Options) -> None:
     """Splitting counts needs events."""
     if wants_profile(options) and not options.events:
-        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")
+        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too").about(
+            "--per-function", "--per-block", "--annotate", "--events"
+        )

@@ -23,23 +23,29 @@ GROUPS = 2
 def check_triggers(options: Options, asks: bool) -> None:
     """Check the options of triggers. ``asks``: no program is run."""
     if {"trigger-data-ro", "trigger-data-wo"} <= options.trigger_flags:
-        raise PfmonError("--trigger-data-ro and --trigger-data-wo exclude each other; without them both kinds trigger")
+        raise PfmonError(
+            "--trigger-data-ro and --trigger-data-wo exclude each other; without them both kinds trigger"
+        ).about("--trigger-data-ro", "--trigger-data-wo")
     for kind in ("code", "data"):
         given = [f"trigger-{kind}-{what}-addresses" for what in ("start", "stop")]
         flags = [flag for flag in sorted(options.trigger_flags) if flag.startswith(f"trigger-{kind}")]
         if flags and not any(name in options.triggers for name in given):
-            raise PfmonError(f"--{flags[0]} applies to {kind} triggers: give --{given[0]}=ADDRESS too")
+            raise PfmonError(f"--{flags[0]} applies to {kind} triggers: give --{given[0]}=ADDRESS too").about(
+                f"--{flags[0]}", f"--{given[0]}"
+            )
         if f"trigger-{kind}-repeat" in flags and not all(name in options.triggers for name in given):
-            raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}")
+            raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}").about(
+                f"--trigger-{kind}-repeat", f"--{given[0]}", f"--{given[1]}"
+            )
         triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])
     triggers_and_ranges_share_registers(options)
     if options.stop_event and any("start" in name for name in options.triggers):
         raise PfmonError(
             "--stop-event counts from --trigger-event on, or from the beginning: leave it out, or the addresses that "
             "start counting"
-        )
+        ).about("--stop-event", "--trigger-event")
     if (options.triggers or options.trigger_event or options.stop_event) and not options.events and not asks:
-        raise PfmonError("triggers start and stop counting: give -e EVENT,... too")
+        raise PfmonError("triggers start and stop counting: give -e EVENT,... too").about("--events")
 
 
 def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:
@@ -49,12 +55,12 @@ def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, .
         for other in found[:number]:
             if (one.data, one.address) == (other.data, other.address):
                 place = one.text if is_nowhere(one.address) else f"{one.text} is {one.address:#x}, which"
-                raise BadValueError(f"--{one.option}: {place} is a trigger already")
+                raise BadValueError(f"--{one.option}: {place} is a trigger already").about(f"--{one.option}")
     if len({one.group for one in found}) > GROUPS:
         raise PfmonError(
             "triggers of whole calls repeat, and neither the other code triggers nor the data triggers do: give "
             "--trigger-code-repeat or --trigger-data-repeat, or leave one kind out"
-        )
+        ).about("--trigger-code-repeat", "--trigger-data-repeat")
     return tuple(found)
 
 
@@ -73,7 +79,7 @@ def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | Non
         return None
     event, colon, count = text.rpartition(":")
     if not colon:
-        raise BadValueError(f"--{option}={text}: EVENT:N is wanted")
+        raise BadValueError(f"--{option}={text}: EVENT:N is wanted").about(f"--{option}")
     number = whole_number(option, count, 1, (1 << model.bank.width) - 1, given=text)
     return EventTrigger(model.events[event].name, number, text, option)
 
@@ -84,7 +90,9 @@ def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]
         for text in options.triggers.get(option, []):
             address = _address(option, text, resolve)
             if kind == "code" and address % BUNDLE and options.pmu in IA64:
-                raise BadValueError(f"--{option}: {text} is no bundle's address: a multiple of {BUNDLE} is wanted")
+                raise BadValueError(
+                    f"--{option}: {text} is no bundle's address: a multiple of {BUNDLE} is wanted"
+                ).about(f"--{option}")
             yield Trigger(
                 option,
                 text,
@@ -105,7 +113,7 @@ def _address(option: str, text: str, resolve: Resolve) -> int:
     except ValueError:
         address = -1
     if not 0 <= address < 1 << 64:
-        raise BadValueError(f"--{option}={text}: an address or a symbol is wanted")
+        raise BadValueError(f"--{option}={text}: an address or a symbol is wanted").about(f"--{option}")
     return address
 
 
@@ -130,4 +138,4 @@ def triggers_and_ranges_share_registers(options: Options) -> None:
                 "triggers_and_ranges_share_registers",
                 f"--{trigger} does not go with {names[kind]}: both need the {kind} breakpoint registers",
                 "pfmon on Itanium 2, section 8",
-            )
+            ).about(f"--{trigger}")

@@ -96,23 +96,24 @@ def _check_sources(where: str, table: str, sources: Mapping[str, str], values: M
             raise PfmonError(f"{where}: [{table}.sources] names {name}, which is not set")
 
 
-def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
-    """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: the error in them."""
+def load(machine: str, overrides: Sequence[str] = (), option: str = COMMAND_LINE) -> MachineFigures:
+    """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: the error in them, with
+    the ``option`` that changes them."""
     tree = _tree(machine)
     reading = _Reading(_core(tree))
     place = _read(reading, machine, tree)
     for override in overrides:
         name, equals, text = override.partition("=")
         if not equals:
-            raise PfmonError(f"{COMMAND_LINE} {override}: FIGURE=VALUE is wanted, such as l3.size=9M")
+            raise PfmonError(f"{option} {override}: FIGURE=VALUE is wanted, such as l3.size=9M").about(option)
         known = figures(reading.core)
         if name.partition(".")[0] in OPTIONAL_TABLES[reading.core] and name in known and name not in reading.values:
-            raise PfmonError(f"{COMMAND_LINE} {override}: {machine} has no {name.partition('.')[0]}")
-        reading.put(COMMAND_LINE, name.strip(), text.strip(), "the command line")
+            raise PfmonError(f"{option} {override}: {machine} has no {name.partition('.')[0]}").about(option)
+        reading.put(option, name.strip(), text.strip(), "the command line")
     _check_complete(place, reading)
     for problem in (problems if reading.core == IN_ORDER else cache_problems)(reading.values):
         raise PfmonError(f"{reading.files[problem.name]}: {problem.name}: {problem.text}")
-    given = [name for name, where in reading.files.items() if where == COMMAND_LINE]
+    given = [name for name, where in reading.files.items() if where == option]
     return MachineFigures(machine, reading.values, reading.sources, given)
 
 

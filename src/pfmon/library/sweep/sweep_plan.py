@@ -12,7 +12,7 @@ from pfmon.bounded_files import read_bounded
 from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names, reason
 from pfmon.library.command_program import find_program
-from pfmon.machine.machine_config import COMMAND_LINE, load
+from pfmon.machine.machine_config import load
 from pfmon.machine.machine_figures import MachineFigures, Value
 from pfmon.pmu import get
 from pfmon.session.event_patterns import expand
@@ -179,12 +179,16 @@ def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cel
         yield Cell("", label, base, settings, varied, content, pmu, tuple(expanded), bool(tree.get("cpi", False)))
 
 
+SETTINGS = "machine.set"
+"""The key of changed figures."""
+
+
 def _loaded(base: str, settings: Sequence[str]) -> MachineFigures:
     """Return a machine's figures. PfmonError: unknown machine, or invalid figures."""
     try:
-        return load(base, settings)
+        return load(base, settings, SETTINGS)
     except PfmonError as error:
-        raise PfmonError(f"machine {base}: {str(error).removeprefix(COMMAND_LINE).lstrip(': ')}") from None
+        raise PfmonError(f"machine {base}: {error}") from None
 
 
 def _settings(found: object) -> tuple[str, ...]:
