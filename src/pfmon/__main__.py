@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice
+from pfmon.debug_log import log_phase
 from pfmon.errors import LostError, PfmonError, reason
 
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
@@ -120,10 +121,13 @@ def _run(config: CommandConfig, command: Sequence[str]) -> int:
     if config.two_programs:
         from pfmon.cli import coupled_command
 
-        return coupled_command.run(config, command)
-    from pfmon.cli.count import run
+        status = coupled_command.run(config, command)
+    else:
+        from pfmon.cli.count import run
 
-    return run(config, command)
+        status = run(config, command)
+    log_phase("report")
+    return status
 
 
 def command() -> NoReturn:

@@ -36,6 +36,10 @@ ENDING = (
     "(--baseline), 124 after a timeout, 125 for counts that were lost or could not be written, 128 + signal for a\n"
     "program that a signal killed."
 )
+ENVIRONMENT = (
+    "PFMON_DEBUG=1 in the environment logs to standard error how pfmon runs the program: engine, caches, threads,\n"
+    "memo, times; PFMON_DEBUG=FILE appends the log to a file."
+)
 WIDTH = 120
 INDENT = 36
 
@@ -49,7 +53,7 @@ def help_text() -> str:
         lines.append(f"  {command:<{width}}  {shows}")
     lines += ["", "Common options:", *(option_line(options[name]) for name in COMMON)]
     lines += ["", *_wrapped(f"Topics (--help TOPIC): {', '.join(_topics())}", WIDTH)]
-    return "\n".join([*lines, "", OF_SETS + ENDING]) + "\n"
+    return "\n".join([*lines, "", OF_SETS + ENDING, ENVIRONMENT]) + "\n"
 
 
 def help_all(pmu: str) -> str:
@@ -57,7 +61,7 @@ def help_all(pmu: str) -> str:
     lines = [USAGE, *SUBCOMMANDS, PURPOSE]
     for concern in CONCERNS:
         lines += _section(concern, pmu)
-    return "\n".join([*lines, "", *_others(pmu), "", OF_SETS + ENDING]) + "\n"
+    return "\n".join([*lines, "", *_others(pmu), "", OF_SETS + ENDING, ENVIRONMENT]) + "\n"
 
 
 def topic_text(topic: str, pmu: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pfmon.cli.command_line import CONCERNS
-from pfmon.cli.help import ENDING, EXAMPLES, OF_SETS, PURPOSE, help_of
+from pfmon.cli.help import ENDING, ENVIRONMENT, EXAMPLES, OF_SETS, PURPOSE, help_of
 from pfmon.cli.option_parsing import Option
 from pfmon.version import VERSION
 
@@ -37,6 +37,7 @@ def manual_page() -> str:
     for command, shows in EXAMPLES.items():
         lines += [".TP", f".B {_plain(command)}", _plain(shows)]
     lines += [".SH EXIT STATUS", _plain(" ".join(ENDING.split()))]
+    lines += [".SH ENVIRONMENT", _plain(" ".join(ENVIRONMENT.split()))]
     return "\n".join(lines) + "\n"
 
 

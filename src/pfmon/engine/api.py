@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import NamedTuple, Protocol
 
+from pfmon.debug_log import log
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.program.image import Program
@@ -347,7 +348,9 @@ def emulators() -> dict[str, str]:
 
 def start(wanted: StartRequest) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
-    module, name = ENGINES[instruction_set_in(wanted.program)]
+    instruction_set = instruction_set_in(wanted.program)
+    module, name = ENGINES[instruction_set]
+    log("engine", "%s runs %s, a program for %s", name, wanted.program.image.path, instruction_set.name)
     engine: Engine = getattr(import_module(module), name).start(wanted)
     return engine
 
@@ -368,6 +371,7 @@ class Recording(Engine, Protocol):
 def replay(path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> Recording:
     """The engine that replays a recording. ``partial``: up to the first damage; ``addresses``: with those of memory
     accesses; ``listing``: code is listed after the run. Raises PfmonError."""
+    log("engine", "ReplayEngine reads the recording %s", path)
     module = import_module("pfmon.engine.replay.replay_engine")
     recording: Recording = module.ReplayEngine(path, partial=partial, addresses=addresses, listing=listing)
     return recording

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from os.path import dirname, join
 
+from pfmon.debug_log import log
 from pfmon.machine.catalog import HOST
 from pfmon.machine.machine_figures import MachineFigures
 
@@ -26,7 +27,10 @@ def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
     if not overrides:
         figures = stored(machine)
         if figures:
+            log("cache", "%s: the figures of %s are read from it", FILE, machine)
             return figures
+    why = "figures are changed" if overrides else "it does not have them, or files of figures have changed"
+    log("cache", "%s: not used for %s: %s", FILE, machine, why)
     from pfmon.machine.machine_config import load as read
 
     return read(machine, overrides)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import Gate, Tally
 from pfmon.counting.counting_unit import MachineRecords
+from pfmon.debug_log import ENABLED, log
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import CycleListener
 from pfmon.machine.catalog import IN_ORDER, OUT_OF_ORDER
@@ -62,6 +63,7 @@ class MachineRun:
         )
         self._figures = figures
         self._pipe: Pipe | None = None
+        self._second: SecondThread | None = None
         self._counted: Tally | None = None
         self._add_runs: Callable[[Tally], None] | None = None
         """Adds the machine's execution counts of blocks to a tally, if it is the machine that counts them."""
@@ -98,6 +100,7 @@ class MachineRun:
             beside = None
         read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
         self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
+        self._second = second
         return self._pipe
 
     def _adder_of_runs(self) -> Callable[[Tally], None]:
@@ -121,9 +124,26 @@ class MachineRun:
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()
+        if ENABLED:
+            self._log()
         if self._add_runs is not None and self._counted is not None:
             self._add_runs(self._counted)
             self._counted = self._add_runs = None
+
+    def _log(self) -> None:
+        """Log the threads and the memo."""
+        if self._second is None:
+            log("threads", "the machine is one of a core that two programs share: each has a thread of its own")
+        elif not self._threaded:
+            log("threads", "the machine runs in the engine's thread")
+        else:
+            place = "a second thread" if self._second.on else "the engine's thread"
+            log("threads", "the machine ran in %s at the end; trials during the run decide", place)
+        if self._figures.core == IN_ORDER:
+            machine = self._in_order
+            states, nodes = machine.memo.sizes()
+            text = "blocks replayed (hits) %d, simulated (misses) %d; %d states and %d nodes; emptied %d times"
+            log("memo", text, machine.repeated, machine.simulated, states, nodes, machine.memo.flushes)
 
     @property
     def failures(self) -> list[Failure]:

@@ -10,6 +10,7 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import SampleListener
+from pfmon.debug_log import log_phase
 from pfmon.engine import api
 from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
 from pfmon.errors import LostError, PfmonError
@@ -321,9 +322,11 @@ class Session:
             reader = survey.beside(reader)
         if self._recording:
             reader = self._recording.consumer(reader, self._traced)
+        log_phase("load")
         before = _now()
         with self._limited(), survey.running if survey else nullcontext(), running:
             ending = self.engine.run(reader, data)
+        log_phase("run")
         if self._recording and self._stopped != FAILED:
             self.unrecorded = self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))

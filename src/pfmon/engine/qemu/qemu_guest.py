@@ -9,6 +9,7 @@ from importlib import import_module
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Self
 
+from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, StartRequest, instruction_set_in
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
@@ -187,6 +188,7 @@ class QemuGuest:
         # qemu reverses their order.
         others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
         environment = dict(entry.partition(b"=")[::2] for entry in others)
+        log("engine", "%s executes it, with the plugin %s", self._emulator, plugin_path())
         process = GuestProcess(command, standard, environment, files, wanted.settings.detach_children)
         self._process = process
         if self._stopping:

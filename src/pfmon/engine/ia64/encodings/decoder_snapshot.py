@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from os.path import basename, dirname, join
 
+from pfmon.debug_log import log
 from pfmon.engine.ia64.encodings import _encodings
 
 HERE = dirname(__file__)
@@ -64,7 +65,10 @@ def stored(row_size: int, path: str = FILE) -> bytearray | None:
 def table_bytes(row_size: int) -> bytearray:
     """The decoder's tables (decoder_tables.pxd)."""
     found = stored(row_size)
-    if found is None:
+    if found is not None:
+        log("cache", "%s: the decoder's tables are read from it", FILE)
+    else:
+        log("cache", "%s: missing or of another build; the decoder's tables are computed", FILE)
         from pfmon.engine.ia64.encodings.decoder_tables import computed
 
         found = bytearray(computed())
