@@ -136,7 +136,7 @@ class Handler:
         self.load(periods)
 
     def load(self, pmds: dict[int, int]) -> None:
-        self.file.hold({pmd: WRAP - self.periods[pmd] for pmd in pmds})
+        self.file.store({pmd: WRAP - self.periods[pmd] for pmd in pmds})
 
     def __call__(self, overflow: Overflow) -> None:
         self.at.append((overflow.pmds, overflow.address, overflow.retired))
@@ -214,7 +214,7 @@ def test_a_freeze_that_nobody_ends_stops_all_counters() -> None:
         "ia32_perf_global_ctrl": 1 | 1 << 32,
     }
     file = file_of(MODELS[1], writes)
-    file.hold({32: WRAP - 13})
+    file.store({32: WRAP - 13})
     recorder = Recorder()
     recorder.load(words)
     unit = LiveUnit(MODELS[1], file, table_of(TABLE), False, lambda overflow: None)
@@ -227,7 +227,7 @@ def test_a_freeze_that_nobody_ends_stops_all_counters() -> None:
 def test_what_a_listener_writes_counts_from_the_next_instruction_on() -> None:
     """At the 7th instruction the fixed counter is switched off and a general one set to branches."""
     file = file_of(MODELS[1], {"ia32_fixed_ctr_ctrl": FIXED_USR | FIXED_PMI, "ia32_perf_global_ctrl": 1 << 32})
-    file.hold({32: WRAP - 7})
+    file.store({32: WRAP - 7})
 
     def change(overflow: Overflow) -> None:
         file.write("ia32_perfevtsel1", BRANCHES | USR | EN)

@@ -92,7 +92,7 @@ def test_a_task_that_ends_says_so(perfmon: Perfmon, guest: Any, child: Any) -> N
     stopped(child)
     assert perfmon.load(fd, child.process_id) == perfmon.command(fd, calls.START) == 0
     child.pmu.count(4, 7)
-    child.owners.leave(ended=True)
+    child.owners.unload_all(ended=True)
     assert perfmon.message(fd) == (2, fd, 0) and perfmon.read(fd, 4) == [(1 << 64) - 993]  # PFM_MSG_END
 
 

@@ -115,7 +115,7 @@ def test_groups_that_do_not_fit_take_turns(perf: Perf, guest: Any, pmu: StandIn)
             pmu.count(pmd, 100)
         now += 1_000_000
         pass_time(guest, 1_000_000)
-        guest.process.owners.look()
+        guest.process.owners.rotate_if_due()
     read = [perf.words(fd) for fd in events]
     assert {enabled for _, enabled, _ in read} == {10_000_000}
     # Each of the five is left out of two of the ten ticks.

@@ -36,7 +36,7 @@ def test_counters_wrap_at_forty_bits(name: str, data: st.DataObject) -> None:
     for number in NUMBERS[name]:
         start = data.draw(st.integers(0, WRAP - 1))
         step = data.draw(st.one_of(st.integers(0, WRAP - 1), st.just(WRAP - start)))
-        file.hold({number: start})
+        file.store({number: start})
         assert file.headroom(number) == WRAP - start
         assert file.add(number, step) == (start + step >= WRAP)
         assert file.count(number) == (start + step) % WRAP
@@ -45,7 +45,7 @@ def test_counters_wrap_at_forty_bits(name: str, data: st.DataObject) -> None:
 @given(st.dictionaries(st.sampled_from(NUMBERS["intel_v2"]), st.integers(1, 5)), st.booleans())
 def test_counters_that_wrap_together_all_set_their_bits(steps: dict[int, int], freeze: bool) -> None:
     file = running(freeze=freeze)
-    file.hold(dict.fromkeys(NUMBERS["intel_v2"], WRAP - 3))
+    file.store(dict.fromkeys(NUMBERS["intel_v2"], WRAP - 3))
     wrapped = [number for number, step in steps.items() if step >= 3]
     assert file.add_together(steps) == wrapped
     assert file.read("ia32_perf_global_status") == sum(1 << number for number in wrapped)
@@ -56,7 +56,7 @@ def test_counters_that_wrap_together_all_set_their_bits(steps: dict[int, int], f
 
 def test_a_frozen_monitor_counts_nothing_until_a_handler_enables_it() -> None:
     file = running(freeze=True)
-    file.hold({32: WRAP - 1})
+    file.store({32: WRAP - 1})
     configured = file.configured
     assert file.add(32, 1) and file.frozen and file.configured == configured
     assert not file.add(0, 5) and file.add_together({0: 5}) == [] and file.count(0) == 0
@@ -69,7 +69,7 @@ def test_a_frozen_monitor_counts_nothing_until_a_handler_enables_it() -> None:
 
 def test_enables_written_by_a_handler_are_not_changed_behind_it() -> None:
     file = running(freeze=True)
-    file.hold({32: WRAP - 1})
+    file.store({32: WRAP - 1})
     file.add(32, 1)
     file.write("ia32_perf_global_ctrl", 1)
     assert file.take_overflows() == [32] and file.read("ia32_perf_global_ctrl") == 1
@@ -78,14 +78,14 @@ def test_enables_written_by_a_handler_are_not_changed_behind_it() -> None:
 def test_without_the_interrupt_nothing_freezes() -> None:
     file = running(freeze=True)
     file.write("ia32_perfevtsel0", INST_USER & ~(1 << 20))
-    file.hold({0: WRAP - 1})
+    file.store({0: WRAP - 1})
     assert file.add(0, 1) and not file.interrupt and not file.frozen
     assert file.read("ia32_perf_global_status") == 1
 
 
 def test_status_bits_stay_until_each_is_cleared() -> None:
     file = running()
-    file.hold({0: WRAP - 1, 34: WRAP - 1})
+    file.store({0: WRAP - 1, 34: WRAP - 1})
     file.add_together({0: 1, 34: 1})
     file.write("ia32_perf_global_ovf_ctrl", 1 << 34)
     assert file.read("ia32_perf_global_status") == 1
@@ -102,7 +102,7 @@ def test_a_driver_stops_all_counters(name: str) -> None:
 
 def test_version_1_has_no_status_and_its_handler_finds_what_wrapped() -> None:
     file = running("intel_v1")
-    file.hold({1: WRAP - 2})
+    file.store({1: WRAP - 2})
     assert not file.add(1, 1) and file.add(1, 1) and file.interrupt and not file.frozen
     assert file.take_overflows() == [1] and file.take_overflows() == []
 
@@ -124,7 +124,7 @@ def test_what_says_what_is_counted_is_told_from_what_does_not() -> None:
 
 def test_programs_read_general_counters_where_rdpmc_is_allowed() -> None:
     file = running()
-    file.hold({1: 77})
+    file.store({1: 77})
     assert file.read_data(1, cpl=3) == 77
     file.set_secure(True)
     with pytest.raises(BadValueError, match="general protection"):

@@ -63,7 +63,7 @@ def test_terms_hold_for_the_kinds_that_they_name() -> None:
         term for term in signal_terms.terms()["loads_retired.integer"] if term.source == signal_terms.INSTRUCTION
     ]
     assert loads.kinds == signal_terms.Kinds(load, float_, 0, check)
-    assert [loads.kinds.hold(kind, isa) for kind in (load, load | float_, 0) for isa in (0, check, 1 << 30)] == [
+    assert [loads.kinds.match(kind, isa) for kind in (load, load | float_, 0) for isa in (0, check, 1 << 30)] == [
         True, False, True, False, False, False, False, False, False,
     ]  # fmt: skip
     assert (loads.retired, loads.executed) == (0, 1)

@@ -314,7 +314,7 @@ def weight(signal: str, instruction: InstructionRecord) -> tuple[int, int]:
     own = [
         term
         for term in signal_terms.terms()[signal]
-        if term.source == signal_terms.INSTRUCTION and term.kinds.hold(instruction.kind, instruction.isa_kind)
+        if term.source == signal_terms.INSTRUCTION and term.kinds.match(instruction.kind, instruction.isa_kind)
     ]
     return sum(term.retired for term in own), sum(term.executed for term in own)
 

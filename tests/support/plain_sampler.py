@@ -34,7 +34,7 @@ class _Counter:
         assert self.period is not None
         self.loaded = period + (self._random & self.period.mask)
         self._random = next_random(self._random)
-        self._registers.hold({self.pmd: self._limit - self.loaded})
+        self._registers.store({self.pmd: self._limit - self.loaded})
 
     def take(self) -> None:
         """The counter has wrapped: what it counted is in software now, but for what came after that."""

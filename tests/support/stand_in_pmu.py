@@ -28,10 +28,10 @@ class StandIn:
     def set_overflow_handler(self, told: Any) -> None:
         self.told = told
 
-    def settle(self) -> None: ...
+    def update_registers(self) -> None: ...
     def clear_captures(self) -> None: ...
 
-    def held(self, name: str) -> int:
+    def read(self, name: str) -> int:
         return self.registers.get(name, 0)
 
     def write(self, name: str, value: int) -> None:
@@ -43,10 +43,10 @@ class StandIn:
     def commit(self) -> str:
         return self.refusal
 
-    def steer(self, on: bool, up: bool | None) -> None:
+    def set_counting(self, on: bool, up: bool | None) -> None:
         self.steered = (on, up)
 
-    def watch(self, pmds: Any) -> None:
+    def set_overflow_stops(self, pmds: Any) -> None:
         self.watched = list(pmds)
 
     # --- what perf events ask for: any event, on as many counters as there are; the code 0x99 is not modelled

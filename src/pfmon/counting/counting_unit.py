@@ -251,13 +251,13 @@ class CountingUnit:
         )
         for number, monitor in enumerate(self.monitors):
             if counts_timing_model(monitor):
-                sink.add_elsewhere(number, self.stood(monitor, records))
+                sink.add_elsewhere(number, self.level_count(monitor, records))
 
-    def stands(self, monitor: Monitor) -> bool:
-        """Whether a monitor counts levels or clocks, which belong to no instruction (`stood`)."""
+    def is_level_or_clock(self, monitor: Monitor) -> bool:
+        """Whether a monitor counts levels or clocks, which belong to no instruction (`level_count`)."""
         return self._is_level(monitor) or self._is_clock(monitor)
 
-    def stood(self, monitor: Monitor, records: MachineRecords) -> int:
+    def level_count(self, monitor: Monitor, records: MachineRecords) -> int:
         """Total of levels and of the bus's or reference clock, which belong to no instruction; 0 for others."""
         from pfmon.counting._counting import level_total
 

@@ -140,7 +140,7 @@ class LiveUnit:
             values |= made.fetch(captures.fetched())
         if setting.branches or setting.ip_ear is not None:
             values |= made.trace(captures.branches())
-        self.registers.hold(values)
+        self.registers.store(values)
 
     @property
     def monitors(self) -> tuple[Monitor, ...]:
@@ -179,12 +179,12 @@ class LiveUnit:
             if monitor.pmd == number:
                 return -left & ((1 << self.registers.bank.width) - 1)
         name = self.registers.data_register(number)
-        return self.registers.held(name) if name else 0
+        return self.registers.peek(name) if name else 0
 
     def totals(self) -> dict[int, int]:
         """Counts by PMD, after the run."""
         counts = zip(self._unit.monitors, self.consumer.counts(), strict=True)
-        stood = self._unit.stood
+        stood = self._unit.level_count
         return {one.pmd: n + (stood(one, self._records) if self._records else 0) for one, n in counts}
 
     def finish(self) -> None:
@@ -196,16 +196,20 @@ class LiveUnit:
         self.sync()
         if records := self._records:
             self.registers.add_together(
-                {monitor.pmd: self._unit.stood(monitor, records) for monitor in self._unit.monitors}
+                {monitor.pmd: self._unit.level_count(monitor, records) for monitor in self._unit.monitors}
             )
 
-    def stood(self) -> dict[int, int]:
+    def level_counts(self) -> dict[int, int]:
         """By PMD the counts that are only known at the end of a run, from the machine since its start: to be read after
         its `settle`. None of them is in `sync`."""
         records = self._records
         if records is None:
             return {}
-        return {one.pmd: self._unit.stood(one, records) for one in self._unit.monitors if self._unit.stands(one)}
+        return {
+            one.pmd: self._unit.level_count(one, records)
+            for one in self._unit.monitors
+            if self._unit.is_level_or_clock(one)
+        }
 
     def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)

@@ -152,10 +152,10 @@ class ProgramPmu(Protocol):
         """Set the overflow callback (None: none). At the overflowing instruction it gets the PMDs that wrapped
         together, the instruction's address and slot, and the number of instructions retired, itself included."""
 
-    def settle(self) -> None:
+    def update_registers(self) -> None:
         """Update the registers to the next instruction; called before they are read or written."""
 
-    def held(self, name: str) -> int:
+    def read(self, name: str) -> int:
         """The value of a register."""
 
     def write(self, name: str, value: int) -> None:
@@ -171,10 +171,10 @@ class ProgramPmu(Protocol):
         """Count as the registers say from here on. Returns "", or a text that names what cannot be counted; the
         registers must then be written again."""
 
-    def steer(self, on: bool, up: bool | None) -> None:
+    def set_counting(self, on: bool, up: bool | None) -> None:
         """Start or stop all counters; ``up``: PSR.up, None: it does not matter."""
 
-    def watch(self, pmds: Collection[int]) -> None:
+    def set_overflow_stops(self, pmds: Collection[int]) -> None:
         """Set the counters whose overflow stops the program, at the end of a block."""
 
     def set_timer(self, retired: int | None) -> None:
@@ -205,7 +205,7 @@ class ProgramPmu(Protocol):
     def running(self) -> AbstractContextManager[object]:
         """The context in which the program runs."""
 
-    def another(self, engine: Engine) -> ProgramPmu:
+    def pmu_of_program(self, engine: Engine) -> ProgramPmu:
         """A PMU for another program of the run, from here on; its machine starts cold."""
 
 

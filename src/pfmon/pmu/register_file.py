@@ -90,7 +90,7 @@ class RegisterFile(ABC):
         return False
 
     @property
-    def steered(self) -> bool:
+    def event_triggered(self) -> bool:
         """Whether counters start or stop others, which requires live counting."""
         return False
 
@@ -142,11 +142,11 @@ class RegisterFile(ABC):
         """Return the registers' contents, by name."""
         return dict(self._held)
 
-    def held(self, name: str) -> int:
+    def peek(self, name: str) -> int:
         """Return a register's contents, without the effects of a read."""
         return self._held[name]
 
-    def hold(self, values: Mapping[int, int]) -> None:
+    def store(self, values: Mapping[int, int]) -> None:
         """Store values in data registers, as the PMU itself does."""
         self._held.update({self._data(number): value for number, value in values.items()})
 

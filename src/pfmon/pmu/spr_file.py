@@ -92,7 +92,7 @@ class SprFile(RegisterFile):
         return bool(self.field("mmcr0", "pmctrigger"))
 
     @property
-    def steered(self) -> bool:
+    def event_triggered(self) -> bool:
         """Whether counters start or stop while a program runs, or an interrupt can be signalled."""
         loaded = any(self.count(counter) for counter in self.bank.numbers)
         return loaded or self.triggered() or bool(self.field("mmcr0", "discount") or self.field("mmcr0", "enint"))
@@ -179,7 +179,7 @@ class SprFile(RegisterFile):
         """End the interrupt handler: load counters so that they become negative after the given numbers of events,
         clear the sign bits of other signalling counters, and set ENINT again."""
         values = {counter: self.count(counter) & ~NEGATIVE for counter in self.bank.numbers if self.signals(counter)}
-        self.hold({**values, **{counter: NEGATIVE - left for counter, left in loads.items()}})
+        self.store({**values, **{counter: NEGATIVE - left for counter, left in loads.items()}})
         self.set_field("mmcr0", "enint", 1)
 
 

@@ -64,7 +64,7 @@ class SamplingListener:
         self._sampler = sampler
         self._pmds = pmds
         self._loads = {pmd: left for pmd, left in zip(pmds, sampler.loads(), strict=True) if left is not None}
-        registers.hold({pmd: NEGATIVE - left for pmd, left in self._loads.items()})
+        registers.store({pmd: NEGATIVE - left for pmd, left in self._loads.items()})
         self._unit: LiveUnit | None = None
 
     def start(self, unit: LiveUnit) -> None:
@@ -100,11 +100,11 @@ def listener(
     """Return the listener of overflows: the sampler itself, unless registers control counting. PfmonError: a sampled
     counter's interrupt is disabled."""
     registers, programming = counting.counters.registers, counting.programming
-    steered = registers.steered
+    triggered = registers.event_triggered
     sampled = [pmd for pmd, period in zip(programming.counters, periods, strict=True) if period]
     if sampled:
         registers.enable_interrupts(sampled, counting.controls)
-    if not steered or not isinstance(registers, SprFile):
+    if not triggered or not isinstance(registers, SprFile):
         return sampler
     if not sampled:
         return InterruptListener(registers)

@@ -16,7 +16,7 @@ from pfmon.session.programmed_pmu import Count
 from pfmon.session.report_collector import CollectedReport
 from pfmon.session.run_plan import RunPlan, event_groups
 from pfmon.session.sampling import Sample
-from pfmon.session.task_run import Lookers, MappedSoFar, TaskRun, TaskSeen, TaskStart
+from pfmon.session.task_run import MappedSoFar, TaskMonitors, TaskRun, TaskSeen, TaskStart
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class FirstTask:
         start = family.begin(None, self._mapped)
         self._objects = start.objects
         self._takes: Taker | None = None
-        self.run = family.look(engine, groups, start, self._take_samples)
+        self.run = family.monitor_task(engine, groups, start, self._take_samples)
 
     def _take_samples(self, samples: Sequence[Sample]) -> None:
         self._taker().take(samples)
@@ -170,9 +170,9 @@ class FollowedTasks:
     """All tasks of one run. ``on_task`` is called when one that is counted begins, with the files that its code is
     from, and gives what takes its samples."""
 
-    def __init__(self, plan: RunPlan, lookers: Lookers) -> None:
+    def __init__(self, plan: RunPlan, monitors: TaskMonitors) -> None:
         assert plan.following
-        self._plan, self._lookers = plan, lookers
+        self._plan, self._monitors = plan, monitors
         self._following = plan.following
         self._lock = Lock()
         self._ended: list[tuple[tuple[tuple[int, ...], int], TaskCounts]] = []
@@ -208,7 +208,7 @@ class FollowedTasks:
         mapped = MappedSoFar(engine)
         start = self.begin(task, mapped)
         taker = self.on_task(task, start.objects)
-        run = self.look(engine, event_groups(self._plan), start, taker.take)
+        run = self.monitor_task(engine, event_groups(self._plan), start, taker.take)
         return _TaskReader(self, task, run, mapped, taker)
 
     def first_of(self, engine: Engine, groups: Sequence[EventSets], on_task: OnTask | None) -> FirstTask:
@@ -223,9 +223,9 @@ class FollowedTasks:
             return plan.begin(task, mapped)
         return TaskStart(LoadedObjects(plan.program, mapped, plan.debug), plan.controls.triggers)
 
-    def look(self, engine: Engine, groups: Sequence[EventSets], start: TaskStart, take: Take) -> TaskRun:
+    def monitor_task(self, engine: Engine, groups: Sequence[EventSets], start: TaskStart, take: Take) -> TaskRun:
         """The monitor of a task."""
-        return TaskRun(self._plan, groups, self._lookers, engine, start, take)
+        return TaskRun(self._plan, groups, self._monitors, engine, start, take)
 
     def add(self, task: api.Task, ending: ExitReport | None, retired: int, seen: TaskSeen) -> None:
         """A task has ended; from any thread."""

@@ -68,7 +68,7 @@ class Session:
 
             counters_without_a_period_are_reset(plan.sampling, self.sets)
         self._trigger = planned_trigger(plan)
-        if self._steered or self._trigger:
+        if self._event_triggered or self._trigger:
             from pfmon.session.event_triggered import BY_CONTROLS, BY_EVENT, check_live
 
             check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
@@ -150,9 +150,9 @@ class Session:
 
     def _make_tasks(self) -> FollowedTasks:
         from pfmon.session.followed_tasks import FollowedTasks
-        from pfmon.session.task_run import Lookers
+        from pfmon.session.task_run import TaskMonitors
 
-        return FollowedTasks(self.plan, Lookers(self._machine, self._trigger, self._surveyed_machine, self._live))
+        return FollowedTasks(self.plan, TaskMonitors(self._machine, self._trigger, self._surveyed_machine, self._live))
 
     def _mapped(self) -> None:
         """Resolve ranges and triggers in newly mapped files; an error ends the run."""
@@ -211,7 +211,7 @@ class Session:
     @property
     def _live(self) -> bool:
         """Whether counters must count live."""
-        return self.plan.sampling is not None or self._steered or self._trigger is not None
+        return self.plan.sampling is not None or self._event_triggered or self._trigger is not None
 
     @property
     def _counts_addresses(self) -> bool:
@@ -221,9 +221,9 @@ class Session:
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property
-    def _steered(self) -> bool:
+    def _event_triggered(self) -> bool:
         """Whether counters start or stop others, which requires live counting."""
-        return any(one.counters.registers.steered for one in self.sets)
+        return any(one.counters.registers.event_triggered for one in self.sets)
 
     @property
     def sets(self) -> list[ProgrammedPmu]:

@@ -67,7 +67,7 @@ class ProgramPmu:
         self._poll_interval = PollInterval()
         self._ranges: Sequence[tuple[int, int]] = ()
         self._accepted = self.registers.configured
-        self._stood: dict[int, int] = {}
+        self._level_counts: dict[int, int] = {}
         self._timer: int | None = None
         self.consumer: Consumer = self._machine.feed(self._gate) if self._machine else self._gate
 
@@ -103,7 +103,7 @@ class ProgramPmu:
         the number of retired instructions including it. Its register writes take effect at the next instruction."""
         self._told = told
 
-    def settle(self) -> None:
+    def update_registers(self) -> None:
         """Bring the registers up to the next instruction. Required before reading or writing them, except in the
         overflow handler."""
         if self._machine:
@@ -113,22 +113,24 @@ class ProgramPmu:
 
     def _add_stood(self) -> None:
         """Add levels and clocks, which count, and overflow, only when read."""
-        now = self._unit.stood()
-        wrapped = self.registers.add_together({pmd: count - self._stood.get(pmd, 0) for pmd, count in now.items()})
-        self._stood = now
+        now = self._unit.level_counts()
+        wrapped = self.registers.add_together(
+            {pmd: count - self._level_counts.get(pmd, 0) for pmd, count in now.items()}
+        )
+        self._level_counts = now
         if wrapped:
             self._overflowed(Overflow(tuple(wrapped), 0, self._engine.retired))
 
-    def held(self, name: str) -> int:
+    def read(self, name: str) -> int:
         """Return a register's value."""
-        return self.registers.held(name)
+        return self.registers.peek(name)
 
     def write(self, name: str, value: int) -> None:
         """Write a register. ValueError: invalid value."""
         if name.startswith("pmd"):
             number = int(name[3:])
             count = value & ((1 << self.width) - 1) if number in self.counters else value
-            self.registers.hold({number: count})
+            self.registers.store({number: count})
             return
         try:
             self.registers.write(name, value)
@@ -150,18 +152,18 @@ class ProgramPmu:
         if not reason:
             self._accepted = self.registers.configured
             self._unit.reload()
-            self._stood = self._unit.stood()
+            self._level_counts = self._unit.level_counts()
             if self._machine and self._unit.data_ranges != self._ranges:
                 self._ranges = self._unit.data_ranges
                 self._machine.set_ranges(self._ranges)
         return reason
 
-    def steer(self, on: bool, up: bool | None) -> None:
+    def set_counting(self, on: bool, up: bool | None) -> None:
         """Set whether counters count from here on; ``up``: PSR.up, which the program may change; None: ignore
         PSR.up."""
         self._gate.steer(on, up)
 
-    def watch(self, pmds: Collection[int]) -> None:
+    def set_overflow_stops(self, pmds: Collection[int]) -> None:
         """Set the counters whose overflow stops the program."""
         self._watched = pmds
         self._poll_interval.forget()
@@ -201,10 +203,10 @@ class ProgramPmu:
 
     def read_pmd(self, number: int) -> int:
         """Return the value that the program reads from a performance data register."""
-        self.settle()
+        self.update_registers()
         return self.registers.read_data(number, cpl=3)
 
-    def another(self, engine: Engine) -> ProgramPmu:
+    def pmu_of_program(self, engine: Engine) -> ProgramPmu:
         """Return a PMU for another program of the run, with an empty machine."""
         self._others.append(ProgramPmu(self._model, engine, self._figures, self._seed))
         return self._others[-1]

@@ -68,7 +68,7 @@ def listener_of(
 def _check_can_be_sampled(counting: ProgrammedPmu, periods: Sequence[Period | None]) -> None:
     """PfmonError: an event with a period counts a level or a clock, whose increments belong to no instruction."""
     for monitor, period in zip(counting.programming.monitors, periods, strict=True):
-        if period and counting.unit.stands(monitor):
+        if period and counting.unit.is_level_or_clock(monitor):
             raise PfmonError(
                 f"{monitor.event.name} cannot be sampled: it counts a level or a clock, which belongs to no "
                 "instruction; count it without a period"
@@ -264,7 +264,7 @@ class SampledRun:
             self._machine.drain()
             self._machine.settle(self._engine.ip)
         if unit.registers.data_register(number):
-            unit.registers.hold({number: unit.register(number)})
+            unit.registers.store({number: unit.register(number)})
         return unit.registers.read_data(number, cpl=3)
 
     def exact(self) -> dict[int, int] | None:

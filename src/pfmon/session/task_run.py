@@ -32,7 +32,7 @@ class TaskStart(NamedTuple):
     triggers: Sequence[Trigger]
 
 
-class Lookers(NamedTuple):
+class TaskMonitors(NamedTuple):
     """The monitoring of each task by a plan: the machine that it runs on, if that is wanted, with the events of the
     machine that start and stop counting; the one of a survey; whether counters count live."""
 
@@ -75,7 +75,7 @@ class TaskRun:
         self,
         plan: RunPlan,
         groups: Sequence[EventSets],
-        lookers: Lookers,
+        parts: TaskMonitors,
         engine: Engine,
         start: TaskStart,
         on_samples: Callable[[Sequence[Sample]], None],
@@ -86,30 +86,30 @@ class TaskRun:
         self._sampled: SampledRun | None = None
         self._monitoring: Monitoring | None = None
         self._observer = self._survey = None
-        if lookers.live:
-            self.data = self._sampled = self._sample(groups, lookers, on_samples)
+        if parts.live:
+            self.data = self._sampled = self._sample(groups, parts, on_samples)
         elif groups:
-            scale, machine = plan.settings.nanoseconds_per_instruction, lookers.machine
+            scale, machine = plan.settings.nanoseconds_per_instruction, parts.machine
             self.data = self._monitoring = Monitoring(
                 groups, plan.controls, engine, scale, machine=machine, threaded=plan.threaded
             )
-        elif lookers.machine:
+        elif parts.machine:
             from pfmon.session.observed_run import ObservedRun
 
-            self._observer = ObservedRun(lookers.machine, engine, plan.threaded)
+            self._observer = ObservedRun(parts.machine, engine, plan.threaded)
         looking = self.data or self._observer
         self.consumer: Consumer = looking.consumer if looking else Consumer()
-        if lookers.surveyed:
+        if parts.surveyed:
             from pfmon.session.report_collector import ReportCollector
 
-            self._survey = ReportCollector(lookers.surveyed, engine, plan.threaded)
+            self._survey = ReportCollector(parts.surveyed, engine, plan.threaded)
             self.consumer = self._survey.beside(self.consumer)
         self._query_increments = [one.running for one in (self._survey, looking) if one]
 
     def _sample(
         self,
         groups: Sequence[EventSets],
-        lookers: Lookers,
+        parts: TaskMonitors,
         on_samples: Callable[[Sequence[Sample]], None],
     ) -> SampledRun:
         from pfmon.session.sampled_run import SampledRun
@@ -119,8 +119,8 @@ class TaskRun:
         sets = [one for group in groups for one in group.sets]
         sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in sets))
         return SampledRun(
-            *(plan.model, sets, self._engine, sampling, on_samples, lookers.machine, self._engine.traced),
-            *(plan.controls, plan.settings.nanoseconds_per_instruction, lookers.trigger),
+            *(plan.model, sets, self._engine, sampling, on_samples, parts.machine, self._engine.traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, parts.trigger),
         )
 
     @property

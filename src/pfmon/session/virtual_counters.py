@@ -18,7 +18,7 @@ class VirtualCounters:
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
-        registers.hold(dict.fromkeys(programming.counters, 0))
+        registers.store(dict.fromkeys(programming.counters, 0))
         for name, value in programming.writes.items():
             registers.write(name, value)
         registers.run_program()
@@ -38,9 +38,9 @@ class VirtualCounters:
         """Return the value that a program at level 3 reads when the monitor has counted ``count`` and its overflows
         have not been handled."""
         held = self.registers.count(monitor.pmd)
-        self.registers.hold({monitor.pmd: (held + count) & ((1 << self.registers.bank.width) - 1)})
+        self.registers.store({monitor.pmd: (held + count) & ((1 << self.registers.bank.width) - 1)})
         value = self.registers.read_data(monitor.pmd, cpl=3)
-        self.registers.hold({monitor.pmd: held})
+        self.registers.store({monitor.pmd: held})
         return value
 
     def value(self, monitor: Monitor) -> int:

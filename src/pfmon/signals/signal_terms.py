@@ -44,7 +44,7 @@ class Kinds(NamedTuple):
     isa_wanted: int = 0
     isa_unwanted: int = 0
 
-    def hold(self, kind: int, isa_kind: int) -> bool:
+    def match(self, kind: int, isa_kind: int) -> bool:
         """Return whether an instruction's kinds match."""
         return (
             kind & self.wanted == self.wanted

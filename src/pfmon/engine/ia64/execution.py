@@ -67,18 +67,18 @@ class Execution:
         """The files that the program has mapped executable so far."""
         return self._mapped if self.process is None else self.process.mappings.code.files
 
-    def belong_to(self, process: Process) -> None:
+    def set_process(self, process: Process) -> None:
         """Set the process that executes this program."""
         self.process = process
         self.threads = [(0, process.process_id)]
 
-    def read_by(self, watch: TaskReader) -> None:
+    def set_reader(self, watch: TaskReader) -> None:
         """Set the reader of its stream, from here on."""
         self._watch = watch
         self._running.enter_context(watch.running)
         self.consumer = watch.consumer
 
-    def monitored_by(self, pmu: ProgramPmu) -> None:
+    def set_pmu(self, pmu: ProgramPmu) -> None:
         """Let this PMU, which the program programs, count from here on."""
         self._running.enter_context(pmu.running)
         self.consumer, self.performance_data = pmu.consumer, pmu

@@ -56,7 +56,7 @@ class Ia64Guest:
         self.process = Process(
             program, arguments, environment, settings, self.memory, self.processor, on_notice, host=self
         )
-        self.first.belong_to(self.process)
+        self.first.set_process(self.process)
         self.process.processor = processor
         self.process.mappings.code.publish_code = self.processor.set_files
         self.process.mappings.code.on_mapped = on_mapped
@@ -190,7 +190,7 @@ class Ia64Guest:
         elif timer is not None and processor.retired >= timer:
             process.pending_signals()
         elif process.owners is not None:
-            process.owners.look()
+            process.owners.rotate_if_due()
 
     def _break(self, process: Process, execution: Execution) -> None:
         processor = execution.processor
@@ -224,7 +224,7 @@ class Ia64Guest:
         """Memory and processor of a child: its parent's memory copied, or (``lend``) shared until it is cleared."""
         memory = self._executions[parent].memory.fork(lend)
         execution = Execution(memory, parent.program, *self._make)
-        execution.belong_to(child)
+        execution.set_process(child)
         self._executions[child] = execution
         self._followed.forked(self._executions[parent], child, execution)
         return memory, execution.processor
@@ -235,7 +235,7 @@ class Ia64Guest:
         execution = Execution(AddressSpace(old.memory.limit), program, *self._make)
         old.finish(None)
         self._followed.executed(process, command, old, execution)
-        execution.belong_to(process)
+        execution.set_process(process)
         self._executions[process] = execution
         return execution.memory, execution.processor
 
@@ -244,8 +244,8 @@ class Ia64Guest:
         if self._pmu is None:
             return None
         execution = self._executions[process]
-        pmu = self._pmu.another(execution)
-        execution.monitored_by(pmu)
+        pmu = self._pmu.pmu_of_program(execution)
+        execution.set_pmu(pmu)
         return pmu
 
     def ended(self, process: Process, end: End) -> None:

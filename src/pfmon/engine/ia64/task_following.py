@@ -32,7 +32,7 @@ class TaskFollowing:
         made = Task((*task.process, number), 0, child.process_id, task.command, task.named)
         execution.task = made
         if self._follow is not None and self._follow.forks:
-            execution.read_by(self._follow.watch(made, execution))
+            execution.set_reader(self._follow.watch(made, execution))
 
     def executed(self, process: Process, command: Sequence[str], old: Execution, execution: Execution) -> None:
         """A process executes another program; the previous reader is already notified."""
@@ -45,7 +45,7 @@ class TaskFollowing:
         execution.task = made
         is_child = len(task.process) > 1
         if self._follow is not None and self._follow.execs and (self._follow.forks or not is_child):
-            execution.read_by(self._follow.watch(made, execution))
+            execution.set_reader(self._follow.watch(made, execution))
         elif not is_child or (self._follow is not None and self._follow.forks):
             process.notice(
                 f"task {task.name} ({task.command[0]}) executed another program, which was not counted; "

@@ -48,7 +48,7 @@ def sweep(
             if key not in answers:
                 tasks.setdefault(key, SweepTask(key, store.cell_order(cell, *of)))
 
-        def tell(running: int) -> None:
+        def show_progress(running: int) -> None:
             done = sum(key in answers for key in keys)
             on_progress(SweepProgress("counting", done, len(keys), before, running))
 
@@ -57,8 +57,8 @@ def sweep(
             if answer["error"] is None:  # failed cells are retried by the next sweep
                 store.keep(key, answer)
 
-        (cluster or pool).run(tasks.values(), take, tell)
-        tell(0)
+        (cluster or pool).run(tasks.values(), take, show_progress)
+        show_progress(0)
         return [one for cell, key in zip(wanted.cells, keys, strict=True) for one in _swept(cell, answers[key])]
 
 

@@ -37,14 +37,14 @@ class _Worker:
         self.task: SweepTask | None = None
         self._read = b""
 
-    def give(self, task: SweepTask) -> None:
+    def send(self, task: SweepTask) -> None:
         """Send a task. BrokenPipeError: the worker is dead."""
         self.task = task
         assert self.process.stdin
         self.process.stdin.write(json.dumps(task.order).encode() + b"\n")
         self.process.stdin.flush()
 
-    def answer(self) -> Answer | None:
+    def receive(self) -> Answer | None:
         """Return its answer; None: it is dead, or the answer is incomplete (`task` is None then)."""
         assert self.process.stdout
         piece = os.read(self.process.stdout.fileno(), 1 << 16)
@@ -99,7 +99,7 @@ class Pool:
 
     def _give(self, worker: _Worker, task: SweepTask) -> None:
         try:
-            worker.give(task)
+            worker.send(task)
         except BrokenPipeError:
             return  # its end is heard
 
@@ -110,7 +110,7 @@ class Pool:
         deaths: dict[str, int],
         on_answer: Callable[[str, Answer], None],
     ) -> None:
-        task, answer = worker.task, worker.answer()
+        task, answer = worker.task, worker.receive()
         if answer is not None and task:
             worker.task = None
             on_answer(task.key, answer)

@@ -83,9 +83,9 @@ class SignalFile(EventFile):
         self._process = process
         self.mask = mask
         process.signal_files.append(self)
-        self.look()
+        self.update_readiness()
 
-    def look(self) -> None:
+    def update_readiness(self) -> None:
         """Update readiness after a change of pending signals."""
         self.show(any(thread.signals.pending & self.mask for thread in self._process.threads.values()))
 
@@ -100,7 +100,7 @@ class SignalFile(EventFile):
             number, error, code, process_id, user, value = SIGINFO_FIELDS.unpack_from(signal.info.ljust(128, b"\0"))
             fields = (number, error, code, process_id & 0xFFFFFFFF, user, 0, 0, 0, 0, 0, value & 0xFFFFFFFF, 0, value)
             data += SIGNALFD_SIGINFO.pack(*fields)
-        self.look()
+        self.update_readiness()
         return data or fail(errno.EAGAIN)
 
     def release(self) -> None:

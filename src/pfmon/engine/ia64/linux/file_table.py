@@ -193,7 +193,7 @@ class FileTable:
         old = self._table.get(number)
         self._put(number, Descriptor(file, close_on_exec))
         if old is not None:
-            self._let_go(old.file)
+            self._release(old.file)
         return number
 
     def set_close_on_exec(self, number: int, value: bool) -> None:
@@ -202,9 +202,9 @@ class FileTable:
     def close(self, number: int) -> None:
         file = self.get(number)
         del self._table[number]
-        self._let_go(file)
+        self._release(file)
 
-    def _let_go(self, file: OpenFile) -> None:
+    def _release(self, file: OpenFile) -> None:
         if self.on_close:
             self.on_close(file)
         file.release()

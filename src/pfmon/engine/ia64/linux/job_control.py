@@ -31,7 +31,7 @@ def stop(process: Process, number: int) -> None:
     """Stop all threads of a process until it is continued."""
     process.family.stopped = True
     for thread in process.threads.values():
-        process.system.schedule.hold(thread)
+        process.system.schedule.stop(thread)
     traced = process.family.tracer is not None
     _report(process, number << 8 | STOPPED, CLD_TRAPPED if traced else CLD_STOPPED, number)
 

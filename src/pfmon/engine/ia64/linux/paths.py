@@ -76,7 +76,7 @@ class Paths:
         name, start = self.resolve(files, directory, path, follow)
         return name if start is None else b"/proc/self/fd/%d/%s" % (start, name)
 
-    # --- confined programs: a name is held as a descriptor, until `let_go`
+    # --- confined programs: a name is held as a descriptor, until `close_held`
 
     def _confined(self, files: FileTable, directory: int, path: bytes, follow: bool) -> tuple[bytes, int | None]:
         """The host's name of a file below the root: that of its descriptor, or with ``follow`` false the last part of
@@ -128,7 +128,7 @@ class Paths:
             raise
         return host
 
-    def let_go(self) -> None:
+    def close_held(self) -> None:
         """Close held descriptors at the end of a system call."""
         while self._held:
             os.close(self._held.pop())
@@ -186,7 +186,7 @@ class Paths:
         return self.sysroot.guest_path(path)
 
     def close(self) -> None:
-        self.let_go()
+        self.close_held()
         os.close(self._directory)
 
 

@@ -186,7 +186,7 @@ class Process:
     def begin_program(self, memory: Memory, registers: Registers) -> None:
         """Continue with an executed program's memory and processor."""
         if self.owners is not None:
-            self.owners.leave(ended=False)
+            self.owners.unload_all(ended=False)
         self.pmu = None
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used.go_on_with(registers)
@@ -256,7 +256,7 @@ class Process:
                 raise
             self.set_result(errno, failed=True)
         finally:
-            self.paths.let_go()
+            self.paths.close_held()
         thread.wait, thread.done = None, 0
         self.fire_timers()
         return self.finish(signal_delivery.deliver(self, in_call=not returns, restart=restart))
@@ -308,7 +308,7 @@ class Process:
     def _notify_signal_files(self) -> None:
         """Update signalfd files after a change of pending signals."""
         for file in self.signal_files:
-            file.look()
+            file.update_readiness()
 
     def own_signal(self, number: int, code: int) -> Signal:
         """A signal sent by this process, to itself or to another one."""
@@ -396,7 +396,7 @@ class Process:
         if end is not None and not self._finished:
             self._finished = True
             if self.owners is not None:
-                self.owners.leave(ended=True)
+                self.owners.unload_all(ended=True)
             for thread in list(self.threads.values()):
                 futexes.give_up_robust_list(self, thread)
                 self.system.schedule.remove(thread)

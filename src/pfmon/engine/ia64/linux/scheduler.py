@@ -68,7 +68,7 @@ class Scheduler:
             else:
                 self._ready.append(thread)
 
-    def hold(self, thread: Thread) -> None:
+    def stop(self, thread: Thread) -> None:
         """Stop a thread until it is released."""
         if thread in self._held:
             return

@@ -178,7 +178,7 @@ def signalfd4(p: Process, fd: int, mask: int, size: int, flags: int) -> int:
     if not isinstance(file, SignalFile):
         fail(errno.EINVAL)
     file.mask = signals
-    file.look()
+    file.update_readiness()
     return int32(fd)
 
 

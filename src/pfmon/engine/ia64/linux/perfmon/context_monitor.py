@@ -44,7 +44,7 @@ class ContextMonitor:
     def load(self) -> None:
         """Load the context onto the PMU. OSError (EINVAL): pfmon cannot count its events."""
         context = self.context
-        self._pmu.settle()
+        self._pmu.update_registers()
         self._pmu.freeze(False)
         try:
             self.configure(context.values())
@@ -52,31 +52,31 @@ class ContextMonitor:
             self._pmu.freeze(True)
             raise
         context.state, context.running = LOADED, False
-        self._arrive()
+        self._load()
 
     def unload(self) -> None:
         """Unload it: the context keeps the counters' values."""
         self.stop()
         if self._is_here:
-            self.go()
+            self.save_counters()
         if not self.context.system and self.context.task == self._process.thread.number:
             self._process.registers.set_secure(True)
         self.context.unload()
-        self._let_go()
+        self._resume_task()
 
-    def come(self) -> None:
+    def restore_counters(self) -> None:
         """Take over the registers: the thread runs again."""
-        self._pmu.settle()
+        self._pmu.update_registers()
         self._pmu.freeze(False)
         self.configure(self.context.values())
-        self._arrive()
+        self._load()
 
     def move(self, process: Process) -> None:
         """Move to the PMU of another process, which runs from here on."""
         self._process = self.context.target = process
-        self.come()
+        self.restore_counters()
 
-    def _arrive(self) -> None:
+    def _load(self) -> None:
         context, pmu = self.context, self._pmu
         self._is_here = True
         if context.state == LOADED:
@@ -87,24 +87,24 @@ class ContextMonitor:
         pmu.set_overflow_handler(self.overflowed)
         self.resume()
 
-    def go(self) -> None:
+    def save_counters(self) -> None:
         """Save the counters in the context: the thread no longer runs."""
         pmu = self._pmu
-        pmu.settle()
+        pmu.update_registers()
         if self.context.state == LOADED:
             self._save(self.context.registers.all_pmds)
         self._is_here = False
         pmu.set_overflow_handler(None)
-        pmu.watch(())
+        pmu.set_overflow_stops(())
         pmu.freeze(True)
         pmu.commit()
-        pmu.steer(False, None)
+        pmu.set_counting(False, None)
 
     def configure(self, values: Mapping[str, int]) -> None:
         """Write configuration registers, between `settle` and `resume`. OSError (EINVAL): an event that cannot be
         counted; the registers are then unchanged."""
         pmu = self._pmu
-        before = {name: pmu.held(name) for name in values}
+        before = {name: pmu.read(name) for name in values}
         try:
             for name, value in values.items():
                 pmu.write(name, value)
@@ -157,7 +157,7 @@ class ContextMonitor:
 
     def read(self, number: int) -> int:
         """The full value of a PMD, after `settle`."""
-        held = self._pmu.held(f"pmd{number}")
+        held = self._pmu.read(f"pmd{number}")
         if not self.context.counts(number):
             return held
         return (self.context.pmds[number].value + (held & self._low)) & MASK
@@ -167,7 +167,7 @@ class ContextMonitor:
         if not self._is_here:
             return
         self._pmu.commit()
-        self._pmu.watch(self.context.watched(self._pmu.width) if self.context.state == LOADED else ())
+        self._pmu.set_overflow_stops(self.context.watched(self._pmu.width) if self.context.state == LOADED else ())
         self._steer()
 
     def _steer(self) -> None:
@@ -175,9 +175,9 @@ class ContextMonitor:
         if not self._is_here:
             return
         if self.context.system:
-            self._pmu.steer(self.context.running, None)
+            self._pmu.set_counting(self.context.running, None)
         else:
-            self._pmu.steer(True, bool(self._process.registers.um & PSR_UP))
+            self._pmu.set_counting(True, bool(self._process.registers.um & PSR_UP))
 
     # --- overflow
 
@@ -187,7 +187,7 @@ class ContextMonitor:
         if context.buffer is not None:
             context.buffer.restart()
         if self._is_here:
-            self._pmu.settle()
+            self._pmu.update_registers()
         if context.state == MASKED:
             if self._is_here:
                 self._pmu.freeze(False)
@@ -198,7 +198,7 @@ class ContextMonitor:
         self._reset(context.overflowed, long=True)
         context.overflowed = 0
         self.resume()
-        self._let_go()
+        self._resume_task()
 
     def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
         """Handle hardware overflows at the instruction at ``address``; ``retired`` instructions have retired."""
@@ -216,7 +216,7 @@ class ContextMonitor:
         self._save(self.context.used_pmds)
         self.context.state = MASKED
         self._pmu.freeze(True)
-        self._pmu.watch(())
+        self._pmu.set_overflow_stops(())
 
     def _save(self, pmds: int) -> None:
         for number in numbers(pmds):
@@ -235,7 +235,7 @@ class ContextMonitor:
     def reset_after(self, pmds: int) -> None:
         """Reset to the short periods, within an overflow."""
         self._reset(pmds, long=False)
-        self._pmu.watch(self.context.watched(self._pmu.width))
+        self._pmu.set_overflow_stops(self.context.watched(self._pmu.width))
 
     def notify(self, pmds: int) -> None:
         """Notify the program. A blocking context stops its task until the restart."""
@@ -243,9 +243,9 @@ class ContextMonitor:
         thread = self._process.thread
         if self.context.blocking and thread.number == self.context.task:
             self._held = thread
-            self._process.system.schedule.hold(thread)
+            self._process.system.schedule.stop(thread)
 
-    def _let_go(self) -> None:
+    def _resume_task(self) -> None:
         """Resume its task, unless it is stopped for another reason."""
         held, self._held = self._held, None
         if held is not None and not self._process.family.stopped:

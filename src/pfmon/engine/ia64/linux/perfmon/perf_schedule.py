@@ -146,7 +146,7 @@ class PerfScheduler:
     def update(self) -> None:
         """Update counts and times to the next instruction."""
         if self._slots:
-            self._pmu.settle()
+            self._pmu.update_registers()
             for pmd in self._slots:
                 self._collect(pmd)
         self._pass_time(self._used)
@@ -182,7 +182,7 @@ class PerfScheduler:
         if self.uses_pmu:
             self._pmu.set_timer(None if self._tick is None else self._process.clock.instructions_until(self._tick))
 
-    def look(self) -> None:
+    def rotate_if_due(self) -> None:
         """Rotate groups, if due, when the program is stopped."""
         if self._tick is not None and self._process.clock.processor() >= self._tick:
             pinned = [one for one in self._order if one.is_pinned]
@@ -247,8 +247,8 @@ class PerfScheduler:
                 event.pmd = pmd
             self._load(pmd)
         pmu.commit()
-        pmu.watch([pmd for pmd, slot in slots.items() if _samples(slot)])
-        pmu.steer(bool(slots), None)
+        pmu.set_overflow_stops([pmd for pmd, slot in slots.items() if _samples(slot)])
+        pmu.set_counting(bool(slots), None)
         own = any(event.own for slot in slots.values() for event in slot.events)
         self._process.registers.set_secure(not own)
         self._pass_time(self._used)
@@ -271,7 +271,7 @@ class PerfScheduler:
 
     def _collect(self, pmd: int) -> None:
         """Add a counter's increase since the last call."""
-        held = self._pmu.held(f"pmd{pmd}")
+        held = self._pmu.read(f"pmd{pmd}")
         passed = (held - self._bases[pmd]) & (1 << self._width) - 1
         self._bases[pmd] = held
         for event in self._slots[pmd].events:
@@ -333,11 +333,11 @@ class PerfScheduler:
         """Stop the counter of an event disabled by its overflow, from the next instruction on."""
         for pmd, slot in list(self._slots.items()):
             if not any(event.wants_time for event in slot.events):
-                self._pmu.write(f"pmc{pmd}", self._pmu.held(f"pmc{pmd}") & ~LEVELS)
+                self._pmu.write(f"pmc{pmd}", self._pmu.read(f"pmc{pmd}") & ~LEVELS)
                 for event in slot.events:
                     event.pmd = None
                 del self._slots[pmd]
-        self._pmu.watch([pmd for pmd, slot in self._slots.items() if _samples(slot)])
+        self._pmu.set_overflow_stops([pmd for pmd, slot in self._slots.items() if _samples(slot)])
 
 
 def _samples(slot: CounterSlot) -> bool:

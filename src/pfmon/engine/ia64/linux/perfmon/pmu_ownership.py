@@ -58,9 +58,9 @@ class PmuOwnership:
         wanted = next((one for one in self.monitors.values() if one.context.system or one.context.task == thread), None)
         if wanted is not self._here:
             if self._here is not None:
-                self._here.go()
+                self._here.save_counters()
             if wanted is not None:
-                wanted.come()
+                wanted.restore_counters()
             self._here = wanted
         if self.schedule is not None:
             self.schedule.change()
@@ -73,13 +73,13 @@ class PmuOwnership:
         if self.schedule is not None:
             self.schedule.update()
 
-    def give(self, monitor: ContextMonitor) -> None:
+    def detach(self, monitor: ContextMonitor) -> None:
         """Detach the system-wide monitor: another process runs, or none."""
-        monitor.go()
+        monitor.save_counters()
         del self.monitors[monitor.context]
         self._here = None
 
-    def take(self, monitor: ContextMonitor) -> None:
+    def attach(self, monitor: ContextMonitor) -> None:
         """Attach the system-wide monitor: this process runs from here on."""
         self._check_pmu("perfmonctl")
         monitor.move(self._process)
@@ -98,14 +98,14 @@ class PmuOwnership:
         if self.monitors:
             fail(errno.EBUSY)
 
-    def look(self) -> None:
+    def rotate_if_due(self) -> None:
         """The program was stopped, perhaps to rotate perf events."""
         if self.schedule is not None:
-            self.schedule.look()
+            self.schedule.rotate_if_due()
 
     # --- all
 
-    def leave(self, ended: bool) -> None:
+    def unload_all(self, ended: bool) -> None:
         """Unload everything: the process has ``ended``, or executes another program, which contexts do not count."""
         for context in [context for context in self.monitors if not context.system]:
             self.unload(context)

@@ -46,7 +46,7 @@ def _monitor(context: PerfmonContext) -> ContextMonitor | None:
     if context.state != LOADED:
         return None
     assert context.target.pmu
-    context.target.pmu.settle()
+    context.target.pmu.update_registers()
     return owners_of(context.target).monitors[context]
 
 

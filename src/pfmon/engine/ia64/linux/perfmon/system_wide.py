@@ -19,7 +19,7 @@ class SystemWideContext:
         if process is self._process:
             return
         if self._process is not None:
-            owners_of(self._process).give(self.monitor)
+            owners_of(self._process).detach(self.monitor)
         self._process = process
         if process is not None:
-            owners_of(process).take(self.monitor)
+            owners_of(process).attach(self.monitor)
