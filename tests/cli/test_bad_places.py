@@ -39,22 +39,47 @@ def shell(words: str, *more: str, **options: object) -> "subprocess.CompletedPro
 # --- limits
 
 
+UNDER_QEMU = str(Path(example("fib")).parents[1] / "x86_64" / "fib")
+
+
 @needs("qemu-x86_64")
 @pytest.mark.parametrize(
     ("limit", "size", "said"),
     [
-        (
-            resource.RLIMIT_AS,
-            2_000_000 << 10,
-            "a program under qemu, such as one for x86, needs about 3.5 GB of address",
-        ),
+        (resource.RLIMIT_AS, 200_000 << 10, "a program under qemu needs about 0.4 GB of address space"),
         (resource.RLIMIT_FSIZE, 100 << 10, "(ulimit -f); memory that pfmon shares with its processes counts as files"),
     ],
 )
 def test_a_limit_of_the_shell_has_its_remedy_beside_it(limit: int, size: int, said: str) -> None:
-    program = str(Path(example("fib")).parents[1] / "x86_64" / "fib")
-    done = shell('"$@"', program, "5", preexec_fn=limited(limit, size))
-    assert done.returncode == LOST and said in done.stderr
+    done = shell('"$@"', "-e", "INSTRUCTIONS_RETIRED", UNDER_QEMU, "5", preexec_fn=limited(limit, size))
+    assert done.returncode == LOST and said in done.stderr and done.stdout == ""
+
+
+@needs("qemu-x86_64")
+@pytest.mark.parametrize("limit", [(resource.RLIMIT_AS, 400_000 << 10), (resource.RLIMIT_FSIZE, 10 << 20)])
+@pytest.mark.parametrize("samples", [(), ("--long-smpl-periods=1000", "--smpl-outfile=/dev/null")])
+def test_memory_that_is_limited_is_enough_for_qemu(limit: tuple[int, int], samples: tuple[str, ...]) -> None:
+    words = ("-e", "INSTRUCTIONS_RETIRED", *samples, UNDER_QEMU, "3")
+    free, tight = shell('"$@"', *words), shell('"$@"', *words, preexec_fn=limited(*limit))
+    assert (tight.returncode, tight.stderr, tight.stdout) == (0, "", free.stdout)
+    assert tight.stdout.startswith(PROGRAM)
+
+
+@needs("qemu-x86_64")
+def test_followed_processes_share_a_limited_address_space() -> None:
+    script = "/bin/true; /bin/true; echo here | /bin/cat"
+    words = ("-e", "INSTRUCTIONS_RETIRED", "--follow-all", "/bin/sh", "-c", script)
+    done = shell('"$@"', *words, preexec_fn=limited(resource.RLIMIT_AS, 1_500_000 << 10))
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("here\n")
+    assert "# all 8 tasks" in done.stdout  # the shell; four children, of which three execute a program
+
+
+@needs("qemu-x86_64")
+def test_more_code_than_limited_memory_has_room_for_is_said() -> None:
+    words = ("-e", "INSTRUCTIONS_RETIRED", sys.executable, "-c", "import json, re, inspect, argparse, decimal")
+    done = shell('"$@"', *words, preexec_fn=limited(resource.RLIMIT_FSIZE, 8 << 20))
+    assert (done.returncode, done.stdout) == (LOST, "")
+    assert "it has more code than there is room for" in done.stderr and "(ulimit -v, -f)" in done.stderr
 
 
 def test_a_directory_that_was_removed_is_one_to_run_in(tmp_path: Path) -> None:

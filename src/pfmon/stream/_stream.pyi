@@ -45,7 +45,13 @@ class BlockTable:
     descriptor: int
 
     def __init__(
-        self, instruction_set: int = ..., payload_bytes: int = 0, *, capacity: int = ..., attach: int | None = None
+        self,
+        instruction_set: int = ...,
+        payload_bytes: int = 0,
+        *,
+        capacity: int = ...,
+        share: int = ...,
+        attach: int | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     @property

@@ -164,6 +164,7 @@ cdef class BlockTable:
     cdef readonly object descriptor
     cdef void* piece[3]          # what is mapped: header and heads of bank 0, heads of bank 1, the other arrays
     cdef uint64_t piece_bytes[3]
+    cdef uint64_t room           # bytes of address space that it may take
 
     cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=*)
     cdef void lengthen(self, uint64_t size)

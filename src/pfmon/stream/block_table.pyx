@@ -21,13 +21,6 @@ cdef extern from "<sys/mman.h>" nogil:
     int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
     void* MAP_FAILED
 
-cdef extern from "<sys/resource.h>" nogil:
-    struct rlimit:
-        uint64_t rlim_cur
-    int getrlimit(int, rlimit*)
-    int RLIMIT_AS
-    uint64_t RLIM_INFINITY
-
 cdef extern from "<fcntl.h>" nogil:
     int posix_fallocate(int, long, long)
 
@@ -43,7 +36,7 @@ cdef enum:
     LEAST_CAPACITY = 1 << 12
     MAX_PAYLOAD_BYTES = 1 << 8   # bytes of an instruction
     MAX_INSTRUCTION_ACCESSES = 2  # accesses of an instruction
-    SHARE_OF_LIMIT = 4           # a table takes a quarter of a limited address space at most
+    SHARE_OF_FREE = 4            # a table takes a quarter of what is left of a limited address space at most
     MAP_FIXED_NOREPLACE = 0x100000
     ATTEMPTS = 64                # to find room
 
@@ -143,31 +136,31 @@ cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexce
     return True
 
 
-cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes):
-    """As many blocks as a share of the address space has room for, where that is limited (ulimit -v): it is for all that
-    a run needs."""
-    cdef rlimit limit
+cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes, uint64_t room):
+    """As many blocks as there is room for, in bytes of address space."""
     cdef uint64_t each = BANKS * (sizeof(BlockHead) + INSTRUCTIONS_A_BLOCK * (
         sizeof(BlockInstruction) + MAX_INSTRUCTION_ACCESSES * sizeof(BlockAccess) + payload_bytes))
-    if getrlimit(RLIMIT_AS, &limit) == 0 and limit.rlim_cur != RLIM_INFINITY:
-        while capacity > LEAST_CAPACITY and capacity * each > limit.rlim_cur // SHARE_OF_LIMIT:
-            capacity //= 2
+    while capacity > LEAST_CAPACITY and capacity * each > room:
+        capacity //= 2
     return capacity
 
 
 cdef class BlockTable:
     """Descriptions of blocks. ``payload_bytes``: of an instruction, defined by its instruction set; ``capacity``:
-    maximum number of blocks; ``attach``: the descriptor of a table of another process. MemoryError when it cannot be
+    maximum number of blocks; ``share``: where the address space is limited (ulimit -v), the table takes one part in so
+    many of what is left; ``attach``: the descriptor of a table of another process. MemoryError when it cannot be
     mapped; ValueError for a descriptor of something else."""
 
-    def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, attach=None):
+    def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, share=SHARE_OF_FREE,
+                  attach=None):
         self.c.descriptor = -1
+        self.room = free_address_space() // <uint64_t>share
         if attach is not None:
             self.c.descriptor = self.descriptor = os.dup(attach)
             self.attach()
             return
         self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        capacity = that_fits(min(max(1, capacity), BANK_BLOCKS), payload_bytes)
+        capacity = that_fits(min(max(1, capacity), BANK_BLOCKS), payload_bytes, self.room)
         while not self.map_all(capacity, payload_bytes):
             if capacity <= LEAST_CAPACITY:
                 raise MemoryError("there is no room for the table of blocks")
@@ -230,13 +223,14 @@ cdef class BlockTable:
 
     cdef bint map_heads(self, uint64_t used):
         """Map the header and the heads of both banks, of which so many bytes are used. They are found by number, so that
-        those of bank 1 are as far behind those of bank 0 as in the file; where there is no room for all that is between
-        them (ulimit -v), nothing is mapped there."""
+        those of bank 1 are as far behind those of bank 0 as in the file; where there is little room for all that is
+        between them (ulimit -v), nothing is mapped there."""
         cdef uint64_t distance = PAGE + self.c.share[HEADS]
         cdef uint64_t span = (distance + used + PAGE) & ~<uint64_t>(PAGE - 1)
+        cdef uint64_t whole = PAGE + BANKS * self.c.share[HEADS]
         cdef uint8_t* below
         cdef int attempt
-        if self.map_piece(0, NULL, PAGE + BANKS * self.c.share[HEADS], 0) != NULL:
+        if whole <= self.room and self.map_piece(0, NULL, whole, 0) != NULL:
             return True
         below = <uint8_t*>self.map_piece(0, NULL, PAGE, 0)       # where the host maps things now
         self.unmap()

@@ -2,6 +2,12 @@
 
 from libc.stdint cimport uint64_t
 
+# Largest size of a file in bytes (RLIMIT_FSIZE); 2**64 - 1: it is not limited.
+cdef uint64_t largest_file() noexcept
+
+# Bytes of address space that the process may still take (RLIMIT_AS); 2**64 - 1: it is not limited.
+cdef uint64_t free_address_space() except? 0
+
 # Makes a file of so many bytes, sealed against changes of its size; returns its descriptor. MemoryError, OSError.
 cdef int make_memory_file(name, uint64_t size) except -1
 

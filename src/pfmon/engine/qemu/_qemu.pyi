@@ -41,17 +41,22 @@ class X86Describer(Describer):
 
 # plugin_reader.pyx
 
+def area_bytes_that_fit(share: int) -> int: ...
+
 class PluginReader:
     """Reads one guest's stream."""
 
     ring_file: int
     area_file: int
+    area_bytes: int
     damaged: bool
     ip: int
     task: int
     forks: int
 
-    def __init__(self, describer: Describer, traced: bool = False, totals: bool = False) -> None: ...
+    def __init__(
+        self, describer: Describer, traced: bool = False, totals: bool = False, area_bytes: int = ...
+    ) -> None: ...
     @property
     def retired(self) -> int: ...
     @property

@@ -38,11 +38,11 @@ static uint64_t hash_of(uint64_t ip, const uint8_t *sizes, uint32_t length, cons
 /* Reserve memory after the announcements. */
 static void *area_room(uint64_t bytes) {
     uint64_t step = COMMIT;
-    if (area_used + bytes > AREA_BYTES)
+    if (area_used + bytes > area_bytes)
         give_up(AREA_FULL);
     if (area_used + bytes > area_committed) {
-        if (area_committed + step > AREA_BYTES)
-            step = AREA_BYTES - area_committed;
+        if (area_committed + step > area_bytes)
+            step = area_bytes - area_committed;
         if (madvise((char *)area + area_committed, step, POPULATE) && errno != EINVAL)
             give_up(NO_MEMORY);
         area_committed += step;

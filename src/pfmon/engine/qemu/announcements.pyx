@@ -37,7 +37,7 @@ cdef class Announcements:
         if announced == self.done:
             return DAMAGED if self.parts_left else NOTHING_NEW
         left = announced - self.done
-        if announced < self.done or announced > AREA_BYTES - AREA_HEAD or left < sizeof(announcement):
+        if announced < self.done or announced > self.area_bytes - AREA_HEAD or left < sizeof(announcement):
             return DAMAGED
         memcpy(&self.head, place, sizeof(announcement))
         if body_bytes(&self.head) > MOST_BODY or before_counters(&self.head) > left:

@@ -13,10 +13,14 @@
 
 enum { PAGE = 1 << 12 };
 
-void *map_file(int file, size_t bytes) {
+size_t bytes_of(int file) {
     struct stat status;
+    return fstat(file, &status) ? 0 : (size_t)status.st_size;
+}
+
+void *map_file(int file, size_t bytes) {
     void *place;
-    if (fstat(file, &status) || (size_t)status.st_size != bytes)
+    if (bytes_of(file) != bytes)
         return NULL;
     place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     return place == MAP_FAILED ? NULL : place;
@@ -40,7 +44,7 @@ static void in_lone_child(void) {
     is_child = true;
     follow_no_more();
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
-        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        || mmap(area, area_bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
         _exit(127);
     for (i = 0; i < MAX_GUEST_THREADS; i++)
         area->threads[i].last = &area->nothing;
@@ -50,7 +54,7 @@ static void in_lone_child(void) {
    translated before points there. */
 static void in_followed_child(void) {
     struct files files = follow_child();
-    struct area *fresh = map_file(files.area, AREA_BYTES);
+    struct area *fresh = map_file(files.area, area_bytes);
     int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
     unsigned int i;
     if (!fresh || !copy_announcements(fresh))
@@ -58,9 +62,9 @@ static void in_followed_child(void) {
     fresh->base = area;
     fresh->nothing = area->nothing;
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, files.ring, 0) == MAP_FAILED
-        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
+        || mmap(area, area_bytes, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
         _exit(127);
-    munmap(fresh, AREA_BYTES);
+    munmap(fresh, area_bytes);
     close(files.ring);
     close(files.area);
     words = ring->buffers[0].words;

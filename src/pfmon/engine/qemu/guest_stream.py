@@ -6,9 +6,10 @@ import signal
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 from pfmon.engine.api import ExitReport
-from pfmon.engine.qemu._qemu import Describer, PluginReader
+from pfmon.engine.qemu._qemu import Describer, PluginReader, area_bytes_that_fit
 from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES, TARGETS
 from pfmon.stream._stream import BlockTable, InstructionSet
@@ -16,13 +17,27 @@ from pfmon.stream._stream import BlockTable, InstructionSet
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""
 
-NO_ROOM = (
-    "there is no room for the memory shared with qemu: a program under qemu, such as one for x86, needs about "
-    "3.5 GB of address space"
+NEEDS = (
+    "a program under qemu needs about 0.4 GB of address space, one of 32 bits 5 GB, and each process that is followed "
+    "0.1 GB more"
 )
+NO_ROOM = f"there is no room for the memory shared with qemu: {NEEDS}"
+QEMU_HAS_NO_ROOM = "Cannot allocate memory"
+"""In qemu's message when it cannot begin."""
+
+
+class Share(NamedTuple):
+    """One part in so many of the address space that is left, where it is limited (ulimit -v)."""
+
+    table: int
+    area: int
+
+
+SHARES = {False: Share(4, 16), True: Share(32, 64)}
+"""Of a single process, and of each that is followed: their tables stay to the end of the run."""
 TROUBLES = {
     1: "it has more than 256 threads at a time",
-    2: "it has more code than there is room for",
+    2: "it has more code than there is room for: 1 GB, and less where memory is limited (ulimit -v, -f)",
     3: "memory ran out",
 }
 """Why the plugin gave up (layout.h, enum trouble)."""
@@ -49,16 +64,19 @@ def reading(
     parent: BlockTable | None = None,
     totals: bool = False,
     on_mapped: Callable[[], None] | None = None,
+    followed: bool = False,
+    area_bytes: int = 0,
 ) -> tuple[BlockTable, PluginReader]:
     """A block table and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the parent
-    process's table; ``totals``: only counters of block runs; ``on_mapped`` as in `api.Start`. PfmonError."""
-    table = BlockTable(instruction_set, PAYLOAD_BYTES)
+    process's table; ``totals``: only counters of block runs; ``on_mapped`` as in `api.Start`;
+    ``followed``: for one of several processes; ``area_bytes``: of its parent's area, 0: what fits. PfmonError."""
+    table = BlockTable(instruction_set, PAYLOAD_BYTES, share=SHARES[followed].table)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
     if parent is not None:
         describer.begin_as(parent)
     describer.on_mapped = on_mapped
     try:
-        return table, PluginReader(describer, traced, totals)
+        return table, PluginReader(describer, traced, totals, area_bytes or area_bytes_that_fit(SHARES[followed].area))
     except MemoryError as error:
         raise MemoryError(NO_ROOM) from error

@@ -35,6 +35,7 @@ struct code_block {              /* instructions that follow each other in memor
 #pragma GCC visibility push(hidden)
 
 extern struct area *area;
+extern size_t area_bytes;        /* of the whole area */
 extern struct ring *ring;
 extern uint64_t *words;          /* the buffer that is filled */
 extern unsigned int threads;     /* maximum at a time */
@@ -72,6 +73,7 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
                  bool without_list);
 
 /* Children (child.c). */
+size_t bytes_of(int file);
 void *map_file(int file, size_t bytes);
 bool watch_the_end(int area_file);
 void before_child(void);

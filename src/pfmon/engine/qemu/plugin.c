@@ -21,6 +21,7 @@
 EXPORTED int qemu_plugin_version = 1;
 
 struct area *area;
+size_t area_bytes;
 bool is_child;
 struct ring *ring;
 uint64_t *words;          /* the buffer that is filled */
@@ -347,7 +348,8 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
         remember_command();
     }
     ring = map_file(files.ring, sizeof(struct ring));
-    area = map_file(files.area, AREA_BYTES);
+    area_bytes = bytes_of(files.area);
+    area = area_bytes < LEAST_AREA_BYTES ? NULL : map_file(files.area, area_bytes);
     if (!ring || !area || !watch_the_end(files.area) || memcmp(ring->magic, "pfmonrng", 8))
         return -1;
     close(files.ring);

@@ -14,8 +14,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, BlockHead, Consumer, Cut, Failure, Mark, NO_INSTRUCTION, copy_start, indexed, made_by, make_memory_file,
-    mark_instruction, mark_kind, mark_word)
+    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, copy_start, free_address_space, indexed,
+    largest_file, made_by, make_memory_file, mark_instruction, mark_kind, mark_word)
 
 
 cdef extern from "<sys/mman.h>" nogil:
@@ -32,8 +32,16 @@ cdef enum:
     MAX_LEFT_WORDS = MAX_TRANSLATED_SLOTS + 16  # words of a last block, at most
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
     EXITED = 1 << 8              # flag in an exit status (follow.h)
+    PAGE = 1 << 12
 
 cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)
+
+
+def area_bytes_that_fit(uint64_t share):
+    """Size of an area in bytes: MOST_AREA_BYTES, or less where the size of files is limited (RLIMIT_FSIZE), or the address
+    space (RLIMIT_AS), of which it takes one part in ``share``; LEAST_AREA_BYTES at least."""
+    cdef uint64_t size = min(<uint64_t>MOST_AREA_BYTES, free_address_space() // share, largest_file())
+    return max(<uint64_t>LEAST_AREA_BYTES, size & ~<uint64_t>(PAGE - 1))
 
 
 cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
@@ -49,13 +57,15 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
 @cython.final
 cdef class PluginReader:
     """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
-    ``totals``; the plugin receives ``ring_file`` and ``area_file``. MemoryError.
+    ``totals``; the plugin receives ``ring_file`` and ``area_file``. ``area_bytes``: size of the area, a child's that of
+    its parent's. MemoryError.
 
     The guest can write to both at any time: everything is copied from there before it is checked and used."""
 
     cdef readonly int ring_file, area_file
     cdef ring* ring
     cdef area* shared
+    cdef readonly uint64_t area_bytes            # of the whole area
     cdef Describer describer
     cdef uint64_t* words         # the buffer at hand
     cdef bint traced, totals
@@ -66,21 +76,22 @@ cdef class PluginReader:
     cdef readonly bint damaged   # shared memory held invalid data
     cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
-    def __cinit__(self, Describer describer, bint traced=False, bint totals=False):
+    def __cinit__(self, Describer describer, bint traced=False, bint totals=False, uint64_t area_bytes=MOST_AREA_BYTES):
         self.ring_file = self.area_file = -1
         self.describer, self.traced, self.totals = describer, traced, totals
         self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + 2 * MAX_LEFT_WORDS) * sizeof(uint64_t))
         if self.words == NULL:
             raise MemoryError
         self.ring = <ring*>shared_file("pfmon stream", sizeof(ring), &self.ring_file)
-        self.shared = <area*>shared_file("pfmon announcements", AREA_BYTES, &self.area_file)
+        self.area_bytes = describer.announced.area_bytes = area_bytes
+        self.shared = <area*>shared_file("pfmon announcements", self.area_bytes, &self.area_file)
         memcpy(self.ring.magic, <const char*>b"pfmonrng", 8)
         self.shared.traced, self.shared.totals = traced, totals
         describer.announced.shared, describer.traced = self.shared, traced
 
     def __dealloc__(self):
         if self.shared != NULL:
-            munmap(self.shared, AREA_BYTES)
+            munmap(self.shared, self.area_bytes)
         if self.ring != NULL:
             munmap(self.ring, sizeof(ring))
         free(self.words)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
-from threading import Thread, Timer
+from threading import Timer
 from typing import TYPE_CHECKING, Self
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, StartRequest, instruction_set_in
 from pfmon.engine.qemu.guest_process import GuestProcess
-from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
+from pfmon.engine.qemu.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
 from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import Consumer
+from pfmon.worker import Worker
 
 if TYPE_CHECKING:
     from pfmon.engine.qemu.qemu_tasks import QemuTasks
@@ -56,6 +58,7 @@ class QemuGuest:
             self.traced,
             totals=wanted.totals and not self.traced and wanted.follow is None,
             on_mapped=wanted.on_mapped,
+            followed=wanted.follow is not None,
         )
         if wanted.listing:
             import_module(LISTING)
@@ -105,8 +108,7 @@ class QemuGuest:
         if self._stopping:
             return None
         process = self._spawn()
-        watcher = Thread(target=self._watch, args=(process,), name="pfmon guest", daemon=True)
-        watcher.start()
+        watcher = Worker(partial(self._watch, process))
         try:
             self._reader.read(consumer)
             if self._reader.damaged:
@@ -115,7 +117,7 @@ class QemuGuest:
             self._kill()
             raise
         finally:
-            watcher.join()
+            watcher.wait()
         if self._tasks and self._reader.executing == FOLLOWED:
             ending = self._end_as_another(consumer, self._status)
         else:
@@ -213,6 +215,8 @@ class QemuGuest:
             return
         if len(self.table) == 0:
             text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
+            if QEMU_HAS_NO_ROOM in text:
+                raise LostError(f"{path}: qemu has no room: {NEEDS} (ulimit -v): {text}")
             check_cpu(self._emulator, self._wanted.settings.cpu)
             found = version(self.instruction_set) or "qemu"
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Sequence
-from threading import Thread
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from pfmon.engine import api
@@ -17,6 +17,7 @@ from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import LostError
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
+from pfmon.worker import Worker
 
 if TYPE_CHECKING:
 
@@ -45,9 +46,10 @@ class RunningTask:
         handle: int,
         parent: BlockTable | None,
         reader: tuple[BlockTable, PluginReader] | None,
+        area_bytes: int,
     ) -> None:
         """``handle``: of the process; ``parent``: the parent task's table; ``reader``: a table and a reader with a
-        thread already, None: this creates its own."""
+        thread already, None: this creates its own; ``area_bytes``: of the area of every task."""
         self._family = family
         self.task = task
         self.instruction_set = instruction_set
@@ -55,8 +57,10 @@ class RunningTask:
         self.handle = handle
         self.table: BlockTable
         self.reader: PluginReader
-        self.table, self.reader = reader or reading(instruction_set, traced, parent)
-        self._thread: Thread | None = None
+        self.table, self.reader = reader or reading(
+            instruction_set, traced, parent, followed=True, area_bytes=area_bytes
+        )
+        self._worker: Worker | None = None
 
     @property
     def retired(self) -> int:
@@ -98,9 +102,8 @@ class RunningTask:
         """No effect: `Tasks` ends it."""
 
     def begin(self, watch: TaskReader, on_notice: Callable[[str], None], execs: bool) -> None:
-        """Start a thread that reads its stream. ``execs``: executed programs are followed."""
-        self._thread = Thread(target=self._read, args=(watch, on_notice, execs), name="pfmon task", daemon=True)
-        self._thread.start()
+        """Start a thread that reads its stream. ``execs``: executed programs are followed. MemoryError."""
+        self._worker = Worker(partial(self._read, watch, on_notice, execs))
 
     def died(self) -> None:
         """The process is dead, or executes another program."""
@@ -112,9 +115,9 @@ class RunningTask:
 
     def join(self) -> None:
         """Wait until the stream is read to its end."""
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        if self._worker is not None:
+            self._worker.wait()
+            self._worker = None
 
     def _read(self, watch: TaskReader, on_notice: Callable[[str], None], execs: bool) -> None:
         try:

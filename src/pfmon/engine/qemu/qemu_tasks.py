@@ -15,7 +15,6 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
 from typing import NamedTuple
 
 from pfmon.engine import api
@@ -24,6 +23,7 @@ from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.qemu_task import RunningTask
 from pfmon.errors import LostError
 from pfmon.stream._stream import BlockTable, InstructionSet
+from pfmon.worker import Worker
 
 QUESTION = struct.Struct("=III")
 """Kind, task and number of a child (follow.c)."""
@@ -68,6 +68,7 @@ class QemuTasks:
         self._instruction_set = instruction_set
         self._traced = traced
         self._first = first
+        self._area_bytes = first[1].area_bytes
         self._on_notice = on_notice
         self._tasks: list[RunningTask] = []
         self._live: dict[int, RunningTask] = {}
@@ -77,7 +78,7 @@ class QemuTasks:
         self._stopping = self._killing = self._first_died = False
         self._deadline: float | None = None
         self._listener: socket.socket | None = None
-        self._thread: Thread | None = None
+        self._worker: Worker | None = None
         self._woken = self._wake = -1
 
     # ------------------------------------------------------------ called by the guest
@@ -93,8 +94,7 @@ class QemuTasks:
         self._listener.listen(WAITING)
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
-        self._thread = Thread(target=self._serve, name="pfmon tasks", daemon=True)
-        self._thread.start()
+        self._worker = Worker(self._serve)
         what = FOLLOW_FORKS * self._follow.forks + FOLLOW_EXECS * self._follow.execs
         return f",reader={name},follow={what}"
 
@@ -116,8 +116,8 @@ class QemuTasks:
     def join(self, first: ExitReport | None) -> None:
         """Wait until all processes have ended and all streams are read; raises errors of tasks. ``first``: the first
         task's ending."""
-        if self._thread is not None:
-            self._thread.join()
+        if self._worker is not None:
+            self._worker.wait()
         for task in self._tasks:
             task.join()
         if self._error is not None:
@@ -127,10 +127,10 @@ class QemuTasks:
 
     def close(self) -> None:
         """End remaining processes, and release host resources."""
-        if self._thread is not None:
+        if self._worker is not None:
             self.kill()
-            self._thread.join()
-            self._thread = None
+            self._worker.wait()
+            self._worker = None
         for task in self._tasks:
             task.join()
         if self._wake >= 0:
@@ -271,7 +271,7 @@ class QemuTasks:
             return False
         number = len(self._tasks)
         reader = None if number else self._first
-        added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader)
+        added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader, self._area_bytes)
         added.reader.task, added.reader.forks = number, forks
         self._tasks.append(added)
         self._live[task.pid] = added
