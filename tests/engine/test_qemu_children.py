@@ -85,6 +85,22 @@ def test_children_end_at_a_timeout(mark: str) -> None:
     assert not marked(mark)
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
+    script = f"sleep 1000 {mark} & " * count + "wait"
+    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sh", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    processes = "1 process" if count == 1 else f"{count} processes"
+    assert f"killed when the run was stopped: {processes} that it had started" in done.stderr
+    assert done.returncode == 124 and not marked(mark)
+
+
+def test_no_notice_at_a_timeout_where_nobody_is_killed(mark: str) -> None:
+    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sleep", "1000", mark]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 124 and "killed" not in done.stderr
+
+
 NATIVE_BOMB = (
     "sh -c 'for i in $(seq 200); do sh -c \"sleep 1000 {mark} & sleep 1000 {mark} & :\"; done' & wait; "
     "sleep 1000 {mark}"

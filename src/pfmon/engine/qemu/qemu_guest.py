@@ -130,11 +130,11 @@ class QemuGuest:
     def _end_the_rest(self, process: GuestProcess) -> None:
         """End remaining descendants of the program."""
         ended = process.end()
-        if ended and not self._stopping:
+        if ended:
+            when = "when the run was stopped" if self._stopping else "at the program's end"
             rest = "1 process" if ended == 1 else f"{ended} processes"
             self._wanted.on_notice(
-                f"killed at the program's end: {rest} that it had started; "
-                "--detach-children leaves such processes running"
+                f"killed {when}: {rest} that it had started; --detach-children leaves such processes running"
             )
 
     def _end_as_another(self, consumer: Consumer, status: int) -> ExitReport | None:
