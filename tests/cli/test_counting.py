@@ -149,9 +149,13 @@ def test_session_timeout_prints_the_counts_so_far() -> None:
     assert "--session-timeout" in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupt_prints_the_counts_so_far(number: int, tmp_path: Path) -> None:
-    """And the recording so far is whole, with nothing beside it."""
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated (SIGTERM)"), (signal.SIGHUP, "terminated (SIGHUP)")],
+)
+def test_a_signal_to_pfmon_prints_the_counts_so_far(number: int, said: str, tmp_path: Path) -> None:
+    """And the recording so far is whole, with nothing beside it. The exit status is that of a shell (POSIX, 2.8.2: 128
+    and the signal's number, in all shells that are common)."""
     record = tmp_path / "record"
     command = [sys.executable, "-m", "pfmon", f"--record={record}", "-e", "ia64_inst_retired"]
     command += [example("noploop"), "100000000000"]
@@ -160,8 +164,8 @@ def test_interrupt_prints_the_counts_so_far(number: int, tmp_path: Path) -> None
             time.sleep(0.02)
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
-    assert process.returncode == 128 + signal.SIGINT
+    assert process.returncode == 128 + number
     assert counts(out)["IA64_INST_RETIRED"] > 1_000_000
-    assert "interrupted" in err and "Traceback" not in err
+    assert f"pfmon: {said}; the counts are those so far" in err and "Traceback" not in err
     assert list(tmp_path.iterdir()) == [record]
     assert pfmon(f"--replay={record}", "-e", "ia64_inst_retired").stdout == out

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 from types import ModuleType
 
 import pytest
@@ -28,6 +29,13 @@ def test_help_begins_with_usage_and_five_examples() -> None:
     assert set(COMMON) <= listed("\n".join(lines))
     assert len(lines) < 60
     assert answer("-h") == answer("--help")
+
+
+@pytest.mark.parametrize("option", ["--help", "--help-all", "--man-page"])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_the_exit_status_of_each_signal_is_listed(option: str, number: signal.Signals) -> None:
+    named = "Ctrl\\-C" if option == "--man-page" else "Ctrl-C"
+    assert f"{128 + number} by {named if number == signal.SIGINT else number.name}" in answer(option)
 
 
 @pytest.mark.parametrize("command", EXAMPLES)

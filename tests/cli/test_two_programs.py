@@ -257,7 +257,7 @@ def polls(process: int) -> bool:
     return poll in calls
 
 
-@pytest.mark.parametrize("how", ["interrupt", "timeout"])
+@pytest.mark.parametrize("how", ["interrupt", "terminate", "timeout"])
 def test_both_are_ended_while_one_of_them_reads(tmp_path: Path, how: str) -> None:
     calls = ["alloc r39=ar.pfs,8,0,0", "adds r32=0,r0", f"movl r33={DATA}", "adds r34=8,r0"]
     reads = write_program(
@@ -266,10 +266,10 @@ def test_both_are_ended_while_one_of_them_reads(tmp_path: Path, how: str) -> Non
     limit = ["--session-timeout=0.5"] if how == "timeout" else []
     words = [sys.executable, "-m", "pfmon", *limit, "--smt", " ".join(FOREVER), *EVENTS, str(reads)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        if how == "interrupt":
+        if how != "timeout":
             while not polls(process.pid):
                 time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-        assert process.wait(60) == {"interrupt": 130, "timeout": 124}[how]
+            process.send_signal({"interrupt": signal.SIGINT, "terminate": signal.SIGTERM}[how])
+        assert process.wait(60) == {"interrupt": 130, "terminate": 143, "timeout": 124}[how]
         assert process.stdout and b"# core: " in process.stdout.read()
         assert process.stderr and process.stderr.read().count(b"\n") == 1

@@ -14,7 +14,7 @@ from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput
 from pfmon.cli.result_text_modules import import_text_modules
-from pfmon.cli.run_termination import stopping
+from pfmon.cli.run_termination import stop_notice, stopping
 from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError, reason
 from pfmon.library.prepared_run import Prepared
@@ -244,10 +244,8 @@ def print_exit(done: Run, notes: Sequence[str], crash_report: str) -> None:
     """Print how the run ended, and notes on its results."""
     if done.death:
         print_death(done.death, "the program", crash_report)
-    elif done.stopped == "timeout":
-        print_notice("--session-timeout ended the program; the counts are those so far")
     elif done.stopped:
-        print_notice("interrupted; the counts are those so far")
+        print_notice(stop_notice(done.stopped, "the program"))
     for note in notes:
         print_notice(note)
 

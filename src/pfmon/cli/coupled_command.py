@@ -16,7 +16,7 @@ from pfmon.cli.count import counted_text, print_death, programmed
 from pfmon.cli.notices import print_notice
 from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
 from pfmon.cli.result_text_modules import import_text_modules
-from pfmon.cli.run_termination import stopping
+from pfmon.cli.run_termination import stop_notice, stopping
 from pfmon.errors import LostError, reason
 from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore, of_thread
 from pfmon.library.prepared_run import Prepared
@@ -157,11 +157,8 @@ class _RunNotices:
                 print_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
             elif run.status and not run.stopped and not number and not self._config.smt_threads:
                 print_notice(f"thread 0's program ended with exit status {run.status}")
-        stopped = {run.stopped for run in threads}
-        if "timeout" in stopped:
-            print_notice("--session-timeout ended the programs; the counts are those so far")
-        elif stopped != {""}:
-            print_notice("interrupted; the counts are those so far")
+        if stopped := threads[0].stopped or threads[1].stopped:
+            print_notice(stop_notice(stopped, "the programs"))
         known = [{*own, *(text for of, text in self._heard if of == number)} for number, own in enumerate(self.notes)]
         _print_each([[note for note in run.notes if note not in of] for run, of in zip(threads, known, strict=True)])
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Run:
     """A run that has ended. ``counts``: by event; ``status``: exit status for the shell; ``death``: the signal that
     killed the program (None: none did); ``stopped``: the cause that ended it from outside ("": none; timeout,
-    interrupt, stop); ``retired``: instructions; ``times``: seconds of the host; ``programming``: registers, ranges,
-    matchers, machine.
+    interrupt, terminate, hangup, stop); ``retired``: instructions; ``times``: seconds of the host; ``programming``:
+    registers, ranges, matchers, machine.
 
     ``tasks`` (None without follow_fork, follow_exec, follow_all): the counts of each program in each process
     (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
@@ -86,13 +86,12 @@ class Run:
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the object that --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped
-        (null, "timeout",
-        "interrupt" or "stop"), instructions, seconds (real, user, system), events (Count.to_dict); intervals (null
-        without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
-        changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, annotated, each null if not requested); report (null, Cpi.to_dict or
-        DerivedReport.to_dict); samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each);
-        threads (null, or ThreadCounts.to_dict of each)."""
+        (null, "timeout", "interrupt", "terminate" (SIGTERM), "hangup" (SIGHUP) or "stop"), instructions, seconds
+        (real, user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has
+        date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE) and programming
+        as Record.to_dict has them; notes (texts); profile (null, or events, functions, blocks, annotated, each null if
+        not requested); report (null, Cpi.to_dict or DerivedReport.to_dict); samples (null, or Sample.to_dict of each);
+        tasks (null, or TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {

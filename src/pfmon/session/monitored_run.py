@@ -45,9 +45,10 @@ if TYPE_CHECKING:
 
 FAILED = "failed"
 """Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
-TIMED_OUT = 124
 INTERRUPTED = 128 + 2
-"""Exit status after --session-timeout, as of timeout(1), and after SIGINT, as of a shell."""
+STATUSES = {"timeout": 124, "interrupt": INTERRUPTED, "terminate": 128 + 15, "hangup": 128 + 1}
+"""Exit status by the cause that stopped a run: --session-timeout, as of timeout(1); SIGINT, SIGTERM, SIGHUP, as of a
+shell. Of other causes: `INTERRUPTED`."""
 
 
 class Session:
@@ -428,7 +429,7 @@ class Session:
             return ending.status & 0xFF
         if self._damage:
             return 0
-        return TIMED_OUT if self._stopped == "timeout" else INTERRUPTED
+        return STATUSES.get(self._stopped, INTERRUPTED)
 
     @property
     def _damage(self) -> str:
