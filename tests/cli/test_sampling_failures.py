@@ -103,3 +103,52 @@ def test_counts_of_followed_tasks_stay_when_samples_have_no_room(tmp_path: Path)
     done = command(*words, f"--smpl-outfile={named}", *SAMPLED)
     assert done.returncode == 125 and done.stderr.count("\n") == 1 and "no space left" in done.stderr
     assert done.stdout == command(*words, *COUNTED).stdout
+
+
+FULL_FOLDER = """
+import errno, os, sys
+from pfmon.__main__ import main
+
+write, left = os.pwrite, [int(sys.argv.pop(1))]
+def limited(descriptor, data, place):
+    left[0] -= len(data)
+    if left[0] < 0:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(descriptor, data, place)
+os.pwrite = limited
+sys.exit(main())
+"""
+"""Runs the command with room for so many bytes of what tasks keep until all have ended."""
+FAMILY = ("--follow-all", "--no-cmd-output", "--long-smpl-periods=100", "--smpl-print-counts", *COUNTED)
+
+
+def followed(room: int, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", FULL_FOLDER, str(room), *words, *FAMILY], capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("room", [0, 1000, 1 << 30])
+def test_counts_stay_when_the_temporary_folder_is_full(room: int, tmp_path: Path) -> None:
+    counted = command("--follow-all", "--no-cmd-output", *COUNTED).stdout
+    done = followed(room)
+    assert done.stdout.endswith(counted)
+    assert done.returncode == (0 if room == 1 << 30 else 125)
+    assert (
+        not done.stderr if room == 1 << 30 else done.stderr.startswith("pfmon: samples: no space left on device in /")
+    )
+    assert done.stderr.count("\n") == (room != 1 << 30)
+
+    samples, table, old = (tmp_path / name for name in ("samples", "script", "stacks"))
+    old.write_text("mine")
+    done = followed(
+        *(room, f"--smpl-outfile={samples}", f"--export=perf-script:{table}", f"--export=collapsed:{old}"),
+    )
+    assert done.stdout == counted
+    if room == 1 << 30:
+        assert (done.returncode, done.stderr) == (0, "") and table.exists() and old.read_text() != "mine"
+        return
+    assert done.returncode == 125 and not table.exists() and old.read_text() == "mine"
+    lines = done.stderr.splitlines()
+    assert [line.split(": ")[1].partition("=")[0] for line in lines] == ["--smpl-outfile", "--export", "--export"]
+    assert lines[0].endswith("; there are samples up to there") and samples.exists()

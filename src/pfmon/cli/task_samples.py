@@ -7,9 +7,10 @@ have ended, and is then written task by task.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from threading import Lock
 
 from pfmon.atomic_write import WholeFile
@@ -28,9 +29,9 @@ from pfmon.session.followed_tasks import Taker, TaskCounts
 
 def files_are_of_tasks(config: CommandConfig) -> None:
     """PfmonError for a file that only one task can have."""
-    from pfmon.cli.export_files import joins
-
-    paths = {f"--export={name}:{path}": path for name, path in config.exports if not joins(name, path)}
+    joined = _joined(config)
+    exports = {f"--export={name}:{path}": path for name, path in config.exports}
+    paths = {option: path for option, path in exports.items() if option not in joined}
     if config.smpl_eager_save or config.smpl_save_raw or config.smpl_module == "raw":
         paths |= {f"--smpl-outfile={config.smpl_outfile}": config.smpl_outfile}
     for option, path in paths.items():
@@ -39,31 +40,46 @@ def files_are_of_tasks(config: CommandConfig) -> None:
 
 
 class _Kept:
-    """The output of all tasks, in one unnamed file."""
+    """The output of all tasks, in one unnamed file. ``names``: option -> name of its output in errors; "": the samples,
+    which stay up to an error."""
 
-    def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - closed by close
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close
         self._lock = Lock()
+        self._names = names
         self._pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._end = 0
+        self.lost: dict[str, LostError] = {}
+        """Why an option's output is not complete."""
 
     def add(self, task: str, option: str, data: bytes) -> None:
-        """Something more that a task says; ``option``: where that is to go, "": to where the results go."""
-        if data:
-            with self._lock:
-                self._file.seek(self._end)
-                self._file.write(data)
-                self._pieces.setdefault((task, option), []).append((self._end, len(data)))
-                self._end += len(data)
+        """Append to a task's output for an option. LostError: there is no room; from then on nothing more is appended
+        to the option's output."""
+        with self._lock:
+            if option in self.lost:  # which has been said
+                return
+            try:
+                self._write(data)
+            except OSError as error:
+                where = f"in {gettempdir()}, where the output of tasks is kept until all have ended"
+                rest = "" if option else "; there are samples up to there"
+                self.lost[option] = LostError(f"{self._names[option]}: {reason(error)} {where}{rest}")
+                raise self.lost[option] from None
+            self._pieces.setdefault((task, option), []).append((self._end, len(data)))
+            self._end += len(data)
+
+    def _write(self, data: bytes) -> None:
+        done = 0
+        while done < len(data):
+            done += os.pwrite(self._file.fileno(), data[done:], self._end + done)
 
     def of(self, task: str, option: str) -> Iterator[bytes]:
-        """All that a task says."""
+        """Yield a task's output for an option. OSError."""
         for place, length in self._pieces.get((task, option), ()):
-            self._file.seek(place)
-            yield self._file.read(length)
+            yield os.pread(self._file.fileno(), length, place)
 
     def close(self) -> None:
-        """Forget it."""
+        """Discard it."""
         self._file.close()
 
 
@@ -75,7 +91,8 @@ class TaskSamples:
         self._config, self._prepared, self._print_early = config, prepared, print_early
         files_are_of_tasks(config)
         check_module(config, prepared)
-        self._kept = _Kept()
+        self._joined = _joined(config)
+        self._kept = _Kept({"": _samples_of(config), **{option: option for option in self._joined}})
         self._open: dict[str, SampleOutput] = {}
         self._outputs = Outputs()
         self._own = copy.copy(config)
@@ -112,14 +129,22 @@ class TaskSamples:
             option = f"--smpl-outfile={config.smpl_outfile}"
             outputs.write(partial(self._write, tasks, config.smpl_outfile, "", option))
         elif not config.smpl_outfile:
+            outputs.write(partial(self._print, tasks))
+        for option, path in self._joined.items():
+            if option not in self._kept.lost:  # what was there stays
+                outputs.write(partial(self._write, tasks, path, option, option))
+
+    def _print(self, tasks: Sequence[TaskCounts]) -> None:
+        """Print the samples of all tasks, each below a line of its own."""
+        try:
             for task in tasks:
                 self._print_early(task_line(task))
                 for piece in self._kept.of(task.name, ""):
                     self._print_early(piece.decode(errors="surrogateescape"))
-        for name, path in config.exports:
-            if not names_tasks(path):
-                option = f"--export={name}:{path}"
-                outputs.write(partial(self._write, tasks, path, option, option))
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise LostError(f"{_samples_of(self._config)}: {reason(error)}") from None
 
     def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
         """Write one file of all tasks, each below a line of its own except in exports."""
@@ -141,6 +166,18 @@ class TaskSamples:
         for samples in self._open.values():
             samples.abandon()
         self._kept.close()
+
+
+def _joined(config: CommandConfig) -> dict[str, str]:
+    """Return the exports that are one file of all tasks: option -> path."""
+    from pfmon.cli.export_files import joins
+
+    return {f"--export={name}:{path}": path for name, path in config.exports if joins(name, path)}
+
+
+def _samples_of(config: CommandConfig) -> str:
+    """What an error calls the samples of all tasks."""
+    return f"--smpl-outfile={config.smpl_outfile}" if config.smpl_outfile else "samples"
 
 
 def _bytes(text: str) -> bytes:
