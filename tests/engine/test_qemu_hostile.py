@@ -115,6 +115,53 @@ def test_counter_that_cannot_be_is_refused(word: int) -> None:
     assert written(program(totals=True), first_counter, 5).failure == Failure.NO_FAILURE
 
 
+@pytest.mark.parametrize("word", [0, 8, 0x4141414141414141])
+@pytest.mark.parametrize("totals", [False, True])
+def test_last_block_that_was_not_announced_is_refused(totals: bool, word: int) -> None:
+    with pytest.raises(LostError, match="written into pfmon's memory"):
+        written(program(totals=totals), lambda _: offsets()["area"]["threads[0].last"], word)
+
+
+def test_end_without_a_call_of_exit_is_refused() -> None:
+    with pytest.raises(LostError, match="qemu ended with exit status 0 while the program ran"):
+        written(program(), lambda _: offsets()["area"]["status"], 0)
+
+
+def test_counters_in_a_stream_are_refused() -> None:
+    """The plugin makes none there: the runs of their blocks would be missing from the counts."""
+    one = program()
+    os.pwrite(shared(one)[1], (1).to_bytes(4, "little"), offsets()["area"]["totals"])
+    with pytest.raises(LostError, match="written into pfmon's memory"):
+        one.run(Tally(one.table))
+    one.close()
+
+
+OVERWRITES = """
+import ctypes, signal, sys
+if "handles" in sys.argv:
+    signal.signal(signal.SIGSEGV, lambda *_: None)
+with open("/proc/thread-self/maps") as maps:  # qemu shows the program another /proc/self/maps
+    start = next(int(line.split("-")[0], 16) for line in maps if "pfmon announcements" in line and "rw-s" in line)
+ctypes.c_uint64.from_address(start + int(sys.argv[1])).value = int(sys.argv[2])
+print("goes on")
+"""
+
+
+@pytest.mark.parametrize("handles", [(), ("handles",)], ids=["dies", "handles"])
+@pytest.mark.parametrize(
+    "sampled", [(), ("--long-smpl-periods=1000000", "--smpl-outfile=/dev/null")], ids=["", "stream"]
+)
+def test_program_that_overwrites_its_last_block_has_no_counts(
+    handles: tuple[str, ...], sampled: tuple[str, ...]
+) -> None:
+    place = str(offsets()["area"]["threads[0].last"])
+    program = [sys.executable, "-S", "-c", OVERWRITES, place, "8", *handles]
+    words = [sys.executable, "-m", "pfmon", "-e", "INSTRUCTIONS_RETIRED", *sampled, *program]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr == f"pfmon: {sys.executable}: cannot be counted: it has written into pfmon's memory\n"
+
+
 def test_undisturbed_run_is_counted() -> None:
     one = program()
     tally = Tally(one.table)

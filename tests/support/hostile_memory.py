@@ -34,6 +34,7 @@ MEMBERS = {
         *("threads[0].progress", "threads[0].before", "threads[0].last", "threads[0].slots", "threads[0].strings"),
         *("threads[1].last", "announced", "count", "retired", "executing", "nothing", "base", "begun", "doubtful"),
         *("doubtful_at", "trouble", "message_length", "message", "task", "forks", "inherited", "status", "executed"),
+        *("stopping", "traced", "totals"),
     ),
 }
 SIZES = {

@@ -33,6 +33,7 @@ cdef struct Kept:                # of a block, or a part of one
 cdef class Announcements:
     cdef const area* shared      # owned by the ring's reader
     cdef uint64_t area_bytes     # of the whole area
+    cdef bint totals             # blocks may have counters
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count

@@ -76,7 +76,7 @@ cdef class Announcements:
                 return False
         if it.number != self.count or it.length != min(<uint32_t>MAX_BLOCK_LENGTH, self.instructions_left) \
                 or it.file > self.file_count or it.tail > REPEATED or it.counters > MAX_TRANSLATED_INSTRUCTIONS + 1 \
-                or (it.counters and not first) or (it.counters == 1) \
+                or (it.counters and not (first and self.totals)) or (it.counters == 1) \
                 or it.cut not in (Cut.WHOLE, Cut.FAULTED, Cut.EDGE):
             return False
         for i in range(it.length):

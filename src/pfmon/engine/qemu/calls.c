@@ -40,11 +40,14 @@ uint64_t executing_of(int64_t number) {
     return number == host->execve || number == host->execveat ? EXECUTES_NATIVELY : NOT_EXECUTING;
 }
 
+void keep_status(int64_t number, uint64_t status) {
+    if (number == host->exit || number == host->exit_group)
+        area->status = EXITED | (status & 0xFF);
+}
+
 /* A call begins. Executing a program under qemu does not return. */
 void before_call(int64_t number, const uint64_t *arguments) {
     const uint64_t *a = arguments;
-    if (number == host->exit || number == host->exit_group)
-        area->status = EXITED | (a[0] & 0xFF);
     if (!(following & FOLLOW_EXECS) || is_child)
         return;
     if (number == host->execve)

@@ -1,7 +1,6 @@
 /* A child of the program: it must not write to its parent's shared memory. */
 
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -58,24 +57,24 @@ static void in_followed_child(void) {
     int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
     unsigned int i;
     if (!fresh || !copy_announcements(fresh))
-        _exit(127);
-    fresh->base = area;
+        give_up(NO_MEMORY);
     fresh->nothing = area->nothing;
+    for (i = 0; i < threads; i++) {
+        fresh->threads[i].last = &area->nothing;
+        forget_accesses(&fresh->threads[i]);
+    }
+    fresh->base = area;          /* last: from here on the reader expects what is above */
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, files.ring, 0) == MAP_FAILED
         || mmap(area, area_bytes, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
-        _exit(127);
+        give_up(NO_MEMORY);
     munmap(fresh, area_bytes);
     close(files.ring);
     close(files.area);
     words = ring->buffers[0].words;
-    for (i = 0; i < threads; i++) {
-        area->threads[i].last = &area->nothing;
-        forget_accesses(&area->threads[i]);
-    }
 }
 
 void in_child(void) {
-    pthread_mutex_init(&lock, NULL);
+    fresh_lock();
     if (following & FOLLOW_FORKS)
         in_followed_child();
     else

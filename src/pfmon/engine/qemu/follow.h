@@ -41,6 +41,7 @@ void follow_keep(void);
 /* System calls (calls.c). */
 bool know_target(const char *name);
 uint64_t executing_of(int64_t number);
+void keep_status(int64_t number, uint64_t status);
 void before_call(int64_t number, const uint64_t *arguments);
 void after_call(int64_t number);
 bool is_map_call(int64_t number);

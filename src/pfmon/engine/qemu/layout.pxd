@@ -82,6 +82,7 @@ cdef extern from "layout.h" nogil:
         uint64_t count
         uint64_t retired
         uint64_t executing
+        announcement nothing
         const area* base
         uint32_t stopping
         uint32_t traced

@@ -39,10 +39,14 @@ extern size_t area_bytes;        /* of the whole area */
 extern struct ring *ring;
 extern uint64_t *words;          /* the buffer that is filled */
 extern unsigned int threads;     /* maximum at a time */
-extern pthread_mutex_t lock;     /* guards all but a single first thread */
 extern bool is_child;            /* this is a child of the program, without a reader */
 
 void give_up(enum trouble why);
+
+/* Guards all but a single first thread. */
+void enter(void);
+void leave(void);
+void fresh_lock(void);
 
 /* The stream (plugin.c). */
 void put(uint64_t word);

@@ -31,7 +31,7 @@ unsigned int threads = 1;        /* maximum at a time */
 static bool threaded;             /* code translated now may be executed by several threads */
 static bool anew;                 /* so may all existing translations: older ones are gone */
 static bool flushed;              /* qemu has flushed all translations before */
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* guards all but a single `first` */
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
 /* ---------------------------------------------------------------- giving up */
 
@@ -40,6 +40,21 @@ void give_up(enum trouble why) {
     kill(getpid(), SIGKILL);
     for (;;)
         pause();
+}
+
+/* A thread that holds the lock already has left a callback by a fault, which qemu takes for one of the program's. */
+void enter(void) {
+    if (pthread_mutex_lock(&lock))
+        give_up(INTERRUPTED);
+}
+
+void leave(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+void fresh_lock(void) {
+    static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    lock = fresh;
 }
 
 /* ---------------------------------------------------------------- the stream */
@@ -152,9 +167,9 @@ static void on_traced_block(unsigned int cpu, void *own) {
 
 /* The same in a program of several threads. Translated code cannot add per thread itself, so it calls. */
 static void on_block_of_thread(unsigned int cpu, void *own) {
-    pthread_mutex_lock(&lock);
+    enter();
     on_rare_block(&area->threads[cpu], own);
-    pthread_mutex_unlock(&lock);
+    leave();
 }
 
 static void on_marker(unsigned int cpu, void *own) {
@@ -172,24 +187,25 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
     const struct announcement *last = thread->last;
     const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
     (void)id, (void)a7, (void)a8;
-    pthread_mutex_lock(&lock);
+    enter();
     put_block(thread, last, 0);
     thread->last = &area->nothing;
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MAX_BLOCK_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = executing_of(number);
+    keep_status(number, a1);
     before_map_call(cpu, number, arguments);
     if (following)
         before_call(number, arguments);
-    pthread_mutex_unlock(&lock);
+    leave();
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
     (void)id;
     area->executing = NOT_EXECUTING;
     if (is_map_call(number)) {
-        pthread_mutex_lock(&lock);
+        enter();
         after_map_call(cpu, result);
-        pthread_mutex_unlock(&lock);
+        leave();
     }
     if (following)
         after_call(number);
@@ -272,7 +288,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         give_up(AREA_FULL);
     if (!guest_base)
         guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
-    pthread_mutex_lock(&lock);
+    enter();
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
@@ -302,12 +318,12 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.counters = totals ? counters_for(marks) : 0;
     if (totals) {
         count_block(tb, block_of(&wanted), &wanted, leaves_no_list());
-        pthread_mutex_unlock(&lock);
+        leave();
         return;
     }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : area->traced ? on_traced_block : on_block,
                                          NO_REGISTERS, block_of(&wanted));
-    pthread_mutex_unlock(&lock);
+    leave();
 }
 
 /* ---------------------------------------------------------------- setting up */

@@ -88,6 +88,7 @@ cdef class PluginReader:
         memcpy(self.ring.magic, <const char*>b"pfmonrng", 8)
         self.shared.traced, self.shared.totals = traced, totals
         describer.announced.shared, describer.traced = self.shared, traced
+        describer.announced.totals = totals
 
     def __dealloc__(self):
         if self.shared != NULL:
@@ -304,7 +305,13 @@ cdef class PluginReader:
         """The last begun block of a thread; NULL: none. The guest writes its address of that block, and of the area."""
         cdef uint64_t last = read_once(<const uint64_t*>&self.shared.threads[number].last)
         cdef uint64_t base = read_once(<const uint64_t*>&self.shared.base)
-        return self.describer.announced.at(last - base - AREA_HEAD)
+        cdef uint64_t nothing = <uint64_t>&self.shared.nothing - <uint64_t>self.shared
+        cdef const Kept* found
+        if last == base + nothing or (last == 0 and (number > 0 or base == 0 or self.describer.announced.count == 0)):
+            return NULL                  # a thread that has not begun has no address
+        found = self.describer.announced.at(last - base - AREA_HEAD)
+        self.damaged |= found == NULL
+        return found
 
     cdef uint64_t settle(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
         """Write the words of a thread's last begun block, or of its retired part; returns the number of words.

@@ -214,15 +214,20 @@ class QemuGuest:
         if self._stopping:
             return
         if len(self.table) == 0:
-            text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
+            text = _in_a_line(self._reader.message)
             if QEMU_HAS_NO_ROOM in text:
-                raise LostError(f"{path}: qemu has no room: {NEEDS} (ulimit -v): {text}")
+                raise LostError(f"{path}: qemu has no room: {NEEDS} (ulimit -v){text}")
             check_cpu(self._emulator, self._wanted.settings.cpu)
             found = version(self.instruction_set) or "qemu"
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
-            raise PfmonError(f"{path}: {what}{': ' if text else ''}{text}")
+            raise PfmonError(f"{path}: {what}{text}")
         if self._reader.executing:
             self._wanted.on_notice(self._native())
+        elif self._status >= 0 and self._reader.exit_status is None:
+            raise LostError(
+                f"{path}: cannot be counted: qemu ended with exit status {self._status} while the program ran: that "
+                f"has written into its memory, or qemu failed{_in_a_line(self._reader.message)}"
+            )
 
     def _native(self) -> str:
         """The message about a program that continues uncounted, outside of qemu."""
@@ -283,6 +288,12 @@ def _is_for_the_linker(entry: bytes) -> bool:
     """Whether a variable of the environment is for the program's dynamic linker, not qemu's own. qemu splits values at
     commas."""
     return entry.startswith(b"LD_") and b"," not in entry
+
+
+def _in_a_line(message: bytes) -> str:
+    """qemu's message, to end a line with."""
+    text = os.fsdecode(message).strip().replace("\n", "; ")
+    return f": {text}" if text else ""
 
 
 def _nobody(_: str) -> None:
