@@ -241,6 +241,15 @@ def test_files_that_do_not_end_are_refused(option: str) -> None:
     assert done.returncode == 2 and done.stdout == "" and "/dev/zero" in done.stderr, done
 
 
+def test_python_does_not_begin_with_a_directory_as_its_standard_input(tmp_path: Path) -> None:
+    """Which the README says: if it ever does begin, pfmon has to answer."""
+    command = [sys.executable, "-m", "pfmon", *COUNT]
+    with_directory = os.open(tmp_path, os.O_RDONLY)
+    done = subprocess.run(command, stdin=with_directory, capture_output=True, text=True, check=False)
+    os.close(with_directory)
+    assert (done.returncode, done.stdout) == (1, "") and "<stdin> is a directory" in done.stderr
+
+
 # --- what is replaced
 
 
