@@ -52,6 +52,12 @@ ssize_t writev(int file, const struct iovec *parts, int count)
     return REAL(writev)(file, parts, count);
 }
 
+ssize_t pwrite(int file, const void *data, size_t size, off_t place)
+{
+    FAIL("write", ENOSPC, -1)
+    return REAL(pwrite)(file, data, size, place);
+}
+
 int fsync(int file)
 {
     FAIL("fsync", EIO, -1)
@@ -95,6 +101,11 @@ int posix_fallocate(int file, off_t offset, off_t size)
 void *mmap64(void *place, size_t size, int protection, int flags, int file, off_t offset)
 {
     return mmap(place, size, protection, flags, file, offset);
+}
+
+ssize_t pwrite64(int file, const void *data, size_t size, off_t place)
+{
+    return pwrite(file, data, size, place);
 }
 
 int ftruncate64(int file, off_t size)

@@ -1,9 +1,10 @@
-"""One command again and again, each time in a child whose N-th call of a kind the host refuses.
+"""Commands again and again, each time in a child whose N-th call of a kind the host refuses.
 
-``python failing_host.py FOLDER KIND WORD...``: started with failing_host.c loaded before the C library. Prints a JSON
-object for each N: N, exit status, standard output, standard error, files of the folder; the first one (0) is the run
-that nothing fails in, the last one the first in which there was no N-th call. Before each, the files of the folder are
-those that ``mine`` makes.
+Started with failing_host.c loaded before the C library. Reads a request a line: a JSON object with folder, kind, names
+(of the user's files) and words (the command). Answers with a line, an array: one run for each N, with N, exit status,
+standard output, standard error, calls of that kind and the files of the folder; the first one (0) is the run that
+nothing fails in, and has as many calls as others follow it. Before each, the files of the folder are those that
+``mine`` makes.
 """
 
 import ctypes
@@ -13,12 +14,17 @@ import select
 import shutil
 import signal
 import sys
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 SECONDS = 20
-MOST = 2000
+OWN = ("sweep/lock", "sweep/cells/", "sweep/recordings/")
+"""Files of a sweep's own, which the next one continues with."""
+PATIENCE = 0.3
+"""Seconds in which a thread begins that has memory."""
 
 
 def mine(folder: Path, names: list[str]) -> None:
@@ -26,6 +32,7 @@ def mine(folder: Path, names: list[str]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(f"mine: {name}\n")
 
 
@@ -39,6 +46,7 @@ def one(kind: str, number: int, words: list[str], folder: Path, names: list[str]
         child = os.fork()
         if not child:
             os.setsid()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os._exit = _counted(os._exit, host, count.fileno())  # type: ignore[assignment]
             host.failing_host_begin(kind.encode(), number)
             _become_the_command(tuple(words), out, err)
@@ -52,14 +60,19 @@ def one(kind: str, number: int, words: list[str], folder: Path, names: list[str]
         for file in (out, err, count):
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
-    files = {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    files = {
+        name.replace(str(child), "PID"): path.read_bytes().hex()
+        for name, path in found.items()
+        if not name.startswith(OWN)
+    }
     return {
         "number": number,
         "status": "hangs" if hangs else status,
         "out": texts[0],
-        "err": texts[1],
+        "err": texts[1].replace(str(child), "PID"),
         "files": files,
-        "calls": int(texts[2] or -1),
+        "calls": int(texts[2] or 0),
     }
 
 
@@ -74,18 +87,24 @@ def _counted(leave: Any, host: Any, file: int) -> Any:
 
 
 def main() -> None:
-    """Print them all."""
-    folder, kind, count, *rest = sys.argv[1:]
-    names, words = rest[: int(count)], rest[int(count) :]
+    """Answer all requests."""
+    sys.dont_write_bytecode = True  # which would be calls of the first run alone
     sys.path.insert(0, str(Path(__file__).parent))
     from command import load_everything
 
+    from pfmon import worker
+
     load_everything()
-    for number in range(MOST):
-        done = one(kind, number, words, Path(folder), names)
+    with suppress(ImportError):
+        import_module("pyarrow.parquet")  # takes a second
+    worker.PATIENCE = PATIENCE
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        names, folder = wanted["names"], Path(wanted["folder"])
+        done = [one(wanted["kind"], 0, wanted["words"], folder, names)]
+        for number in range(1, done[0]["calls"] + 1):
+            done.append(one(wanted["kind"], number, wanted["words"], folder, names))
         print(json.dumps(done), flush=True)
-        if number and done["calls"] < number:
-            return
 
 
 if __name__ == "__main__":
