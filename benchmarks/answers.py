@@ -64,7 +64,7 @@ def qualified() -> object:
 
 
 def calls() -> dict[str, Callable[[], object]]:
-    """The measured calls, by name."""
+    """What is called, by name."""
     made: dict[str, Callable[[], object]] = {
         f"{name}, {len(events)} events": lambda name=name, events=events: pmu.get(name).program(events)
         for name, events in CALLS.items()

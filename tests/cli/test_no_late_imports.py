@@ -2,11 +2,13 @@
 
 import json
 import os
+import pty
 import re
 import shlex
 import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import NamedTuple
 
@@ -258,6 +260,31 @@ def test_a_run_of_an_ia64_program(words: str, inputs: dict[str, str], tmp_path: 
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_run_that_fails(failure: str, inputs: dict[str, str], tmp_path: Path) -> None:
     check(FAILURES[failure], inputs, tmp_path)
+
+
+@pytest.mark.parametrize("words", ["--progress", "--live", "--live --per-function"])
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], tmp_path: Path) -> None:
+    """Progress is shown from the second second on."""
+    command = [sys.executable, str(SCRIPT), str(tmp_path / "refused"), "", *words.split(), "--session-timeout=1.5"]
+    reader, writer = pty.openpty() if terminal else os.pipe()
+    if terminal:
+        termios.tcsetwinsize(writer, (40, 120))
+    with open(reader, "rb", buffering=0) as shown:
+        done = subprocess.run(
+            [*command, *CYCLES.split(), inputs["LOOPS"]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=writer,
+            check=False,
+            timeout=SECONDS,
+            env={**os.environ, "TERM": "xterm"},
+        )
+        text = shown.read(1 << 16)
+        os.close(writer)
+    refused = tmp_path / "refused"
+    assert not refused.exists(), refused.read_text()
+    assert done.returncode == TIMED_OUT and b"instructions" in text
 
 
 @needs("qemu-x86_64", "qemu-ppc64", "cc")

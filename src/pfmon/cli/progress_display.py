@@ -1,7 +1,7 @@
 """Progress of a run, shown by a thread that polls it (library/run_monitor.py).
 
 On a terminal, status lines at the bottom (terminal_panel.py), coloured unless NO_COLOR is set; elsewhere, and only on
-request, a line at intervals. rich is imported when progress is first shown, while the program runs.
+request, a line at intervals. rich is imported before the program starts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_text
 from pfmon.library.prepared_run import Prepared
+from pfmon.needed_modules import import_needed
 from pfmon.report.run_snapshot import RunSnapshot
 from pfmon.worker import Worker
 
@@ -54,6 +55,7 @@ def progress(config: CommandConfig, prepared: Prepared) -> Iterator[None]:
 
     watch, ended = RunMonitor(prepared.session, config.live), Event()
     show = ProgressDisplay(config, watch, ended)
+    show.prepare()
     worker = Worker(show.run)
     try:
         yield
@@ -67,6 +69,11 @@ class ProgressDisplay:
 
     def __init__(self, config: CommandConfig, watch: RunMonitor, ended: Event) -> None:
         self._config, self._watch, self._ended = config, watch, ended
+
+    def prepare(self) -> None:
+        """Import what shows progress: rich imports more modules when it renders, so it renders an example."""
+        import_needed({"pfmon.cli.terminal_panel": _is_terminal(), "pfmon.session.profile": self._config.live})
+        _lines(_console(WIDE, terminal=_is_terminal()), self._parts(RunSnapshot(0.0, 1, 0, (("EVENT", 1),)), None))
 
     def run(self) -> None:
         """The body of the progress thread."""

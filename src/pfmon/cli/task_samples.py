@@ -1,7 +1,7 @@
 """The samples of followed tasks: each has a sampling module, exports and files of its own.
 
-They come from the threads that read the tasks' streams. Output without a file of a task's own is kept until all tasks
-have ended, and is then written task by task.
+They come from the threads that read what the tasks retire. What goes to no file of a task's own is kept until all have
+ended, and then comes task by task.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _machine(name: object, changes: object) -> str:
 
 
 def _results(path: str, found: Mapping[str, Any]) -> ComparedResult:
-    """The contents of Run.to_dict."""
+    """What Run.to_dict has."""
     machine = an_object(found["machine"])
     events = [(a_shown_text(an_object(one)["name"]), a_count(one["count"])) for one in a_list(found["events"])]
     counts = dict(reversed(events))

@@ -106,7 +106,7 @@ def _machine_run() -> type[Any]:
 def _memory() -> int:
     """Return the resident memory of this process in bytes (proc(5), statm)."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
+        with open("/proc/self/statm", encoding="utf-8") as file:
             return int(file.read().split()[1]) * PAGE
     except (OSError, ValueError, IndexError):
         return 0
