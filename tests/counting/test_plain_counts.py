@@ -33,6 +33,9 @@ class Record:
         cycles = sum(count for _, count in self._groups) + sum(cycles for *_, cycles in self.bubbles(BACK))
         return cycles, cycles // 8
 
+    def kernel_clock(self) -> int:
+        return 0
+
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         found: dict[tuple[int | None, int, int, int], int] = {}
         for parts, count in self._groups:

@@ -47,6 +47,9 @@ class Recorded(Protocol):
     def time(self) -> tuple[int, int]:
         """Cycles of the core and of the bus."""
 
+    def kernel_clock(self) -> int:
+        """Cycles of the bus at level 0."""
+
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         """(block, instruction, occurrence, 1 if in the data ranges) -> times."""
 
@@ -71,6 +74,9 @@ class OfMachine:
 
     def time(self) -> tuple[int, int]:
         return self._machine.time(self._slots)
+
+    def kernel_clock(self) -> int:
+        return self._machine.kernel_clock(self._slots)
 
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         return self._machine.occurrences(self._slots)
@@ -177,7 +183,8 @@ class PlainCounts:
         """The operating system's cycles are those of level 0, all others those of level 3."""
         named = machine_signals.named(signal)
         if "CLOCK" in named:
-            yield (None, NOBODY), self.recorded.time()[1]
+            kernel = self.recorded.kernel_clock()
+            yield (None, NOBODY), (self.recorded.time()[1] - kernel) * (plm >> 3 & 1) + kernel * (plm & 1)
             return
         if plm & 8 and ("CORE" in named or "RETIRING" in named):
             yield from ((place, cycles) for place, cycles in self._left((), lambda _: 1))

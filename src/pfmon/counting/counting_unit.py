@@ -22,6 +22,7 @@ from pfmon.pmu.monitors import monitors
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
 from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.request import PLM_KERNEL, PLM_USER
 from pfmon.signals import machine_signals as machine_signals
 from pfmon.stream._stream import BlockTable
 
@@ -258,14 +259,19 @@ class CountingUnit:
         return self._is_level(monitor) or self._is_clock(monitor)
 
     def level_count(self, monitor: Monitor, records: MachineRecords) -> int:
-        """Total of levels and of the bus's or reference clock, which belong to no instruction; 0 for others."""
+        """Total of levels and of the bus's or reference clock, which belong to no instruction, at the monitor's
+        privilege levels (PMC.plm, Montecito manual section 3.2.3.2); 0 for others."""
         from pfmon.counting._counting import level_total
 
-        if self._is_level(monitor):
+        user = bool(monitor.plm & PLM_USER)
+        if self._is_level(monitor) and user:
             levels = records.machine.levels(records.event_sets)
             terms = machine_signals.meanings()[monitor.signal].terms
             return sum(level_total(levels, term, monitor.threshold) for term in terms)
-        return records.machine.time(records.event_sets)[1] if self._is_clock(monitor) else 0
+        if not self._is_clock(monitor):
+            return 0
+        kernel = records.machine.kernel_clock(records.event_sets)
+        return (records.machine.time(records.event_sets)[1] - kernel) * user + kernel * (monitor.plm & PLM_KERNEL)
 
     def _ranged(self, event: Event) -> bool:
         return event.dar and self.data_ranges is not None

@@ -39,11 +39,11 @@ cdef class DataTranslation:
                               AccessResult* out) noexcept nogil
     # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
-    cdef int64_t walk(self, EventLog* event_log, uint64_t address, bint drops, int64_t now,
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
                       AccessResult* out) noexcept nogil
     cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil
     # Enters the operating system in cycle `now`; returns the cycle of its exit.
-    cdef int64_t enter_kernel(self, EventLog* event_log, int64_t now, AccessResult* out) noexcept nogil
+    cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil
     cdef bint first_alone(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
     cdef void insert_second(self, uint64_t address) noexcept nogil

@@ -9,7 +9,7 @@ An entry of the first level whose page was evicted from the second stays, marked
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.engine.ia64.encodings._encodings cimport ACCESS_LFETCH
+from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_LFETCH, ACCESS_SPILL
 
 
 cdef class DataTranslation:
@@ -51,7 +51,7 @@ cdef class DataTranslation:
                 record(event_log, Occurrence.L1DTLB_MISS, 1)
         if not lookup(self.tlb2, address):
             record(event_log, Occurrence.L2DTLB_MISS, 1)
-            now = self.walk(event_log, address, kind == ACCESS_LFETCH, now, out)
+            now = self.walk(event_log, address, kind, now, out)
             if now < 0:
                 return now
         elif not first:
@@ -71,11 +71,14 @@ cdef class DataTranslation:
         now = self.read_entry(event_log, vhpt_entry(address, self.page_shift, self.entry_shift), now, out)
         if now < 0:
             now = -now
-        return self.enter_kernel(event_log, now, out)
+        return self.enter_kernel(event_log, kind, now, out)
 
-    cdef int64_t enter_kernel(self, EventLog* event_log, int64_t now, AccessResult* out) noexcept nogil:
+    cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil:
         record(event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        if kind == ACCESS_SPILL or kind == ACCESS_FILL:
+            return now           # nobody waits for the register stack engine's
         now = stall_until(out, Cause.XPN, now, now + self.exception_cycles)
+        enter_level_0(&self.l2.user_clock, now, now + self.software_cycles)
         return stall_until(out, Cause.KERNEL, now, now + self.software_cycles)
 
     # Reads the VHPT entry through L2, if its address has a translation itself: returns the cycle; otherwise -now.
@@ -88,8 +91,8 @@ cdef class DataTranslation:
         return stall_until(out, Cause.L1D_HPW, now, done)
 
     # Inserts a translation into the second level; without one in the VHPT the operating system inserts it there, unless
-    # the access `drops` then (lfetch): -1.
-    cdef int64_t walk(self, EventLog* event_log, uint64_t address, bint drops, int64_t now,
+    # the access is dropped then (lfetch): -1.
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
                       AccessResult* out) noexcept nogil:
         cdef uint64_t page = (address & self.physical) >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
@@ -98,7 +101,7 @@ cdef class DataTranslation:
             record(event_log, Occurrence.DTLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
             now = done
-        elif drops:
+        elif kind == ACCESS_LFETCH:
             record(event_log, Occurrence.LFETCH_DROPPED, 1)
             return -1
         else:
@@ -106,7 +109,7 @@ cdef class DataTranslation:
             out.level = TlbLevel.TLB_FAULT
             if done < 0:
                 done = now
-            now = self.enter_kernel(event_log, done, out)
+            now = self.enter_kernel(event_log, kind, done, out)
             if not self.table.knows(page):
                 self.table.add(page)
             self.insert_second(entry)

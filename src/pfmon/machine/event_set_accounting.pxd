@@ -14,6 +14,7 @@ cdef struct AccountedLevel:      # a level, and its queue, if it counts a queue'
     int64_t since                # the level's, when it was last attributed
     uint32_t value
     int64_t border               # cycle up to which it was attributed
+    int64_t user_border          # ... by the clock of user level
     uint64_t seen[MAX_LEVEL + 1]    # its histogram up to there
     uint64_t kept[MAX_LEVEL + 1]    # its own histogram, while another one is shown
 
@@ -26,12 +27,14 @@ cdef class EventSetAccounting:
     cdef uint64_t* levels        # event set, watched, value -> cycles
     cdef uint64_t* cycles        # by event set: of the core
     cdef uint64_t* bus_cycles
+    cdef uint64_t* user_bus_cycles   # ... of user level
     cdef int64_t now             # cycle up to which these were attributed
-    cdef uint64_t bus_now
+    cdef uint64_t bus_now, user_bus_now
+    cdef const UserClock* clock  # the core's
     cdef uint64_t bus_rate, core_rate   # cycles of the bus in so many of the core
 
     cdef void account(self, OccupancyLevel* level, const Queue* queue, uint32_t size) noexcept nogil
-    # Replaces a watched queue by another. Before anything is attributed.
+    # Replaces a watched queue by one of two cores, which counts all cycles. Before anything is attributed.
     cdef void account_instead(self, const Queue* queue, Queue* other) noexcept nogil
     # Attributes the time since the last call to ``event_set``. It is cycle ``now``; later calls are never for cycles
     # before ``border``.
@@ -43,6 +46,7 @@ cdef class EventSetAccounting:
     cdef void show(self, event_sets)
     cdef void hide(self)
     cdef object cycles_of(self, event_sets)
+    cdef object kernel_bus_cycles_of(self, event_sets)
 
 
 cdef inline void account_queue(EventSetAccounting shares, Queue* queue) noexcept nogil:

@@ -1,4 +1,4 @@
-"""Accounting by event set: cycles, and the histograms of levels.
+"""Accounting by event set: cycles, and the histograms of levels over cycles of user level.
 
 A level keeps one histogram. At a switch of event sets the histogram up to there is computed separately, and its growth
 since the switch before is attributed to the event set. The levels and queues are not changed, so that the parts of all
@@ -9,24 +9,30 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+
 cdef enum:
     CLOCK_EDGES = 2              # the bus moves data on both edges of its clock; bus.frequency counts transfers
 
 
-cdef void histogram_until(const AccountedLevel* one, int64_t border, uint64_t* cycles) noexcept nogil:
-    """Computes the level's histogram up to a cycle, with the entries that will have left the queue by then."""
-    cdef int64_t since = one.level.since
+cdef int64_t histogram_until(const AccountedLevel* one, int64_t border, uint64_t* cycles) noexcept nogil:
+    """Computes the level's histogram up to a cycle, with the entries that will have left the queue by then; returns the
+    user level's cycles in it."""
+    cdef int64_t since = one.level.user_since, user
     cdef uint32_t value = one.level.value, i = 0
     memcpy(cycles, one.level.cycles, one.size * sizeof(uint64_t))
     if one.queue != NULL:
         while i < one.queue.count and one.queue.leaves[i] <= border:
-            if one.queue.leaves[i] > since:
-                cycles[value] += <uint64_t>(one.queue.leaves[i] - since)
-                since = one.queue.leaves[i]
+            user = user_cycle_of(one.level, one.queue.leaves[i])
+            if user > since:
+                cycles[value] += <uint64_t>(user - since)
+                since = user
             i += 1
             value = one.queue.count - i
-    if border > since:
-        cycles[value] += <uint64_t>(border - since)
+    user = user_cycle_of(one.level, border)
+    if user > since:
+        cycles[value] += <uint64_t>(user - since)
+        since = user
+    return since
 
 
 cdef object common_divisor(a, b):
@@ -47,17 +53,20 @@ cdef class EventSetAccounting:
         self.levels = <uint64_t*>calloc(event_sets * MAX_ACCOUNTED_LEVELS * (MAX_LEVEL + 1), sizeof(uint64_t))
         self.cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         self.bus_cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
-        if self.levels == NULL or self.cycles == NULL or self.bus_cycles == NULL:
+        self.user_bus_cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
+        if self.levels == NULL or self.cycles == NULL or self.bus_cycles == NULL or self.user_bus_cycles == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.levels)
         free(self.cycles)
         free(self.bus_cycles)
+        free(self.user_bus_cycles)
 
     cdef void account(self, OccupancyLevel* level, const Queue* queue, uint32_t size) noexcept nogil:
         cdef AccountedLevel* one = &self.accounted[self.count]
         one.level, one.queue, one.size = level, queue, size
+        level.clock = self.clock
         self.count += 1
 
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil:
@@ -69,9 +78,10 @@ cdef class EventSetAccounting:
         cdef uint32_t i
         cdef AccountedLevel* one
         self.now, self.bus_now = now, self.bus_cycle(now)
+        self.user_bus_now = self.bus_cycle(user_cycle(self.clock, now))
         for i in range(0 if self.no_levels else self.count):
             one = &self.accounted[i]
-            histogram_until(one, now, one.seen)
+            one.user_border = histogram_until(one, now, one.seen)
             one.since, one.value, one.border = one.level.since, one.level.value, now
 
     cdef void account_instead(self, const Queue* queue, Queue* other) noexcept nogil:
@@ -79,13 +89,15 @@ cdef class EventSetAccounting:
         for i in range(self.count):
             if self.accounted[i].queue == queue:
                 self.accounted[i].queue, self.accounted[i].level = other, &other.level
+                other.level.clock = NULL
 
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil:
         cdef uint32_t i
-        cdef uint64_t bus = self.bus_cycle(now)
+        cdef uint64_t bus = self.bus_cycle(now), user_bus = self.bus_cycle(user_cycle(self.clock, now))
         self.cycles[event_set] += <uint64_t>(now - self.now)
         self.bus_cycles[event_set] += bus - self.bus_now
-        self.now, self.bus_now = now, bus
+        self.user_bus_cycles[event_set] += user_bus - self.user_bus_now
+        self.now, self.bus_now, self.user_bus_now = now, bus, user_bus
         for i in range(0 if self.no_levels else self.count):
             self.share_level(&self.accounted[i],
                              &self.levels[(event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1)], border)
@@ -93,15 +105,19 @@ cdef class EventSetAccounting:
     cdef void share_level(self, AccountedLevel* one, uint64_t* cycles, int64_t border) noexcept nogil:
         cdef uint64_t until[MAX_LEVEL + 1]
         cdef uint32_t value
+        cdef int64_t user
         if border < one.border:
             border = one.border
         if one.level.since == one.since and one.level.value == one.value and one.since <= one.border and (
                 one.queue == NULL or one.queue.count == 0 or one.queue.leaves[0] > border):
-            cycles[one.value] += <uint64_t>(border - one.border)
-            one.seen[one.value] += <uint64_t>(border - one.border)
+            user = user_cycle_of(one.level, border)
+            if user > one.user_border:
+                cycles[one.value] += <uint64_t>(user - one.user_border)
+                one.seen[one.value] += <uint64_t>(user - one.user_border)
+                one.user_border = user
             one.border = border
             return
-        histogram_until(one, border, until)
+        one.user_border = histogram_until(one, border, until)
         for value in range(one.size):
             cycles[value] += until[value] - one.seen[value]
         memcpy(one.seen, until, one.size * sizeof(uint64_t))
@@ -120,6 +136,9 @@ cdef class EventSetAccounting:
             for event_set in range(self.event_sets) if event_sets is None else event_sets:
                 for value in range(one.size):
                     one.level.cycles[value] += self.levels[(event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1) + value]
+            for value in range(one.size):        # what another event set had too much is taken from one of these
+                if <int64_t>one.level.cycles[value] < 0:
+                    one.level.cycles[value] = 0
 
     cdef void hide(self):
         """Restores the levels' own histograms."""
@@ -131,3 +150,8 @@ cdef class EventSetAccounting:
         """Cycles of the core and of the bus in some event sets, None: in all."""
         places = range(self.event_sets) if event_sets is None else tuple(event_sets)
         return sum([self.cycles[place] for place in places]), sum([self.bus_cycles[place] for place in places])
+
+    cdef object kernel_bus_cycles_of(self, event_sets):
+        """Those of the bus in which the operating system ran: of both clocks the difference."""
+        places = range(self.event_sets) if event_sets is None else tuple(event_sets)
+        return sum([self.bus_cycles[place] - self.user_bus_cycles[place] for place in places])

@@ -8,6 +8,7 @@ hit them.
 from collections.abc import Mapping
 
 
+
 cdef class InstructionFetch:
     """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
 
@@ -131,6 +132,7 @@ cdef class InstructionFetch:
         out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
         out.kernel = self.software_cycles
+        enter_level_0(&self.l2.user_clock, now, now + self.software_cycles)
         return now + self.software_cycles
 
     # Inserts an entry into the first-level TLB; lines of the evicted page are invalidated, unless it is the other

@@ -11,6 +11,7 @@ cdef enum:
 cdef class FrontEnd:
     cdef InstructionFetch fetch
     cdef AccessLog* access_log   # the pipeline's
+    cdef const UserClock* clock  # the core's
     cdef Records records
     cdef CaptureListener listener  # None: no listener
     cdef uint64_t window         # the latest; 0: none that control is still in

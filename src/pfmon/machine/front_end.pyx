@@ -144,11 +144,14 @@ cdef class FrontEnd:
             self.wait_count += 1
 
     cdef void account_ideal(self, const BlockExecution* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
-        """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end is stalled."""
+        """Accounts bundles missing at the exit of the instruction buffer, whether or not the back end is stalled, in
+        cycles of user level."""
         cdef int64_t end
         cdef uint32_t i
+        at = user_cycle(self.clock, at - 1)
+        until = user_cycle(self.clock, until - 1)
         for i in range(self.wait_count):
-            end = self.waits[i].until if self.waits[i].until < until else until
+            end = min(user_cycle(self.clock, self.waits[i].until - 1), until)
             if end > at:
                 self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, self.waits[i].front, 2 * (end - at))
                 at = end

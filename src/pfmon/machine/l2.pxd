@@ -28,6 +28,7 @@ cpdef enum RequestFlag:
 cdef class L2:
     """L2 (or L2D and L2I), L3, the queues before them, the bus."""
 
+    cdef UserClock user_clock    # of the core
     cdef L3 l3
     cdef TagStore data           # L2 or L2D
     cdef TagStore code           # L2I, or the same as `data`

@@ -19,6 +19,7 @@ cdef class Machine(Timing):
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
                   uint32_t thread=0, bint same_program=False):
         self.shares = EventSetAccounting(event_sets, config)
+        self.shares.clock = &self.l2.user_clock
         self.same_program = same_program
         if same_program:
             self.data.share_addresses(THREAD_ID)
@@ -225,7 +226,8 @@ cdef class Machine(Timing):
 
     cdef void levels_go_on(self, int64_t now) noexcept nogil:
         cdef Frames* frames = &self.pipeline.frames
-        frames.current_level.since = frames.dirty_level.since = now    # before they are left out up to here
+        resume_level(&frames.current_level, now)    # before they are left out up to here
+        resume_level(&frames.dirty_level, now)
         self.shares.leave_out(now)
 
     cdef void sleep(self) noexcept nogil:
@@ -333,6 +335,10 @@ cdef class Machine(Timing):
         """Cycles of the core and of the bus, integers."""
         return self.shares.cycles_of(event_sets)
 
+    def kernel_clock(self, event_sets=None):
+        """Cycles of the bus in which the operating system ran."""
+        return self.shares.kernel_bus_cycles_of(event_sets)
+
     def occurrences(self, event_sets=None):
         """{(block or None, instruction, Occurrence, in the data ranges): times}."""
         return self.records.occurrences(event_sets)
@@ -350,7 +356,7 @@ cdef class Machine(Timing):
         return self.records.groups(event_sets)
 
     def levels(self, event_sets=None):
-        """Name -> cycles at level 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
+        """Name -> cycles of user level at 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
         if self.shares.no_levels:
             raise RuntimeError("the machine was told to keep no levels")
         self.shares.show(event_sets)

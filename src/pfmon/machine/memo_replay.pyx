@@ -130,7 +130,7 @@ cdef class MemoReplay(CaptureReporting):
         self.simulated += 1
         if self.memo.counted is not None and self.memo.counted.room():
             self.memo.counted.add_runs_of(run.word, 1)
-        if not remember or self.pipeline.access_log.lost or self.pipeline.switched:
+        if not remember or self.pipeline.access_log.lost or self.pipeline.switched or self.pipeline.entered_kernel:
             return
         if self.memo.full():
             self.memo.write_out()

@@ -1,21 +1,37 @@
-"""Levels: values that last for some time (entries in a queue, registers in use), as a histogram over cycles."""
+"""Levels: values that last for some time (entries in a queue, registers in use), as a histogram over cycles of user
+level: what PMC.plm lets through (Montecito manual 3.2.3.2). No level is counted at level 0, where no program runs."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+
 
 cdef enum:
     MAX_LEVEL = 127
 
 cdef struct OccupancyLevel:
     int64_t since                # cycle from which `value` holds
+    int64_t user_since           # ... by the clock of user level
+    const UserClock* clock       # NULL: all cycles count
     uint32_t value
     bint lost                    # sticky: a value beyond MAX_LEVEL was set
     uint64_t cycles[MAX_LEVEL + 1]
 
 
+cdef inline int64_t user_cycle_of(const OccupancyLevel* level, int64_t now) noexcept nogil:
+    """Returns the cycles of user level before a cycle not before the level's latest change."""
+    cdef int64_t user = user_cycle(level.clock, now)
+    return user if user >= 0 else level.user_since + now - level.since
+
+
 cdef inline void set_entries(OccupancyLevel* level, int64_t now, uint32_t value) noexcept nogil:
-    """`set_level` of a value that cannot be too large: a queue has no more entries than MAX_LEVEL."""
+    """`set_level` of a value that cannot be too large: a queue has no more entries than MAX_LEVEL. An access that nobody
+    waits for may enter a queue in a later cycle, and the program enter the operating system before it: what was counted
+    too much then is left out behind it."""
+    cdef int64_t user
     if now > level.since:
-        level.cycles[level.value] += <uint64_t>(now - level.since)
+        user = user_cycle_of(level, now)
+        if user > level.user_since:
+            level.cycles[level.value] += <uint64_t>(user - level.user_since)
+            level.user_since = user
         level.since = now
     level.value = value
 
@@ -26,3 +42,8 @@ cdef inline void set_level(OccupancyLevel* level, int64_t now, uint32_t value) n
         level.lost = 1
         value = MAX_LEVEL
     set_entries(level, now, value)
+
+
+cdef inline void resume_level(OccupancyLevel* level, int64_t now) noexcept nogil:
+    """Leaves out the cycles since the latest change."""
+    level.since, level.user_since = now, user_cycle(level.clock, now)

@@ -40,6 +40,7 @@ cdef class Pipeline:
 
     cdef int64_t owed            # cycles of a thread switch that are not recorded yet
     cdef bint switched           # other threads ran within the current block
+    cdef bint entered_kernel     # ... the operating system did
 
     # while a group is formed
     cdef int64_t start, need, stalled
@@ -53,7 +54,10 @@ cdef class Pipeline:
 
     cdef void run(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
-    # Spends cycles in the operating system, before an instruction; `flush`: after a flush of the pipeline.
+    # Spends cycles in the operating system behind a block: a system call, a fault, another thread's turn.
+    cdef void interrupt(self, uint64_t number, int64_t cycles) noexcept nogil
+    # Stops while the operating system runs, before an instruction; `flush`: after a flush of the pipeline. The
+    # clock of user level has the stay already.
     cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil
     cdef void close(self, uint32_t why, const BlockPlan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil

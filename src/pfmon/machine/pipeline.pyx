@@ -35,6 +35,7 @@ cdef class Pipeline:
         self.data, self.predictor, self.records = data, predictor, records
         self.front_end = FrontEnd(config, fetch, records)
         self.front_end.access_log = &self.access_log
+        self.front_end.clock = &data.l2.user_clock
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
         self.system_call, self.fault = config["kernel.system_call"], config["kernel.fault"]
@@ -64,7 +65,7 @@ cdef class Pipeline:
         cdef uint32_t first = 0, beyond
         cdef PortUse use = self.use
         self.access = self.alloc_count = 0
-        self.wrong_target = self.switched = False
+        self.wrong_target = self.switched = self.entered_kernel = False
         self.began = self.access_log.began = self.now
         self.access_log.next = 0
         if self.open:                    # instructions of this block may issue with the last ones of the one before
@@ -124,6 +125,10 @@ cdef class Pipeline:
         self.earliest += cycles + flush
         self.front_end.stop(cycles + flush)
 
+    cdef void interrupt(self, uint64_t number, int64_t cycles) noexcept nogil:
+        enter_level_0(&self.data.l2.user_clock, self.earliest - 1, self.earliest - 1 + cycles)
+        self.enter_kernel(number, 0, cycles, 0)
+
     # --- dispersal
 
     cdef uint32_t form(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first) noexcept nogil:
@@ -151,6 +156,7 @@ cdef class Pipeline:
                 if self.use.instructions == 0:
                     if self.front_end.kernel:        # its page had no translation
                         self.enter_kernel(run.number, i, self.front_end.kernel, self.exception)
+                        self.entered_kernel = True
                         self.front_end.kernel = 0
                     self.start = max(self.earliest, self.front_end.ready)
                     self.use.skipped = step.slot
@@ -306,6 +312,7 @@ cdef class Pipeline:
             self.stalled += served.cycles[i]
             if served.cause[i] == KERNEL:
                 self.front_end.stop(served.cycles[i])
+                self.entered_kernel = True
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
 
     cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil:

@@ -136,10 +136,11 @@ cdef class Timing(MemoReplay):
 
     cdef inline bint simulate_or_replay(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome,
                                         bint known) noexcept nogil:
-        """Replays a block after the fast path, if it is memoizable, else simulates it; returns whether replayed."""
+        """Replays a block after the fast path, if it is memoizable, else simulates it; returns whether replayed. A
+        state of the pipeline does not say which of its waits are the operating system's."""
         cdef uint64_t code = fast_path_code(plan, run)
         cdef int64_t began = self.now
-        if code == FAST_PATH_LOST:
+        if code == FAST_PATH_LOST or self.now < self.l2.user_clock.end:
             known = False
         outcome |= code << FAST_PATH_SHIFT
         if not run.quick:
@@ -309,9 +310,9 @@ cdef class Timing(MemoReplay):
                 if kind != Mark.THREAD or i == 0 or mark_kind(self.marks[i - 1]) != Mark.SYSTEM_CALL:
                     self.leave_interruption(plan, number, instruction, mark)
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
-                self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
-                                           else self.pipeline.fault if kind == Mark.FAULT
-                                           else self.pipeline.task_switch, 0)
+                self.pipeline.interrupt(number, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
+                                        else self.pipeline.fault if kind == Mark.FAULT
+                                        else self.pipeline.task_switch)
         set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
 

@@ -126,9 +126,10 @@ def named(signal: str) -> Sequence[str]:
 
 
 def counts_all_cycles(signal: str) -> bool:
-    """Return whether a signal counts all cycles of the core, including the operating system's if levels allow it."""
+    """Return whether a signal counts all cycles of the core or of another clock, including the operating system's if
+    levels allow it."""
     meaning = meanings().get(signal)
-    return meaning is not None and meaning.kind == "cycle" and "CORE" in named(signal)
+    return meaning is not None and meaning.kind == "cycle" and not {"CORE", "CLOCK"}.isdisjoint(named(signal))
 
 
 def level_function(term: str) -> LevelFunction:

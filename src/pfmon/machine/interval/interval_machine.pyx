@@ -337,6 +337,10 @@ cdef class IntervalMachine(MissEvents):
         cycles = sum([self.cycles_of[place] for place in places])
         return cycles, cycles * self.reference // self.frequency
 
+    def kernel_clock(self, event_sets=None):
+        """0: the operating system takes no time."""
+        return 0
+
     def occurrences(self, event_sets=None):
         """{(block or None, instruction, Occurrence, in the data ranges): times}."""
         return self.records.occurrences(event_sets)
