@@ -145,6 +145,7 @@ FLAGS = {
     "c": AccessFlag.ACCESS_CHECK,
     "bias": AccessFlag.ACCESS_EXCLUSIVE,
     "excl": AccessFlag.ACCESS_EXCLUSIVE,
+    "fault": AccessFlag.ACCESS_FAULTING,
     "nt1": AccessFlag.ACCESS_NT1,
     "nt2": AccessFlag.ACCESS_NT2,
     "d2": AccessFlag.ACCESS_NT2,

@@ -7,7 +7,7 @@ from enumerated import members
 from ia64_machine import DATA, UNMAPPED
 from machine_code import bubbles_of, loop, run_code
 
-from pfmon.engine.ia64.encodings._encodings import AccessType
+from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, Machine, Occurrence
 from pfmon.machine.machine_config import load
 
@@ -24,15 +24,16 @@ class Side:
     """The data side of a machine; accesses are so far apart that each finds the ones before ended."""
 
     def __init__(self, machine: str, *figures: str) -> None:
+        self.machine = machine
         self.config = load(machine, figures)
         self.memory = DataMemory(self.config, L2(self.config))
         self.now = LONG
         self.seen: Counter[str] = Counter()
 
-    def access(self, address: int, kind: int = LOAD, after: int = LONG) -> tuple[int, dict[Cause, int]]:
+    def access(self, address: int, kind: int = LOAD, after: int = LONG, flags: int = 0) -> tuple[int, dict[Cause, int]]:
         """Cycles until the value can be used, and those for which the pipeline stood still, by cause."""
         self.now += after
-        ready, stalls, noted = self.memory.access_at(address, kind, self.now, 8, 0)
+        ready, stalls, noted = self.memory.access_at(address, kind, self.now, 8, flags)
         for occurrence, times in noted:
             self.seen[Occurrence(occurrence).name] += times
         return ready - self.now, {Cause(cause): cycles for cause, cycles in stalls}
@@ -74,6 +75,20 @@ def test_a_line_prefetch_to_a_page_that_nobody_touched_comes_to_nothing(side: Si
         assert side.seen["HPW_READ"] == side.seen["LFETCH_DROPPED"] == turn + 1
     assert side.seen["L2_OP_LFETCH"] == 0
     assert Cause.XPN in side.access(START + PAGE)[1]
+
+
+def test_a_line_prefetch_that_faults_touches_the_page_as_a_load_does(side: Side) -> None:
+    """SDM volume 3, lfetch: with .fault it takes the faults that it drops otherwise."""
+    loading = Side(side.machine)
+    for one in (side, loading):
+        one.touch(range(START, START + PAGE, PAGE))
+    stalls = side.access(START + PAGE, LFETCH, flags=int(AccessFlag.ACCESS_FAULTING))[1]
+    wanted = loading.access(START + PAGE)[1]
+    assert {cause: stalls[cause] for cause in (Cause.XPN, Cause.KERNEL)} == {
+        cause: wanted[cause] for cause in (Cause.XPN, Cause.KERNEL)
+    }
+    assert side.seen["DTLB_FILLED"] == side.seen["L2_OP_LFETCH"] == 1 and side.seen["LFETCH_DROPPED"] == 0
+    assert Cause.XPN not in side.access(START + PAGE)[1]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -174,7 +174,8 @@ cdef class DataMemory:
         if flags & ACCESS_NO_PAGE:
             start = self.find_no_page(event_log, address, kind, now, out)
         else:
-            start = self.translate(event_log, address, kind, now, out)
+            start = self.translate(event_log, address, kind, kind == ACCESS_LFETCH and not flags & ACCESS_FAULTING, now,
+                                   out)
         if flags & ACCESS_DEFERRED:
             out.ready = start
             if reads_first_level(kind):

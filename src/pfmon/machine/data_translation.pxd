@@ -31,15 +31,16 @@ cdef class DataTranslation:
     # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
     cdef uint64_t physical
 
-    # Translates an address; returns the cycle in which the access can proceed; -1: not at all.
-    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+    # Translates an address; returns the cycle in which the access can proceed; -1: not at all. `drops`: the access takes
+    # no fault.
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil
     # Handles a speculative load of an unmapped page: returns the cycle of its NaT. No translation is kept.
     cdef int64_t find_no_page(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
                               AccessResult* out) noexcept nogil
     # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
-    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil
     cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil
     # Enters the operating system in cycle `now`; returns the cycle of its exit.

@@ -9,7 +9,7 @@ An entry of the first level whose page was evicted from the second stays, marked
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_LFETCH, ACCESS_SPILL
+from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_SPILL
 
 
 cdef class DataTranslation:
@@ -40,7 +40,7 @@ cdef class DataTranslation:
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil:
         self.physical = ~thread_id
 
-    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+    cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil:
         cdef bint first = is_float(kind) or lookup(self.tlb1, address)
         if first and not is_float(kind):
@@ -51,7 +51,7 @@ cdef class DataTranslation:
                 record(event_log, Occurrence.L1DTLB_MISS, 1)
         if not lookup(self.tlb2, address):
             record(event_log, Occurrence.L2DTLB_MISS, 1)
-            now = self.walk(event_log, address, kind, now, out)
+            now = self.walk(event_log, address, kind, drops, now, out)
             if now < 0:
                 return now
         elif not first:
@@ -91,8 +91,8 @@ cdef class DataTranslation:
         return stall_until(out, Cause.L1D_HPW, now, done)
 
     # Inserts a translation into the second level; without one in the VHPT the operating system inserts it there, unless
-    # the access is dropped then (lfetch): -1.
-    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+    # the access `drops` then (lfetch without .fault; SDM volume 3, lfetch): -1.
+    cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil:
         cdef uint64_t page = (address & self.physical) >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
@@ -101,7 +101,7 @@ cdef class DataTranslation:
             record(event_log, Occurrence.DTLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
             now = done
-        elif kind == ACCESS_LFETCH:
+        elif drops:
             record(event_log, Occurrence.LFETCH_DROPPED, 1)
             return -1
         else:

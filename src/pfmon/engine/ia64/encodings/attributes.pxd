@@ -70,6 +70,7 @@ cpdef enum AccessFlag:
     ACCESS_NT2 = 128
     ACCESS_NTA = 256
     ACCESS_SPILL_FILL = 512      # ld8.fill, st8.spill
+    ACCESS_FAULTING = 1024       # lfetch.fault: it takes the faults that other lfetch drop
 
 cpdef enum BranchType:           # as the PMU's branch events distinguish them and the predictor does
     BRANCH_RELATIVE = 0          # br.cond, IP-relative

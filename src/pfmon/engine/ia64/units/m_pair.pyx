@@ -160,13 +160,14 @@ def m_pair_rows():
                 row("M11", text, plain, op=6, m=0, x=1, **given)
                 row("M12", f"{text},{size}", update, op=6, m=1, x=1, **given)
 
-    for x6, completer, faults, exclusive in (
-        (0x2C, "", False, 0), (0x2D, ".excl", False, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
-        (0x2E, ".fault", True, 0), (0x2F, ".fault.excl", True, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
+    excl, fault_flag = as_int(AccessFlag.ACCESS_EXCLUSIVE), as_int(AccessFlag.ACCESS_FAULTING)
+    for x6, completer, faults, own in (
+        (0x2C, "", False, 0), (0x2D, ".excl", False, excl),
+        (0x2E, ".fault", True, fault_flag), (0x2F, ".fault.excl", True, fault_flag | excl),
     ):
         for hint, (locality, flags) in LINE_HINTS.items():
             text = f"lfetch{completer}{locality} [r3]"
-            given = {"kind": as_int(Kind.PREFETCH), "access_flags": exclusive | flags, "nat": "own", "emit": "memory",
+            given = {"kind": as_int(Kind.PREFETCH), "access_flags": own | flags, "nat": "own", "emit": "memory",
                       "hint": hint, "x6": x6}
             row("M13", text, <size_t>&lfetch_fault if faults else <size_t>&lfetch, op=6, m=0, x=0, **given)
             row("M14", f"{text},r2", <size_t>&lfetch_fault_register if faults else <size_t>&lfetch_register,
