@@ -69,6 +69,22 @@ def test_bits_that_are_not_kept_are_told() -> None:
     assert "do not keep" not in decode_text(pmu.get("montecito"), "pmc38=0xdb6")
 
 
+ENTRIES = 16  # of the buffer: four bits of PMD39 each
+B1_AND_BRUFLUSH = sum(0b11 << 4 * entry for entry in range(ENTRIES))
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"), [("pmc42=0 ", True), ("pmc42=0x400 ", False), ("pmc42=0x700 ", False), ("", False)]
+)
+def test_the_extension_of_the_trace_buffer_holds_two_bits_of_an_entry_in_trace_mode(mode: str, told: bool) -> None:
+    """Table 3-29: bits 3:2 of each entry read zero, writes are ignored; with the IP-EAR (PMC42.mode 1xx) all four mean
+    something (table 3-33)."""
+    text = decode_text(pmu.get("montecito"), f"{mode}pmd39=0xffffffffffffffff")
+    assert (f"the register holds {B1_AND_BRUFLUSH:#x}" in text) == told
+    register = text[text.index("pmd39 = ") :]
+    assert ("do not keep" in register) == told
+
+
 @pytest.mark.parametrize("text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"])
 def test_malformed_register_values_are_refused(text: str) -> None:
     with pytest.raises(PfmonError):

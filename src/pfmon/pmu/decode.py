@@ -13,6 +13,7 @@ from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
 from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.powerpc import SPR_NUMBERS
+from pfmon.pmu.register_file import TRACE_EXTENSIONS
 from pfmon.pmu.register_tables import WORD, Field, Register
 from pfmon.pmu.register_values import RegisterValues
 
@@ -44,9 +45,10 @@ def parse_registers(text: str) -> dict[str, int]:
 def decode_text(model: PmuModel, text: str) -> str:
     """Describe register values (`--decode pmc8=0x...`); of several also their combined effect."""
     values = {named(model, name): value for name, value in parse_registers(text).items()}
-    parts = [register_text(model, name, value) for name, value in values.items()]
+    known = {model.registers[name].name: value for name, value in values.items()}
+    parts = [register_text(model, name, value, known) for name, value in values.items()]
     if len(values) > 1:
-        parts += summary(model, {model.registers[name].name: value for name, value in values.items()})
+        parts += summary(model, known)
     return "\n".join(parts)
 
 
@@ -72,8 +74,8 @@ def has_number(number: int) -> str:
     return "registers have numbers with --pmu " + ", ".join(pmu for arch in owners for pmu in OF_ARCHITECTURE[arch])
 
 
-def register_text(model: PmuModel, name: str, value: int) -> str:
-    """Describe one register: a line for the whole, one for each field."""
+def register_text(model: PmuModel, name: str, value: int, values: Mapping[str, int]) -> str:
+    """Describe one register of a dump: a line for the whole, one for each field."""
     register = model.registers[name]
     lines = [f"{register.name} = 0x{value:016x}  {register.meaning} ({register.source})"]
     for field in register.fields:
@@ -82,15 +84,24 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
         if field.name == "umask":
             words = setting_words(model, register.name, value) or words
         lines.append(f"  {field.bits:>5} {field.name:<10} 0x{content:<6x} {words}")
-    lines += lost_bits(register, value)
+    lines += lost_bits(register, value, kept_bits(model, register, values))
     return "\n".join(lines)
 
 
-def lost_bits(register: Register, value: int) -> list[str]:
-    """Return a line about bits that the register does not store as written."""
+def kept_bits(model: PmuModel, register: Register, values: Mapping[str, int]) -> int:
+    """Return the bits of a register that mean something beside the other registers of a dump: of Montecito's PMD39 in
+    trace mode (PMC42.mode other than 1xx) those of table 3-29; without PMC42 the mode is unknown."""
+    if register.name != "pmd39" or "pmc42" not in values or "pmc42" not in model.registers:
+        return WORD
+    return WORD if model.registers["pmc42"].decode(values["pmc42"])["mode"] >> 2 else TRACE_EXTENSIONS
+
+
+def lost_bits(register: Register, value: int, kept: int = WORD) -> list[str]:
+    """Return a line about bits that the register does not store as written; ``kept``: those that it stores in its
+    mode."""
     if value & register.zero:
         return [f"  bits 0x{value & register.zero:x} are reserved: writing them is a general protection fault"]
-    held = register.accept(value)
+    held = register.accept(value) & kept
     changed = (held ^ value) & ~register.extended
     if not changed:
         return []
