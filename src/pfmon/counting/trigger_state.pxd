@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 
 cdef enum:
     TRIGGERS = 32
-    GROUPS = 2
+    GROUPS = 3                           # those that repeat, and of the others code and data (session/controls.py)
     STARTS = 1                           # action of a trigger; 0: none
     STOPS = 2
     UP = 1 << 2                          # of the user mask

@@ -16,8 +16,6 @@ from pfmon.session.controls import EventTrigger, Trigger
 
 PAIRS = 4
 """Breakpoint register pairs for code, and for data; each holds one trigger."""
-GROUPS = 2
-"""Groups of triggers that the gate has room for."""
 
 
 def check_triggers(options: Options, asks: bool) -> None:
@@ -56,11 +54,6 @@ def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, .
             if (one.data, one.address) == (other.data, other.address):
                 place = one.text if is_nowhere(one.address) else f"{one.text} is {one.address:#x}, which"
                 raise BadValueError(f"--{one.option}: {place} is a trigger already").about(f"--{one.option}")
-    if len({one.group for one in found}) > GROUPS:
-        raise PfmonError(
-            "triggers of whole calls repeat, and neither the other code triggers nor the data triggers do: give "
-            "--trigger-code-repeat or --trigger-data-repeat, or leave one kind out"
-        ).about("--trigger-code-repeat", "--trigger-data-repeat")
     return tuple(found)
 
 
