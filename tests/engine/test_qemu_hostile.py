@@ -127,6 +127,15 @@ def test_end_without_a_call_of_exit_is_refused() -> None:
         written(program(), lambda _: offsets()["area"]["status"], 0)
 
 
+def test_end_that_pfmon_did_not_request_is_refused() -> None:
+    """The plugin ends the program at the next buffer, as at the end of a run."""
+    one = program()
+    os.pwrite(shared(one)[1], (1).to_bytes(4, "little"), offsets()["area"]["stopping"])
+    with pytest.raises(LostError, match="written into pfmon's memory"):
+        one.run(Tally(one.table))
+    one.close()
+
+
 def test_counters_in_a_stream_are_refused() -> None:
     """The plugin makes none there: the runs of their blocks would be missing from the counts."""
     one = program()

@@ -72,7 +72,7 @@ cdef class PluginReader:
     cdef uint32_t taken          # buffers read so far
     cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
     cdef int64_t adjusted        # correction of the guest's `retired`
-    cdef bint dead
+    cdef bint dead, stopping     # the guest is dead; pfmon ends the run
     cdef readonly bint damaged   # shared memory held invalid data
     cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
@@ -165,6 +165,7 @@ cdef class PluginReader:
 
     def request_stop(self):
         """Ask the guest to end itself between two blocks, when it hands over the next buffer."""
+        self.stopping = True
         self.shared.stopping = 1
 
     def guest_died(self):
@@ -275,6 +276,7 @@ cdef class PluginReader:
         cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
+        self.damaged |= read_word_once(&self.shared.stopping) != 0 and not self.stopping
         if not self.take(consumer, buffer.words, count):
             return
         for i in range(MAX_GUEST_THREADS):
