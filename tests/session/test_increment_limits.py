@@ -11,11 +11,11 @@ from machine_runs import run_with_guest
 
 import pfmon
 from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, QueryKind
-from pfmon.counting.countable import LARGEST
+from pfmon.counting.countable import LARGEST, limit
 from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.record_query import query_of
 from pfmon.pmu import get
-from pfmon.signals.signal_terms import terms
+from pfmon.signals.signal_terms import MARK, terms
 
 PASSES = 1000
 LIMITS = {"itanium2": 4, "montecito": 6}
@@ -132,3 +132,79 @@ def test_no_other_event_of_instructions_adds_more_in_a_cycle(pmu: str, name: str
     totals = sink.totals()
     assert len(looks) > 60 and sum(totals)
     assert totals[::2] == totals[1::2]
+
+
+ALONE = ["ld8.c.clr r10=[r20]", "ld8.c.clr r11=[r20]"]
+TOGETHER = [open_bundle("MMI", "ld8.c.clr r10=[r20]", "ld8.c.clr r11=[r20]", ""), "nop.m 0"]
+OF_BOTH_KINDS = [open_bundle("MMI", "ld8.c.clr r10=[r20]", "ldfd.c.clr f10=[r20]", ""), "nop.m 0"]
+CHECKS = {"itanium": "alat_inst_failed_chka_ldc", "itanium2": "inst_failed_chka_ldc_alat"}
+
+
+@pytest.mark.parametrize(("pmu", "most"), [("itanium", 2), ("itanium2", 1), ("montecito", 1)])
+def test_failed_checks_of_a_cycle_count_up_to_the_maximum(pmu: str, most: int, tmp_path: Path) -> None:
+    """Two fail in a cycle: Itanium's maximum is two, the others' is one (libpfm's list, Montecito manual table 4-4)."""
+    begin = (f"movl r20={DATA}",)
+    event = CHECKS.get(pmu, "inst_failed_chka_ldc_alat")
+    for body, all_, int_, fp in ((ALONE, 2, 2, 0), (TOGETHER, most, most, 0), (OF_BOTH_KINDS, most, 1, 1)):
+        command = program(tmp_path, body, begin)
+        found = [count(command, pmu, f"{event}_{what}") for what in ("all", "int", "fp")]
+        assert found == [PASSES * one for one in (all_, int_, fp)]
+
+
+TINY = ("movl r9=0x0080000000800000", "setf.sig f6=r9", "movl r9=0x3f0000003f000000", "setf.sig f7=r9")
+"""The least normal number of single precision, and a half: their product is tiny."""
+FLUSHES = ("fsetc.s0 0x7f,1", "nop.m 0")
+"""The first bundle of the loop remains the first of a pair, which is fetched together."""
+TWO_PRODUCTS = [
+    open_bundle("MFI", "", "fpma.s0 f10=f6,f7,f0", ""),
+    open_bundle("MFI", "", "fpma.s0 f11=f6,f7,f0", ""),
+    "nop.m 0",
+]
+ONE_PRODUCT = ["fpma.s0 f10=f6,f7,f0", "fpma.s0 f11=f6,f7,f0"]
+
+
+@pytest.mark.parametrize(("begin", "real"), [((*TINY, *FLUSHES), 1), (TINY, 0)])
+def test_results_flushed_to_zero_count_up_to_two_a_cycle(begin: tuple[Line, ...], real: int, tmp_path: Path) -> None:
+    """Montecito manual table 4-4. Each parallel operation has two tiny results; Itanium 2 counts flushes alone."""
+    for body, results in ((TWO_PRODUCTS, 2), (ONE_PRODUCT, 4)):
+        command = program(tmp_path, body, begin)
+        assert count(command, "montecito", "fp_flush_to_zero_ftz_poss") == results * PASSES
+        assert count(command, "montecito", "fp_flush_to_zero_ftz_real") == results * PASSES * real
+        assert count(command, "itanium2", "fp_flush_to_zero") == results * PASSES * real
+
+
+def test_flushes_in_samples_and_recordings_are_limited_too(tmp_path: Path) -> None:
+    command, record = program(tmp_path, TWO_PRODUCTS, (*TINY, *FLUSHES)), tmp_path / "record"
+    event = "fp_flush_to_zero_ftz_real"
+    whole = pfmon.record(record, command, pmu="montecito", events=[event], capture=True).counts[0].value
+    assert pfmon.replay(record, pmu="montecito", events=[event]).counts[0].value == whole == 2 * PASSES
+    sampled = pfmon.run(command, pmu="montecito", events=[event], long_smpl_periods=[50], capture=True)
+    assert len(sampled.samples) == 2 * PASSES // 50
+
+
+MARKS_OF_A_CYCLE = {
+    "alat_capacity_miss": 2,  # loads
+    "data_debug_register_matches": 4,
+    "data_references": 2,
+    "fp_flush_to_zero": 4,  # results of two parallel operations
+    "inst_failed_chka_ldc": 2,
+    "loads_retired": 2,
+    "misaligned_loads_retired": 2,
+    "misaligned_stores_retired": 2,
+    "rse_references": 2,  # registers that the register stack engine moves
+    "spec_loads_natted": 2,
+    "stores_retired": 2,
+}
+"""What the marks of a cycle can add to an event on machines that make two loads and two stores in a cycle."""
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+def test_every_event_of_marks_is_cut_at_its_maximum_or_cannot_exceed_it(pmu: str) -> None:
+    seen = 0
+    for event in get(pmu).events:
+        if event.fidelity == "unmodelled" or not any(term.source == MARK for term in terms().get(event.signal, ())):
+            continue
+        seen += 1
+        most = MARKS_OF_A_CYCLE[event.signal.split(".")[0]]
+        assert most <= event.max_increment or limit(event) == event.max_increment, event.name
+    assert seen >= 10

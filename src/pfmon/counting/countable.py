@@ -24,8 +24,24 @@ FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer":
 """Signals that count check loads, and the occurrence of a failed one; a check that hits the ALAT causes none."""
 
 
-LARGEST = {"fp_ops_retired": 8, "data_debug_register_matches": 4}
-"""Signals of instructions that retire together, and the maximum increment of a cycle: two fpma, four accesses."""
+FAILED_CHECK, FAILED_FLOAT_CHECK = "CHECK_FAILED", "FLOAT_CHECK_FAILED"
+MARKED = {
+    "inst_failed_chka_ldc.all": (FAILED_CHECK, FAILED_FLOAT_CHECK),
+    "inst_failed_chka_ldc.int": (FAILED_CHECK,),
+    "inst_failed_chka_ldc.fp": (FAILED_FLOAT_CHECK,),
+    "fp_flush_to_zero.real": ("TINY_FLUSHED",),
+    "fp_flush_to_zero.possible": ("TINY_FLUSHED", "TINY_KEPT"),
+}
+"""Signals that count marks of instructions, and the machine's record of each in the cycle in which it issues."""
+
+LARGEST = {
+    "fp_ops_retired": 8,
+    "data_debug_register_matches": 4,
+    **dict.fromkeys(("inst_failed_chka_ldc.all", "inst_failed_chka_ldc.int", "inst_failed_chka_ldc.fp"), 2),
+    **dict.fromkeys(("fp_flush_to_zero.real", "fp_flush_to_zero.possible"), 4),
+}
+"""Signals of instructions that retire together, and the maximum increment of a cycle: two fpma, four accesses, two
+loads, two results of each of two parallel operations."""
 
 DEBUG_MATCHES = "data_debug_register_matches"
 """Matches of data breakpoint registers; without a data range none are programmed."""
@@ -91,7 +107,7 @@ def check_threshold(event: Event, threshold: int) -> None:
     meaning = machine_signals.meanings().get(signal)
     if meaning and meaning.kind in NO_CYCLE:
         reason = "the machine records sums of lost bundles, not those of single cycles"
-    elif not meaning and signal not in MOVED and not _is_weighed_alone(signal):
+    elif not meaning and signal not in MOVED and signal not in MARKED and not _is_weighed_alone(signal):
         reason = "in which cycle it happens is not recorded"
     else:
         return

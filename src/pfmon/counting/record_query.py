@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pfmon.counting._counting import QueryKind
-from pfmon.counting.countable import FAILED_CHECKS, MOVED, requires_timing_model
+from pfmon.counting.countable import FAILED_CHECKS, MARKED, MOVED, requires_timing_model
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import BubbleKind, Cause, Dispersal, FrontCause, Occurrence
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER
@@ -163,8 +163,9 @@ def _of_architecture(signal: str, threshold: int, ranged: bool, most: int) -> Re
         ranged,
         signal=signal,
         weighs=True,
+        notes=signal in MARKED,
         moves=signal in MOVED,
-        occurrences=_numbers(MOVED.get(signal, ())),
+        occurrences=_numbers(MOVED.get(signal) or MARKED.get(signal, ())),
         checks=_numbers(FAILED_CHECKS.get(signal, ())),
         threshold=threshold,
         most=most,

@@ -9,6 +9,7 @@ cdef extern from *:
 
 cdef enum:
     MAX_TRACKED_ACCESSES = 32    # accesses with a field in Run.served
+    MAX_MARKED_INSTRUCTIONS = 128    # of a block (block_plan.pxd, MAX_PLAN_LENGTH)
 
 cdef enum:                       # Run.served of an integer load
     SERVED_BY_L2 = 1             # in its latency
@@ -19,6 +20,10 @@ cdef struct BlockMarks:          # marks of instructions, a bit for each
     uint64_t deferred[2]         # a speculative load that delivered NaT
     uint64_t no_page[2]          # ... as its page is not mapped
     uint64_t no_address[2]       # ... as its address was a NaT
+    uint64_t float_check[2]      # the failed check was of a floating-point register
+    bint is_tiny                 # there were tiny results
+    uint8_t flushed[MAX_MARKED_INSTRUCTIONS]    # by instruction: tiny results replaced by zero
+    uint8_t kept[MAX_MARKED_INSTRUCTIONS]       # ... not replaced
 
 cdef struct BlockExecution:      # one execution of a block
     uint64_t number

@@ -224,6 +224,11 @@ cpdef enum Occurrence:
     # interruptions (timing.pyx, data_translation.pyx, fetch.pyx)
     LEVEL_CHANGED                # the privilege level: to 0 and back
     FLOAT_INTERRUPTED            # a floating-point fault or trap
+    # marks of instructions that issue (pipeline.pyx), for events with a maximum in a cycle
+    CHECK_FAILED                 # chk.a or ld.c of a general register without an ALAT entry
+    FLOAT_CHECK_FAILED
+    TINY_FLUSHED                 # a result that flush-to-zero mode replaced
+    TINY_KEPT                    # ... would have replaced
     # out-of-order cores (interval/event_tallies.pxd, Tally)
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS

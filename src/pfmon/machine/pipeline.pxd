@@ -69,6 +69,7 @@ cdef class Pipeline:
     cdef void await_operands(self, const PipelineOp* step, uint32_t number, bint executed) noexcept nogil
     cdef void issue(self, const BlockPlan* plan, const BlockExecution* run, uint32_t first,
                     uint32_t beyond) noexcept nogil
+    cdef void record_marks(self, const PipelineOp* step, const BlockExecution* run, uint32_t number) noexcept nogil
     cdef int64_t mem_access(self, const PipelineOp* step, const BlockExecution* run, uint32_t number,
                             uint64_t address) noexcept nogil
     cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil

@@ -230,6 +230,8 @@ cdef class Pipeline:
                 continue
             executed |= <uint64_t>1 << (i - first)
             ready = issued
+            if run.block_marks != NULL:
+                self.record_marks(step, run, i)
             if step.access:
                 ready = self.mem_access(step, run, i, run.addresses[self.access])
                 self.access += 1
@@ -256,6 +258,18 @@ cdef class Pipeline:
         if self.earliest < issued + 1:
             self.earliest = issued + 1
         self.earliest += self.stalled
+
+    cdef void record_marks(self, const PipelineOp* step, const BlockExecution* run, uint32_t number) noexcept nogil:
+        """Records a failed check and tiny results of an instruction in the cycle in which it issues."""
+        cdef uint64_t ranged = has_bit(run.ranged, self.access) if step.access else 0
+        self.event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT | ranged << EVENT_RANGED_SHIFT
+        if has_bit(run.block_marks.failed, number):
+            record(&self.event_log, FLOAT_CHECK_FAILED if has_bit(run.block_marks.float_check, number)
+                   else CHECK_FAILED, 1)
+        if run.block_marks.flushed[number]:
+            record(&self.event_log, TINY_FLUSHED, run.block_marks.flushed[number])
+        if run.block_marks.kept[number]:
+            record(&self.event_log, TINY_KEPT, run.block_marks.kept[number])
 
     cdef int64_t mem_access(self, const PipelineOp* step, const BlockExecution* run, uint32_t number,
                             uint64_t address) noexcept nogil:

@@ -26,7 +26,7 @@ cdef inline bint is_repeatable(const BlockExecution* run) noexcept nogil:
     range change the events recorded, and properties known only from marks change the requests."""
     cdef const BlockMarks* block_marks = run.block_marks
     return not (run.ranged[0] | run.ranged[1]) and (
-        block_marks == NULL or not (block_marks.failed[0] | block_marks.failed[1] | block_marks.deferred[0] | block_marks.deferred[1]))
+        block_marks == NULL or not (block_marks.is_tiny or block_marks.failed[0] | block_marks.failed[1] | block_marks.deferred[0] | block_marks.deferred[1]))
 
 
 cdef inline uint64_t fast_path_code(const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
@@ -260,7 +260,7 @@ cdef class Timing(MemoReplay):
     # --- marks
 
     cdef void collect_marks(self, const BlockPlan* plan, BlockMarks* block_marks) noexcept nogil:
-        """Reads marks needed before the block is simulated: failed check loads, deferred loads."""
+        """Reads marks needed before the block is simulated: failed checks, deferred loads, tiny results."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
@@ -268,6 +268,12 @@ cdef class Timing(MemoReplay):
                 continue
             if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
                 set_bit(block_marks.failed, instruction)
+                if mark_value(self.marks[i]) & 1:
+                    set_bit(block_marks.float_check, instruction)
+            elif mark_kind(self.marks[i]) == Mark.FLUSH_TO_ZERO:
+                block_marks.is_tiny = True
+                block_marks.flushed[instruction] += mark_value(self.marks[i]) == 1
+                block_marks.kept[instruction] += mark_value(self.marks[i]) == 0
             elif mark_kind(self.marks[i]) == Mark.DEFERRED:
                 set_bit(block_marks.deferred, instruction)
                 if mark_value(self.marks[i]) == Deferral.NO_PAGE:
