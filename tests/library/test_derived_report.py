@@ -68,7 +68,7 @@ def test_a_formula_of_more_events_than_counters_has_a_value() -> None:
 def test_needs_say_matchers_and_exactness() -> None:
     values = report("montecito")
     assert values["CTRL_SPEC_MISS_RATIO"].needs.matchers and not values["IA64_IPC"].needs.matchers
-    assert values["DATA_SPEC_MISS_RATIO"].needs.exact and not values["IA64_IPC"].needs.exact
+    assert values["CTRL_SPEC_MISS_RATIO"].needs.exact and not values["IA64_IPC"].needs.exact
     assert values["L3_MISS_RATIO"].needs.runs == 1
 
 

@@ -165,7 +165,7 @@ def _files(config: CommandConfig) -> Iterator[Check]:
     for option, field in FILES.items():
         path = getattr(config, field)
         if path and path != STANDARD:
-            yield f"--{option}={path}", partial(check_can_be_written, path, f"--{option}={path}")
+            yield f"--{option}", partial(check_can_be_written, path, f"--{option}={path}")
     for name, path in config.exports:
         yield f"--export={name}:{path}", partial(check_can_be_written, path, f"--export={name}:{path}")
 

@@ -94,23 +94,24 @@ def append_wants_a_file(outfile: str, append: bool) -> None:
 
 def check_can_be_written(path: str, option: str) -> None:
     """PfmonError, in the words of the ``option`` that names the file, when it could not be written."""
+    subjects = (option, option.partition("=")[0])
     try:
         target = path if os.path.lexists(path) else os.path.dirname(os.path.abspath(path))
     except OSError as error:  # the current directory was removed
-        raise PfmonError(f"{option}: {reason(error)}").about(option) from None
+        raise PfmonError(f"{option}: {reason(error)}").about(*subjects) from None
     if os.path.isdir(path):
-        raise PfmonError(f"{option}: is a directory").about(option)
+        raise PfmonError(f"{option}: is a directory").about(*subjects)
     if not os.path.lexists(target):
-        raise PfmonError(f"{option}: there is no directory {target}").about(option)
+        raise PfmonError(f"{option}: there is no directory {target}").about(*subjects)
     try:
         check_whole(path)
     except PermissionError as error:
         why = reason(error)
         raise PfmonError(f"{option}: {'no permission to write' if why == 'permission denied' else why}").about(
-            option
+            *subjects
         ) from None
     except (OSError, ValueError) as error:
-        raise PfmonError(f"{option}: {reason(error)}").about(option) from None
+        raise PfmonError(f"{option}: {reason(error)}").about(*subjects) from None
 
 
 def write_standard(text: str, descriptor: int = 1) -> None:

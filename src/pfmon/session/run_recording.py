@@ -26,7 +26,7 @@ class RunRecording:
         try:
             self._whole = WholeFile(path)
         except (OSError, ValueError) as error:
-            raise PfmonError(f"--record={path}: {reason(error)}") from None
+            raise PfmonError(f"--record={path}: {reason(error)}").about("--record") from None
         try:
             self._writer = RecordingWriter(self._whole.file, _head(start, engine))
         except (OSError, MemoryError) as error:
