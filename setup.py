@@ -35,7 +35,7 @@ INITIAL_FUNCTIONS = "-DCYTHON_SMALL_CODE=__attribute__((cold,optimize(0)))"
 """What Cython puts before a module's initial functions: they run once, and optimising them took gcc three fifths of its
 time."""
 GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._stream")
-"""Modules of a profile-guided build. In the engine, counters of branches would turn jumps between handlers into calls."""
+"""Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
 COMPILE_ARGS = ["-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w", INITIAL_FUNCTIONS]
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 """The build's identity, which the decoder's tables carry (encodings/decoder_snapshot.py)."""

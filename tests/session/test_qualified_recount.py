@@ -16,6 +16,7 @@ from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
 
+from pfmon.counting.countable import requires_timing_model
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
