@@ -16,7 +16,7 @@ from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
 
-from pfmon.counting.countable import requires_timing_model
+from pfmon.counting.countable import event_needs_machine
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
@@ -92,7 +92,7 @@ def some_request(pmu: str, name: str, pick: random.Random) -> Request:
     """A random combination of code range, opcode matcher, data range, privilege levels and event."""
     _, bundles, data = log(name)
     counted = (event for event in get(pmu).events if event.signal in SIGNALS)
-    known = [event for event in counted if not requires_timing_model(event.signal, 0)]
+    known = [event for event in counted if not event_needs_machine(event, 0)]
     irange = drange = None
     first: OpcodeMatch | None = None
     second: OpcodeMatch | None = None
