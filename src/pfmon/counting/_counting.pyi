@@ -1,8 +1,10 @@
 """Types of pfmon.counting._counting, by file."""
 
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from enum import IntFlag
-from typing import Any, Protocol
+from enum import IntEnum
+from typing import Any, Protocol, Self, final, type_check_only
+
+from typing_extensions import disjoint_base
 
 from pfmon.counting.counter_conditions import Condition
 from pfmon.counting.filtered_signal import InstructionFilter
@@ -13,28 +15,48 @@ from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
 
+# block_increments.pyx
+
+@disjoint_base
+class BlockIncrements(RecordObserver):
+    """``traced``: the stream has addresses. `describe` has to be called first."""
+
+    monitors: int
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+
 # call_stack.pyx
 
+@disjoint_base
 class CallStack:
     """The call stack of a program."""
 
-    def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
+    def __new__(cls, table: BlockTable, traced: bool = False) -> Self: ...
     def sites(self) -> tuple[int, ...]: ...
 
 # call_tree.pyx
 
-class CallTree(RecordObserver):
+@final
+class CallTree(BlockIncrements):
     """Counts by call path."""
 
-    def __init__(self, table: BlockTable, increments: Increments, cycles: RecordCounts) -> None: ...
+    def __new__(cls, table: BlockTable, increments: Increments, cycles: RecordCounts) -> Self: ...
     @property
     def lost(self) -> bool: ...
     def nodes(self) -> list[tuple[int, int, int, int, tuple[int, ...]]]: ...
 
+@final
+class CallPath(CallStack):
+    """As CallStack; node 0 is the root, where each thread begins."""
+
+    lost: bool
+
 # capture_units.pyx
 
+@final
 class CaptureUnits(CaptureListener):
     """Event address registers and trace buffers in operation."""
+
+    delay: int
 
     def __init__(
         self,
@@ -54,10 +76,12 @@ class CaptureUnits(CaptureListener):
 
 # count_accumulator.pyx
 
+@final
 class CountAccumulator:
     """Sums of increments by monitor and, with ``by_place``, by instruction of the program."""
 
-    def __init__(self, monitors: int, table: BlockTable | None = None, by_place: bool = False) -> None: ...
+    monitors: int
+    def __new__(cls, monitors: int, table: BlockTable | None = None, by_place: bool = False) -> Self: ...
     def add_elsewhere(self, monitor: int, increment: int) -> None: ...
     def totals(self) -> list[int]: ...
     def elsewhere(self) -> list[int]: ...
@@ -71,21 +95,24 @@ class CountAccumulator:
 # cycle_conditions.pyx
 
 FIRST_OCCURRENCE: int
+
 MAX_CYCLE_CONDITIONS: int
 
+@final
 class CycleConditions(CycleListener):
     """Counters of cycles in which a condition holds."""
 
-    def __init__(
-        self, conditions: Sequence[Condition | None], increments: Increments, table: BlockTable, owner: int
-    ) -> None: ...
+    def __new__(
+        cls, conditions: Sequence[Condition | None], increments: Increments, table: BlockTable, owner: int
+    ) -> Self: ...
 
 # data_misses.pyx
 
+@final
 class DataMisses(CaptureListener):
     """Addresses and latencies of loads that missed."""
 
-    def __init__(self, l3: int, memory: int) -> None: ...
+    def __new__(cls, l3: int, memory: int) -> Self: ...
     @property
     def out_of_memory(self) -> bool: ...
     @property
@@ -95,23 +122,24 @@ class DataMisses(CaptureListener):
 
 # data_range_tally.pyx
 
+@final
 class DataRangeTally(Tally):
     """Totals of a traced stream, with its accesses in (address, mask) ranges."""
 
-    def __init__(self, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def __new__(cls, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> Self: ...
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def inside(self, number: int) -> dict[int, int]: ...
 
 # gate.pyx
 
+@final
 class Gate(Splitter):
     """Passes the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
 
-    next_address: int
     error: BaseException | None
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         table: BlockTable,
         readers: Sequence[Consumer],
         *,
@@ -127,7 +155,7 @@ class Gate(Splitter):
         by_thread: bool = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
-    ) -> None: ...
+    ) -> Self: ...
     def choose(self, place: int) -> None: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -139,6 +167,7 @@ class Gate(Splitter):
 
 # increments.pyx
 
+@type_check_only
 class MonitorCounts(Protocol):
     """Architectural increments of one monitor."""
 
@@ -149,25 +178,26 @@ class MonitorCounts(Protocol):
     @property
     def ranged(self) -> bool: ...
 
+@final
 class Increments:
     """Increments of several monitors, compiled."""
 
-    def __init__(self, monitors: Sequence[MonitorCounts]) -> None: ...
+    monitors: int
+    filter_count: int
+    all_open: bool
+    def __new__(cls, monitors: Sequence[MonitorCounts]) -> Self: ...
     def filter(self, filters: Sequence[InstructionFilter]) -> None: ...
+
+UNITS: str
 
 # live_counting.pyx
 
-class LiveCounting(RecordObserver):
+@disjoint_base
+class LiveCounting(OverflowInterrupts):
     """A countdown to the next overflow of each counter."""
 
-    retired: int
-    stamp: int
-    triggered: bool
-    stopped: bool
-    error: BaseException | None
-
-    def __init__(
-        self,
+    def __new__(
+        cls,
         table: BlockTable,
         increments: Increments,
         traced: bool,
@@ -180,7 +210,7 @@ class LiveCounting(RecordObserver):
         sampler: Sampler | None = None,
         times: int | None = None,
         until: int | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     def program(
         self,
         increments: Increments,
@@ -197,17 +227,19 @@ class LiveCounting(RecordObserver):
 
 # live_per_instruction.pyx
 
+@final
 class LivePerInstruction(LiveCounting):
     """A countdown that counts each instruction with its events."""
 
 # live_sets.pyx
 
+@final
 class LiveSets(RecordObserver):
     """Several event sets, counted live in turn."""
 
-    def __init__(
-        self, table: BlockTable, traced: bool, sets: Sequence[LiveCounting], calls: CallStack | None = None
-    ) -> None: ...
+    def __new__(
+        cls, table: BlockTable, traced: bool, sets: Sequence[LiveCounting], calls: CallStack | None = None
+    ) -> Self: ...
     def shares(self) -> list[int]: ...
 
 # machine_block_runs.pyx
@@ -217,24 +249,37 @@ def add_runs(tally: Tally, machine: IntervalMachine) -> None:
 
 # machine_totals.pyx
 
+@final
 class MachineTotals:
     """Counts of monitors over all records of a machine."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         machine: Machine | IntervalMachine,
         queries: Sequence[RecordQuery],
         increments: Increments,
         table: BlockTable,
         stack_rate: int,
-    ) -> None: ...
+    ) -> Self: ...
     def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
 
 def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
 
-# record_counts.pyx
+# overflow_interrupts.pyx
 
-class QueryKind(IntFlag):
+@disjoint_base
+class OverflowInterrupts(BlockIncrements):
+    """The counters and their overflows. Live (live_counting.pyx) reads the stream and sets all."""
+
+    retired: int
+    stamp: int
+    triggered: bool
+    stopped: bool
+    error: BaseException | None
+
+# record_counts.pxd
+
+class QueryKind(IntEnum):
     NOT_HERE = 0
     OCCURRENCES = 1
     CYCLES = 2
@@ -242,37 +287,42 @@ class QueryKind(IntFlag):
     DISPERSAL = 4
     SUMS = 5
 
+# record_counts.pyx
+
+@final
 class RecordCounts:
     """Increments of monitors from machine records."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         queries: Sequence[RecordQuery],
         increments: Increments,
         table: BlockTable,
         records: Records,
         stack_rate: int,
-    ) -> None: ...
+    ) -> Self: ...
 
 # sample_buffer.pyx
 
+@final
 class SampleBuffer(SampleListener):
     """Samples kept until a buffer is full."""
 
     lost: int
     out_of_memory: bool
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         make: Callable[[tuple[Any, ...], int], object],
         on_buffer: Callable[[list[Any]], None],
         entries: int,
         saturate: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def give(self) -> None: ...
 
 # sample_listener.pyx
 
+@disjoint_base
 class SampleListener:
     """Listener for samples while a program runs."""
 
@@ -282,6 +332,7 @@ class SampleListener:
 
 # sampler.pyx
 
+@type_check_only
 class Period(Protocol):
     """Number of events between two overflows of a counter."""
 
@@ -294,19 +345,20 @@ class Period(Protocol):
     @property
     def seed(self) -> int: ...
 
+@final
 class Sampler:
     """Overflow handling of a driver."""
 
     extra: Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         listener: SampleListener,
         counters: Sequence[tuple[int, Period | None]],
         width: int,
         reset: Collection[int] = (),
         event_set: int = 0,
-    ) -> None: ...
+    ) -> Self: ...
     def loads(self) -> list[int | None]: ...
     def sample(
         self, monitors: Sequence[int], address: int, stamp: int, retired: int, counted: Sequence[int]
@@ -314,10 +366,11 @@ class Sampler:
 
 # tally.pyx
 
+@disjoint_base
 class Tally(RunCounter):
     """Totals of a stream: runs of each block, and executions of each conditional instruction."""
 
-    def __init__(self, table: BlockTable, traced: bool = False) -> None: ...
+    def __new__(cls, table: BlockTable, traced: bool = False) -> Self: ...
     def instructions(self) -> int: ...
     def runs(self, number: int) -> int: ...
     def executed(self, number: int) -> list[int]: ...

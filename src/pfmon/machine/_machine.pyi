@@ -1,24 +1,43 @@
 """Types of pfmon.machine._machine, by file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import IntEnum, IntFlag
+from enum import IntEnum
+from typing import Self, final
+
+from typing_extensions import disjoint_base
 
 from pfmon.machine.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
 
 # arbiter.pyx
 
+@final
 class FrontSideBus:
     """State of a bus shared by several cores."""
 
-    def __init__(self, config: Mapping[str, Value]) -> None: ...
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
 
+@final
 class Arbiter(CoupledMachines):
     """Arbitration of two cores on one bus."""
 
     def begin_with_one(self) -> None: ...
 
-# capture_listener.pyx
+# block_plan.pyx
+
+@final
+class BlockPlans:
+    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
+
+# bus.pyx
+
+@final
+class Bus:
+    """Bus and memory with the figures of ``config`` ([bus], [memory], [machine], l3.line, l3.victims)."""
+
+    def levels(self) -> dict[str, list[int]]: ...
+
+# capture_listener.pxd
 
 class TlbLevel(IntEnum):
     """Level that served a miss of a first-level TLB."""
@@ -37,6 +56,9 @@ class FlowKind(IntEnum):
     FLOW_CHECK = 3
     FLOW_EXCEPTION = 4
 
+# capture_listener.pyx
+
+@disjoint_base
 class CaptureListener:
     """Listener for misses and branches."""
 
@@ -44,20 +66,51 @@ class CaptureListener:
 
 def watching(listeners: Iterable[CaptureListener]) -> CaptureListener | None: ...
 
+@final
+class CaptureListeners(CaptureListener):
+    """Notifies two listeners; either may be a pair again."""
+
+# capture_reporting.pyx
+
+@disjoint_base
+class CaptureReporting(SwitchedThread):
+    """The mechanisms of a machine, and their listeners."""
+
+    plans: BlockPlans
+    records: Records
+    pipeline: Pipeline
+    l2: L2
+    data: DataMemory
+    fetch: InstructionFetch
+    predictor: BranchPredictor
+    memo: Memo
+
+# coherence.pyx
+
+@final
+class SnoopedCaches(Snooper):
+    """The caches of a core. Their snoop responses are recorded by that core, between two blocks of its own."""
+
+    def by_name(self) -> dict[str, int]: ...
+
 # coupled_machines.pyx
 
+@disjoint_base
 class CoupledMachines:
     """Two coupled machines."""
 
     def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
 
+class SwitchedThread(EventSetConsumer):
+    """The base class does nothing."""
+
 # data_memory.pyx
 
-class DataMemory:
+@final
+class DataMemory(DataTranslation):
     """L1D, data TLBs and page walker in front of ``l2``."""
 
-    l2: L2
-    def __init__(self, config: Mapping[str, Value], l2: L2) -> None: ...
+    def __new__(cls, config: Mapping[str, Value], l2: L2) -> Self: ...
     def access_at(
         self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
     ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]: ...
@@ -69,14 +122,29 @@ class DataMemory:
     def quick_latency_of(self, kind: int) -> int: ...
     def stores(self) -> dict[str, TagStore]: ...
 
+# data_translation.pyx
+
+@disjoint_base
+class DataTranslation:
+    """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
+
+    l2: L2
+
+# event_set_accounting.pyx
+
+@final
+class EventSetAccounting:
+    """``event_sets``: their number; ``config``: the frequencies."""
+
 # fetch.pyx
 
+@final
 class InstructionFetch:
     """Instruction side of the memory hierarchy."""
 
     l2: L2
     predictor: BranchPredictor | None
-    def __init__(self, config: Mapping[str, Value], l2: L2, predictor: BranchPredictor | None = None) -> None: ...
+    def __new__(cls, config: Mapping[str, Value], l2: L2, predictor: BranchPredictor | None = None) -> Self: ...
     def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]: ...
     def quick_at(self, address: int, now: int) -> bool: ...
     def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]: ...
@@ -87,24 +155,78 @@ class InstructionFetch:
     def buffer_lines(self) -> dict[int, int]: ...
     def levels(self) -> dict[str, list[int]]: ...
 
+# front_end.pyx
+
+@final
+class FrontEnd:
+    """``config``: the machine's figures."""
+
+# interval/cache_hierarchy.pxd
+
+class CacheLevel(IntEnum):
+    LEVEL_L1 = 0
+    LEVEL_L2 = 1
+    LEVEL_L3 = 2
+    LEVEL_MEMORY = 3
+
+# interval/cache_hierarchy.pyx
+
+@final
+class Hierarchy:
+    """``config``: the figures of the caches, memory and prefetchers."""
+
+    l1d: LruSets
+    l1i: LruSets
+    l2: LruSets
+    l3: LruSets
+
 # interval/cycle_listener.pyx
 
+@disjoint_base
 class CycleListener:
     """Listener for every cycle of an out-of-order machine."""
 
     following: CycleListener | None
 
+# interval/event_tallies.pxd
+
+class StallCause(IntEnum):
+    STALL_WINDOW_L2 = 0
+    STALL_WINDOW_L3 = 1
+    STALL_WINDOW_MEMORY = 2
+    STALL_DTLB = 3
+    STALL_STORES = 4
+    STALL_BRANCH = 5
+    STALL_REDIRECT = 6
+    STALL_L1I = 7
+    STALL_ITLB = 8
+    STALL_CAUSES = 9
+
+# interval/event_tallies.pyx
+
+@final
+class EventTallies:
+    """Event counts, until they are written to the records; or at once, with an observer."""
+
+# interval/interval_blocks.pyx
+
+@final
+class IntervalBlocks:
+    """``width``: instructions that dispatch in a cycle; ``line``: bytes of a line of L1I."""
+
+    table: BlockTable
+
 # interval/interval_machine.pyx
 
-class IntervalMachine(EventSetConsumer):
+@final
+class IntervalMachine(MissEvents):
     """Timing model of a traced stream on an out-of-order core."""
 
-    records: Records
-    def __init__(self, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> None: ...
+    def __new__(cls, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> Self: ...
     def switch_event_set(self, event_set: int) -> None: ...
-    def show(self, items: RecordObserver) -> None: ...
-    def listen(self, watch: CaptureListener | None, event_set: int = 0) -> None: ...
-    def listen_to_cycles(self, watch: CycleListener | None, event_set: int = 0) -> None: ...
+    def show(self, observer: RecordObserver) -> None: ...
+    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
+    def listen_to_cycles(self, listener: CycleListener | None, event_set: int = 0) -> None: ...
     def settle(self, next_ip: int) -> None: ...
     def show_records(self) -> None: ...
     def finish(self) -> None: ...
@@ -116,15 +238,62 @@ class IntervalMachine(EventSetConsumer):
     def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
     def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
 
+# interval/interval_predictor.pxd
+
+class BranchVerdict(IntEnum):
+    FORESEEN = 0
+    LATE = 1
+    MISPREDICTED = 2
+
+# interval/interval_predictor.pyx
+
+@final
+class IntervalPredictor:
+    """``config``: the figures of the table ``predictor``."""
+
+# interval/interval_tlbs.pyx
+
+@final
+class IntervalTlbs:
+    """``config``: the figures of the TLBs."""
+
+    data: LruSets
+    code: LruSets
+    second: LruSets
+
 # interval/lru_sets.pyx
 
+@final
 class LruSets:
     """Sets of numbers in the order of use."""
 
-    def __init__(self, sets: int, ways: int, shift: int) -> None: ...
+    sets: int
+    ways: int
+    shift: int
+    def __new__(cls, sets: int, ways: int, shift: int) -> Self: ...
     def use(self, number: int) -> bool: ...
     def drop(self, number: int) -> None: ...
     def contents(self) -> list[list[int]]: ...
+
+def cache_sets(config: Mapping[str, Value], name: str) -> LruSets: ...
+def tlb_sets(config: Mapping[str, Value], name: str, shift: int) -> LruSets: ...
+
+# interval/miss_events.pyx
+
+@disjoint_base
+class MissEvents(EventSetConsumer):
+    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
+
+    records: Records
+    caches: Hierarchy
+    translations: IntervalTlbs
+    predictor: IntervalPredictor
+
+# interval/window.pyx
+
+@final
+class Window:
+    """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
 
 # issue_ports.pyx
 
@@ -132,7 +301,7 @@ PORT_NUMBERS: dict[str, int]
 
 def ports_of(config: Mapping[str, int | str | bool]) -> dict[str, tuple[int, int, int]]: ...
 
-# l2.pyx
+# l2.pxd
 
 class RequestKind(IntEnum):
     REQUEST_READ = 0
@@ -143,7 +312,8 @@ class RequestKind(IntEnum):
     REQUEST_FETCH = 5
     REQUEST_FETCH_PREFETCH = 6
     REQUEST_WALK = 7
-    REQUEST_KINDS = 8
+    REQUEST_FLUSH = 8
+    REQUEST_KINDS = 9
 
 class RequestFlag(IntEnum):
     REQUEST_EXCLUSIVE = 1
@@ -152,10 +322,13 @@ class RequestFlag(IntEnum):
     REQUEST_NO_RECENCY = 8
     REQUEST_NO_L3 = 16
 
+# l2.pyx
+
+@final
 class L2:
     """L2 and all levels below it."""
 
-    def __init__(self, config: Mapping[str, Value]) -> None: ...
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
     def request_at(
         self, address: int, kind: int, now: int, flags: int = 0
     ) -> tuple[int, int, list[tuple[int, int]]]: ...
@@ -164,17 +337,23 @@ class L2:
     def stores(self) -> dict[str, TagStore]: ...
     def levels(self) -> dict[str, list[int]]: ...
 
+def full(cycles: list[int]) -> list[int]: ...
+def present(cycles: list[int]) -> list[int]: ...
+
+# l3.pyx
+
+@final
+class L3:
+    """L3 with the figures of ``config`` ([l3]), in front of the bus."""
+
 # machine.pyx
 
-class Machine(EventSetConsumer):
+@disjoint_base
+class Machine(Timing):
     """Timing model of a traced stream."""
 
-    records: Records
-    memo: Memo
-    repeated: int
-    simulated: int
-    def __init__(
-        self,
+    def __new__(
+        cls,
         config: Mapping[str, Value],
         table: BlockTable,
         ranges: Sequence[tuple[int, int]] = (),
@@ -183,17 +362,17 @@ class Machine(EventSetConsumer):
         beside: Machine | None = None,
         thread: int = 0,
         same_program: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def share_memory(self, other: Machine) -> None: ...
     def share_bus(self, arbiter: Arbiter, other: Machine | None = None) -> None: ...
     def forget_levels(self) -> None: ...
     def share_core(self, switch: ThreadSwitch) -> None: ...
     def switch_event_set(self, event_set: int) -> None: ...
-    def show(self, items: RecordObserver) -> None: ...
+    def show(self, observer: RecordObserver) -> None: ...
     def count_runs(self, counter: RunCounter) -> None: ...
-    def listen(self, watch: CaptureListener | None, event_set: int = 0) -> None: ...
+    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
     def settle(self, next_ip: int) -> None: ...
-    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def answers(self) -> dict[str, int]: ...
     def show_records(self) -> None: ...
     def finish(self) -> None: ...
     def time(self, event_sets: Iterable[int] | None = None) -> tuple[int, int]: ...
@@ -203,11 +382,12 @@ class Machine(EventSetConsumer):
     def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
     def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
     def front_bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
-    def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[Part, ...], int]]: ...
+    def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[_Part, ...], int]]: ...
     def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
 
 # memo.pyx
 
+@final
 class Memo:
     """Memoized effects of blocks."""
 
@@ -216,15 +396,261 @@ class Memo:
     max_states: int
     def sizes(self) -> tuple[int, int]: ...
 
-# occurrences.pyx
+# memo_replay.pyx
+
+@disjoint_base
+class MemoReplay(CaptureReporting):
+    """A machine with a memo."""
+
+    repeated: int
+    simulated: int
+
+# occurrences.pxd
 
 class Occurrence(IntEnum):
-    NOTHING_HAPPENED = 0  # and more: occurrences.pxd
+    NOTHING_HAPPENED = 0
+    L1D_READ = 1
+    L1D_CHECK_READ = 2
+    L1D_READ_MISS = 3
+    L1D_FILL_READ_MISS = 4
+    L1D_FORCED_MISS = 5
+    L1DTLB_TRANSFER = 6
+    L1DTLB_MISS = 7
+    L2DTLB_MISS = 8
+    HPW_READ = 9
+    DTLB_WALKED = 10
+    DTLB_FILLED = 11
+    LFETCH_DROPPED = 12
+    L2_DATA_READ = 13
+    L2_DATA_WRITE = 14
+    L2_DATA_HIT = 15
+    L2_DATA_MISS = 16
+    L2_MISS_SENT = 17
+    L2_FETCH_HIT_DEMAND = 18
+    L2_FETCH_HIT_PREFETCH = 19
+    L2_FETCH_MISS_DEMAND = 20
+    L2_FETCH_MISS_PREFETCH = 21
+    L2_OP_LOAD = 22
+    L2_OP_FLOAT_LOAD = 23
+    L2_OP_STORE = 24
+    L2_OP_SEMAPHORE = 25
+    L2_OP_LFETCH = 26
+    L2_OP_OTHER = 27
+    L2_BYPASS_SHORT = 28
+    L2_BYPASS_LONG = 29
+    L2_BYPASS_MISS = 30
+    L2_FETCH_BYPASS_SHORT = 31
+    L2_FETCH_BYPASS_MISS = 32
+    L2_FILL_S = 33
+    L2_FILL_E = 34
+    L2_FILL_M = 35
+    L2_WRITE_BACK = 36
+    L2I_REPLACED = 37
+    L2_STORE_HIT_S = 38
+    L2_RECIRC_FILL_HIT = 39
+    L2_RECIRC_OZQ_MISS = 40
+    L2_RECIRC_L1W = 41
+    L2_RECIRC_SAME_INDEX = 42
+    L2_RECIRC_IPF_MISS = 43
+    L2_RECIRC_TAG_NOTOK = 44
+    L2_RECIRC_VIC_PEND = 45
+    L2_RECIRC_VIC_BUF_FULL = 46
+    L2_SMC_HIT = 47
+    L2_BEHIND_RECIRC = 48
+    L2_SECONDARY_READ = 49
+    L2_SECONDARY_WRITE = 50
+    L2_LOOK_AGAIN = 51
+    OZQ_CANCEL_ACQUIRE = 52
+    OZQ_CANCEL_RELEASE = 53
+    OZQ_CANCEL_SEMAPHORE = 54
+    OZQ_CANCEL_LATE_ACQUIRE = 55
+    OZQ_CANCEL_LATE_RELEASE = 56
+    OZQ_CANCEL_FENCE = 57
+    OZQ_CANCEL_BANK = 58
+    OZQ_CANCEL_OVER_SUB = 59
+    OZQ_CANCEL_FILL = 60
+    OZQ_CANCEL_FILL_STORE = 61
+    OZQ_CANCEL_OZDATA = 62
+    OZQ_CANCEL_WRITE_BACK = 63
+    L2_FETCH_CONFLICT_DEMAND = 64
+    L2_FETCH_CONFLICT_PREFETCH = 65
+    L2_FETCH_QUEUED_HIT_DEMAND = 66
+    L2_FETCH_QUEUED_HIT_PREFETCH = 67
+    L2_FETCH_QUEUED_MISS_DEMAND = 68
+    L2_FETCH_QUEUED_MISS_PREFETCH = 69
+    L2_FETCH_LOOK_AGAIN = 70
+    L2_FILLS_FULL = 71
+    L3_REJECT_DATA = 72
+    L3_REJECT_FETCH_DEMAND = 73
+    L3_REJECT_FETCH_PREFETCH = 74
+    L3_DATA_READ_MISS_I = 75
+    L3_DATA_READ_HIT_S = 76
+    L3_DATA_READ_HIT_E = 77
+    L3_DATA_READ_HIT_M = 78
+    L3_DATA_WRITE_MISS_I = 79
+    L3_DATA_WRITE_HIT_S = 80
+    L3_DATA_WRITE_HIT_E = 81
+    L3_DATA_WRITE_HIT_M = 82
+    L3_FETCH_DEMAND_MISS_I = 83
+    L3_FETCH_DEMAND_HIT_S = 84
+    L3_FETCH_DEMAND_HIT_E = 85
+    L3_FETCH_DEMAND_HIT_M = 86
+    L3_FETCH_PREFETCH_MISS_I = 87
+    L3_FETCH_PREFETCH_HIT_S = 88
+    L3_FETCH_PREFETCH_HIT_E = 89
+    L3_FETCH_PREFETCH_HIT_M = 90
+    L3_WRITE_BACK_MISS_I = 91
+    L3_WRITE_BACK_HIT_S = 92
+    L3_WRITE_BACK_HIT_E = 93
+    L3_WRITE_BACK_HIT_M = 94
+    L3_INSERT_S = 95
+    L3_INSERT_E = 96
+    L3_INSERT_M = 97
+    L3_REPLACED_S = 98
+    L3_REPLACED_E = 99
+    L3_REPLACED_M = 100
+    BUS_READ_DATA = 101
+    BUS_READ_FETCH = 102
+    BUS_READ_OWN = 103
+    BUS_INVALIDATE = 104
+    BUS_WRITE_BACK = 105
+    BUS_READ_HIT = 106
+    BUS_READ_HITM = 107
+    BUS_READ_OWN_HITM = 108
+    BUS_INVALIDATE_HITM = 109
+    BUS_CASTOUT = 110
+    BUS_DATA_CYCLE = 111
+    BUS_BACK_TO_BACK = 112
+    L1I_READ = 113
+    L1I_DEMAND_MISS = 114
+    L1I_ISB_HIT = 115
+    L1I_RAB_HIT = 116
+    L1I_FILL = 117
+    L1I_PURGED = 118
+    L1I_SNOOPED = 119
+    L1I_PREFETCH = 120
+    L1I_STREAM_PREFETCH = 121
+    L2_PREFETCH_SENT = 122
+    PREFETCH_STALL_STREAM = 123
+    PREFETCH_STALL_HINT = 124
+    PVAB_OVERFLOW = 125
+    ISB_LINE_IN = 126
+    ISB_PAIR_IN = 127
+    ITLB1_MISS = 128
+    ITLB2_MISS = 129
+    ITLB_WALKED = 130
+    ITLB_FILLED = 131
+    PREDICTED_RELATIVE_CORRECT_NOT_TAKEN = 132
+    PREDICTED_RELATIVE_CORRECT_TAKEN = 133
+    PREDICTED_RELATIVE_WRONG_PATH_NOT_TAKEN = 134
+    PREDICTED_RELATIVE_WRONG_PATH_TAKEN = 135
+    PREDICTED_RELATIVE_WRONG_TARGET = 136
+    PREDICTED_RELATIVE_UNKNOWN_NOT_TAKEN = 137
+    PREDICTED_RELATIVE_UNKNOWN_TAKEN = 138
+    PREDICTED_RETURN_CORRECT_NOT_TAKEN = 139
+    PREDICTED_RETURN_CORRECT_TAKEN = 140
+    PREDICTED_RETURN_WRONG_PATH_NOT_TAKEN = 141
+    PREDICTED_RETURN_WRONG_PATH_TAKEN = 142
+    PREDICTED_RETURN_WRONG_TARGET = 143
+    PREDICTED_RETURN_UNKNOWN_NOT_TAKEN = 144
+    PREDICTED_RETURN_UNKNOWN_TAKEN = 145
+    PREDICTED_INDIRECT_CORRECT_NOT_TAKEN = 146
+    PREDICTED_INDIRECT_CORRECT_TAKEN = 147
+    PREDICTED_INDIRECT_WRONG_PATH_NOT_TAKEN = 148
+    PREDICTED_INDIRECT_WRONG_PATH_TAKEN = 149
+    PREDICTED_INDIRECT_WRONG_TARGET = 150
+    PREDICTED_INDIRECT_UNKNOWN_NOT_TAKEN = 151
+    PREDICTED_INDIRECT_UNKNOWN_TAKEN = 152
+    PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN = 153
+    PREDICTED_MULTIWAY_CORRECT_TAKEN = 154
+    PREDICTED_MULTIWAY_WRONG_PATH_NOT_TAKEN = 155
+    PREDICTED_MULTIWAY_WRONG_PATH_TAKEN = 156
+    PREDICTED_MULTIWAY_WRONG_TARGET = 157
+    PREDICTED_MULTIWAY_UNKNOWN_NOT_TAKEN = 158
+    PREDICTED_MULTIWAY_UNKNOWN_TAKEN = 159
+    PREDICTED_STAGE1_CORRECT_NOT_TAKEN = 160
+    PREDICTED_STAGE1_CORRECT_TAKEN = 161
+    PREDICTED_STAGE1_WRONG_PATH_NOT_TAKEN = 162
+    PREDICTED_STAGE1_WRONG_PATH_TAKEN = 163
+    PREDICTED_STAGE1_WRONG_TARGET = 164
+    PREDICTED_STAGE1_UNKNOWN_NOT_TAKEN = 165
+    PREDICTED_STAGE1_UNKNOWN_TAKEN = 166
+    PREDICTED_STAGE2_CORRECT_NOT_TAKEN = 167
+    PREDICTED_STAGE2_CORRECT_TAKEN = 168
+    PREDICTED_STAGE2_WRONG_PATH_NOT_TAKEN = 169
+    PREDICTED_STAGE2_WRONG_PATH_TAKEN = 170
+    PREDICTED_STAGE2_WRONG_TARGET = 171
+    PREDICTED_STAGE2_UNKNOWN_NOT_TAKEN = 172
+    PREDICTED_STAGE2_UNKNOWN_TAKEN = 173
+    PREDICTED_STAGE3_CORRECT_NOT_TAKEN = 174
+    PREDICTED_STAGE3_CORRECT_TAKEN = 175
+    PREDICTED_STAGE3_WRONG_PATH_NOT_TAKEN = 176
+    PREDICTED_STAGE3_WRONG_PATH_TAKEN = 177
+    PREDICTED_STAGE3_WRONG_TARGET = 178
+    PREDICTED_STAGE3_UNKNOWN_NOT_TAKEN = 179
+    PREDICTED_STAGE3_UNKNOWN_TAKEN = 180
+    OVERSUBSCRIBED_CORRECT = 181
+    OVERSUBSCRIBED_WRONG_PATH = 182
+    MISPREDICTED_FRAME = 183
+    MISPREDICTED_ROTATION = 184
+    MISPREDICTED_STAGE = 185
+    THREAD_SWITCH_L3 = 186
+    THREAD_SWITCH_TIMER = 187
+    THREAD_SWITCH_HINT = 188
+    THREAD_SWITCH_HELD_BACK = 189
+    THREAD_SWITCH_MISSED = 190
+    THREAD_SWITCH_STOOD = 191
+    THREAD_SWITCH_STALL_4 = 192
+    THREAD_SWITCH_STALL_8 = 193
+    THREAD_SWITCH_STALL_16 = 194
+    THREAD_SWITCH_STALL_32 = 195
+    THREAD_SWITCH_STALL_64 = 196
+    THREAD_SWITCH_STALL_128 = 197
+    THREAD_SWITCH_STALL_256 = 198
+    THREAD_SWITCH_STALL_512 = 199
+    THREAD_SWITCH_STALL_1024 = 200
+    THREAD_SWITCH_STALL_2048 = 201
+    THREAD_SWITCH_STALL_4096 = 202
+    SNOOPED_MISS = 203
+    SNOOPED_HIT = 204
+    SNOOPED_HITM = 205
+    SNOOPED_CODE = 206
+    SNOOPED_L2I_HIT = 207
+    SNOOPED_WRITE = 208
+    SNOOPED_CASTOUT = 209
+    LEVEL_CHANGED = 210
+    FLOAT_INTERRUPTED = 211
+    CHECK_FAILED = 212
+    FLOAT_CHECK_FAILED = 213
+    TINY_FLUSHED = 214
+    TINY_KEPT = 215
+    CORE_L1D_READ_MISS = 216
+    CORE_L1D_WRITE_MISS = 217
+    CORE_L1I_MISS = 218
+    CORE_DTLB_MISS = 219
+    CORE_ITLB_MISS = 220
+    CORE_LLC_REFERENCE = 221
+    CORE_LLC_MISS = 222
+    CORE_MISPREDICTED = 223
+    CORE_LOAD_MISS_CYCLE = 224
+    DATA_EAR_CAPTURED = 225
+    INSTRUCTION_EAR_CAPTURED = 226
+    BRANCH_CAPTURED = 227
+    OCCURRENCES = 228
+
+# pipeline.pyx
+
+@final
+class Pipeline:
+    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
+
+    records: Records
 
 # predictor.pyx
 
+@disjoint_base
 class BranchPredictor:
-    def __init__(self, config: Mapping[str, int | bool | str]) -> None: ...
+    def __new__(cls, config: Mapping[str, int | bool | str]) -> Self: ...
     def predict(
         self,
         address: int,
@@ -248,10 +674,18 @@ class BranchPredictor:
 
 # predictor_merced.pyx
 
+@final
 class MercedPredictor(BranchPredictor): ...
+
+# predictor_registry.pyx
+
+PREDICTORS: dict[str, type[BranchPredictor]]
+
+def branch_predictor(config: Mapping[str, Value]) -> BranchPredictor: ...
 
 # predictor_two_level.pyx
 
+@final
 class TwoLevelPredictor(BranchPredictor): ...
 
 # record_observer.pyx
@@ -259,18 +693,21 @@ class TwoLevelPredictor(BranchPredictor): ...
 class RecordObserver(EventSetConsumer):
     """Observes a machine's records while they are made."""
 
-# records.pyx
+# records.pxd
 
-class BubbleKind(IntFlag):
+class BubbleKind(IntEnum):
     BUBBLE_BACK = 0
     BUBBLE_FRONT = 1
     BUBBLE_IDEAL = 2
     BUBBLE_LOST = 3
     BUBBLE_ENTRANCE = 4
 
-Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
+# records.pyx
+
+_Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
 """Block, first and last instruction, executed ones, events: (instruction, occurrence, in the data ranges, times)."""
 
+@final
 class Records:
     """Issue groups and lost cycles, in some event sets or in all."""
 
@@ -279,33 +716,59 @@ class Records:
 
     def cycles_with_issue(self, event_sets: Iterable[int] | None = None) -> int: ...
     def bubbles(self, kind: int, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
-    def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[Part, ...], int]]: ...
+    def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[_Part, ...], int]]: ...
     def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
     def dispersal(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[int, int, int, int]]: ...
     def sizes(self) -> tuple[int, int, int]: ...
 
+@final
+class Totals:
+    """Counts of some event sets, added up; a copy, as the records may grow while they are read."""
+
 # replacement.pyx
 
+@disjoint_base
 class ReplacementPolicy:
     """Chooses the victim of a full set of ``ways`` lines."""
 
-    def __init__(self, sets: int, ways: int) -> None: ...
+    def __new__(cls, sets: int, ways: int) -> Self: ...
 
 # replacement_lru.pyx
 
+@final
 class LruPolicy(ReplacementPolicy): ...
 
 # replacement_nru.pyx
 
+@final
 class NruPolicy(ReplacementPolicy): ...
 
 # replacement_plru.pyx
 
+@final
 class PlruPolicy(ReplacementPolicy): ...
 
 # replacement_random.pyx
 
+@final
 class RandomPolicy(ReplacementPolicy): ...
+
+# replacement_registry.pyx
+
+REPLACEMENTS: dict[str, type[ReplacementPolicy]]
+
+def replacement_policy(name: str, sets: int, ways: int) -> ReplacementPolicy: ...
+
+# response_tree.pyx
+
+@final
+class ResponseTree:
+    """Point 0 and edge 0 mean none."""
+
+# snooper.pyx
+
+@disjoint_base
+class Snooper: ...
 
 # staged_machine.pyx
 
@@ -317,18 +780,68 @@ class Stage(IntEnum):
     CACHES = 4
     WHOLE = 5
 
+@final
 class StagedMachine(Machine):
     """A machine that stops after a stage; for benchmarks."""
 
     stage: int
 
-# stall_causes.pyx
+# stall_causes.pxd
 
 class Cause(IntEnum):
-    XPN = 0  # and more: stall_causes.pxd
+    XPN = 0
+    BRU = 1
+    L1D_FULLSTBUF = 2
+    L1D_DCURECIR = 3
+    L1D_FILLCONF = 4
+    L1D_L2BPRESS = 5
+    L1D_TLB = 6
+    L1D_HPW = 7
+    L1D_NATCONF = 8
+    L1D_LDCONF = 9
+    L1D_LDCHK = 10
+    L1D_PIPE_RECIRC = 11
+    GRALL = 12
+    GRGR = 13
+    FRALL = 14
+    PR = 15
+    ARCR = 16
+    RSE_AR_DEP = 17
+    RSE_OVERFLOW = 18
+    RSE_UNDERFLOW = 19
+    RSE_LOADRS = 20
+    FE_FEFLUSH = 21
+    FE_TLBMISS = 22
+    FE_IMISS = 23
+    FE_BRANCH = 24
+    FE_FILL_RECIRC = 25
+    FE_BUBBLE = 26
+    WINDOW_L2 = 27
+    WINDOW_L3 = 28
+    WINDOW_MEMORY = 29
+    WINDOW_DTLB = 30
+    WINDOW_STORES = 31
+    REFILL_BRANCH = 32
+    REFILL_REDIRECT = 33
+    FETCH_L1I = 34
+    FETCH_ITLB = 35
+    THREAD_SWITCH = 36
+    KERNEL = 37
+    CAUSES = 38
 
 class FrontCause(IntEnum):
-    FRONT_FEFLUSH = 0  # and more: stall_causes.pxd
+    FRONT_FEFLUSH = 0
+    FRONT_TLBMISS = 1
+    FRONT_IMISS = 2
+    FRONT_BRANCH = 3
+    FRONT_FILL_RECIRC = 4
+    FRONT_BUBBLE = 5
+    FRONT_IBFULL = 6
+    FRONT_PLP = 7
+    FRONT_BI = 8
+    FRONT_BRQ = 9
+    FRONT_UNREACHED = 10
+    FRONT_CAUSES = 11
 
 class Dispersal(IntEnum):
     DISPERSAL_EXPLICIT = 0
@@ -342,28 +855,30 @@ class Dispersal(IntEnum):
 
 # tag_store.pyx
 
+@final
 class TagStore:
     """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name."""
 
     shift: int
-    def __init__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True) -> None: ...
+    def __new__(cls, sets: int, ways: int, shift: int, policy: str, hinted: bool = True) -> Self: ...
     def probe(self, address: int) -> tuple[str, int] | None: ...
     def use(self, address: int) -> bool: ...
     def contents(self) -> list[list[int | None]]: ...
 
 def cache_tags(config: Mapping[str, Value], name: str, hinted: bool = True) -> TagStore: ...
 
+STATES: dict[int, str]
+
 # thread_evictions.pyx
 
+@final
 class ThreadEvictions:
     """Evictions of a hardware thread's lines by the other."""
 
     lost: bool
     def misses(self, thread: int) -> int: ...
 
-# thread_switch.pyx
-
-POLICIES: dict[str, int]
+# thread_switch.pxd
 
 class SwitchCause(IntEnum):
     BY_L3 = 0
@@ -372,11 +887,22 @@ class SwitchCause(IntEnum):
     BY_LOW_POWER = 3
     SWITCH_CAUSES = 4
 
+class SwitchPolicy(IntEnum):
+    PERFORMANCE_POLICY = 0
+    FAIRNESS_POLICY = 1
+    HIGH_PRIORITY_POLICY = 2
+    EXCLUSIVE_POLICY = 3
+
+# thread_switch.pyx
+
+POLICIES: dict[str, int]
+
+@final
 class ThreadSwitch(CoupledMachines):
     """Switch-on-event multithreading of two hardware threads of a core."""
 
     lost: bool
-    def __init__(self, config: Mapping[str, Value]) -> None: ...
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
     def begin_with_one(self) -> None: ...
     @property
     def active_cycles(self) -> list[int]: ...
@@ -392,20 +918,31 @@ class ThreadSwitch(CoupledMachines):
     def account_evictions(self, name: str, store: TagStore) -> None: ...
     def evictions(self, thread: int) -> dict[str, int]: ...
 
+# timing.pyx
+
+@disjoint_base
+class Timing(MemoReplay):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges."""
+
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+
 # tlb.pyx
 
+@final
 class Tlb:
     """The TLB ``name`` of a machine; an entry maps ``page`` bytes."""
 
-    def __init__(self, config: Mapping[str, Value], name: str, page: int) -> None: ...
+    def __new__(cls, config: Mapping[str, Value], name: str, page: int) -> Self: ...
     def bring(self, address: int) -> None: ...
     def reserve(self, entries: int) -> None: ...
     @property
     def store(self) -> TagStore: ...
 
+@final
 class PageTable:
     """Pages with a translation by the operating system."""
 
-    def __contains__(self, page: int) -> bool: ...
+    lost: bool
+    def __contains__(self, page: int, /) -> bool: ...
     def __len__(self) -> int: ...
     def learn(self, page: int) -> None: ...

@@ -1,15 +1,17 @@
 """Types of pfmon.stream._stream, by file."""
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import IntFlag
+from enum import IntEnum
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, final, type_check_only
+
+from typing_extensions import disjoint_base
 
 from pfmon.stream.block_records import BlockRecord
 
-# block_table.pyx
+# block_table.pxd
 
-class InstructionSet(IntFlag):
+class InstructionSet(IntEnum):
     IA64 = 1
     X86_64 = 2
     I386 = 3
@@ -17,21 +19,21 @@ class InstructionSet(IntFlag):
     PPC = 5
     PPC64LE = 6
 
-class Cut(IntFlag):
+class Cut(IntEnum):
     WHOLE = 0
     FAILED_CHECK = 1
     FAULTED = 2
     EDGE = 3
     PART = 4
 
-class AccessKind(IntFlag):
+class AccessKind(IntEnum):
     NO_ACCESS = 0
     READ = 1
     WRITE = 2
     READ_WRITE = 3
     FETCH_LINE = 4
 
-class BranchKind(IntFlag):
+class BranchKind(IntEnum):
     NO_BRANCH = 0
     DIRECT = 1
     INDIRECT_JUMP = 2
@@ -39,20 +41,23 @@ class BranchKind(IntFlag):
     INDIRECT_CALL = 4
     RETURN_BRANCH = 5
 
+# block_table.pyx
+
+@final
 class BlockTable:
     """Descriptions of blocks in memory that several threads and processes can share."""
 
     descriptor: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         instruction_set: int = ...,
         payload_bytes: int = 0,
         *,
         capacity: int = ...,
         share: int = ...,
         attach: int | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     def __len__(self) -> int: ...
     @property
     def instruction_set(self) -> InstructionSet: ...
@@ -64,8 +69,11 @@ class BlockTable:
     def numbers(self) -> list[int]: ...
     def enter(self, record: BlockRecord, bank: int = 0) -> int: ...
 
+BLOCK_MAGIC: bytes
+
 # consumer.pyx
 
+@disjoint_base
 class Consumer:
     """A reader of the stream; the base class takes the words and does nothing."""
 
@@ -78,9 +86,9 @@ class EventSetConsumer(Consumer):
 class RunCounter(Consumer):
     """A reader that accepts how often blocks ran instead of the stream."""
 
-# failure.pyx
+# failure.pxd
 
-class Failure(IntFlag):
+class Failure(IntEnum):
     NO_FAILURE = 0
     OUT_OF_MEMORY = 1
     TOO_MANY_BLOCKS = 2
@@ -92,9 +100,9 @@ class Failure(IntFlag):
     TOO_MANY_ENTRIES = 8
     BLOCK_TOO_LONG = 9
 
-# ia64_kinds.pyx
+# ia64_kinds.pxd
 
-class Ia64Kind(IntFlag):
+class Ia64Kind(IntEnum):
     LOOP = 1 << 0
     SPECULATIVE = 1 << 1
     ADVANCED = 1 << 2
@@ -117,9 +125,9 @@ class Ia64Kind(IntFlag):
     SLOT_1 = 1 << 22
     SLOT_2 = 1 << 23
 
-# instruction_kinds.pyx
+# instruction_kinds.pxd
 
-class Kind(IntFlag):
+class Kind(IntEnum):
     NOP = 1 << 0
     LOAD = 1 << 1
     STORE = 1 << 2
@@ -136,9 +144,9 @@ class Kind(IntFlag):
     PRIVILEGED = 1 << 13
     SERIALIZE = 1 << 14
 
-# ppc_kinds.pyx
+# ppc_kinds.pxd
 
-class PpcKind(IntFlag):
+class PpcKind(IntEnum):
     RESERVES = 1 << 13
     FLUSHES = 1 << 14
     CACHE = 1 << 15
@@ -152,37 +160,41 @@ class PpcKind(IntFlag):
 
 # progress_probe.pyx
 
+@final
 class ProgressProbe(Consumer):
     """Passes the stream on to a reader, and calls a probe between two buffers."""
 
     error: Exception | None
 
-    def __init__(self, reader: Consumer, look: Callable[[], object]) -> None: ...
+    def __new__(cls, reader: Consumer, look: Callable[[], object]) -> Self: ...
     def request_snapshot(self) -> None: ...
 
 # recorder.pyx
 
+@final
 class Recorder(Consumer):
     """Records the words of a stream."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def load(self, words: Iterable[int]) -> None: ...
     def words(self) -> list[int]: ...
     def replay(self, consumer: Consumer) -> None: ...
 
 # ring.pyx
 
+@type_check_only
 class HasJoin(Protocol):
     """A thread or process to join when a ring has been read."""
 
     def join(self) -> None: ...
 
+@final
 class Ring:
     """Buffers in memory that two threads or two processes share."""
 
     descriptor: int | None
 
-    def __init__(self, attach: int | None = None) -> None: ...
+    def __new__(cls, attach: int | None = None) -> Self: ...
     @property
     def failure(self) -> Failure: ...
     def close_descriptor(self) -> None: ...
@@ -191,22 +203,24 @@ class Ring:
     def drain(self) -> None: ...
     def belong_to(self, pair: RingPair, number: int) -> None: ...
 
+@final
 class RingWriter(Consumer):
     """The writer's side of a ring."""
 
-    def __init__(self, ring: Ring) -> None: ...
+    def __new__(cls, ring: Ring) -> Self: ...
 
+@final
 class Pipe(Consumer):
     """Feeds ``reader`` in a thread of its own, and ``beside`` in the engine's."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         reader: Consumer,
         beside: Consumer | None = None,
         threaded: bool = True,
         read: Callable[[Ring, Consumer], HasJoin] | None = None,
         second: SecondThread | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -214,53 +228,68 @@ class Pipe(Consumer):
     def finish(self) -> None: ...
     def drain(self) -> None: ...
 
+@final
+class Reading:
+    """A thread that reads a ring. The module threading is not loaded for it: every run has one."""
+
+    def __new__(cls, ring: Ring, reader: Consumer) -> Self: ...
+    def read(self, ring: Ring, reader: Consumer) -> None: ...
+    def join(self) -> None: ...
+
+RING_MAGIC: bytes
+
 # ring_pair.pyx
 
+@final
 class RingPair:
     """Two rings that one writer fills in turn."""
 
 # second_thread.pyx
 
+@final
 class SecondThread:
     """Decides whether a second thread pays, measured on the run itself. ``on``: the stream is read in it now."""
 
     on: bool
 
-    def __init__(self, trial_after: float = 0.3, turn_seconds: float = 0.05, holds: float = 10.0) -> None: ...
+    def __new__(cls, trial_after: float = 0.3, turn_seconds: float = 0.05, holds: float = 10.0) -> Self: ...
 
 def pays(alone: float, words_alone: int, beside: float, words_beside: int) -> bool:
     """Whether a word costs no more processor time with the second thread than without: seconds and words of both."""
 
 # splitter.pyx
 
+@disjoint_base
 class Splitter(Consumer):
     """Splits a stream exactly at triggers, times and switches."""
 
-    @property
-    def retired(self) -> int: ...
+    next_address: int
+    retired: int
     def place(self, code: Sequence[int], data: Sequence[int]) -> None: ...
 
 # stream_codec.pyx
 
+@final
 class Encoder(Consumer):
     """Writes the stream as chunks of bytes; ``reader`` gets it too, without its addresses."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         table: BlockTable,
         traced: bool,
         on_chunk: Callable[[bytes, bytes], None],
         reader: Consumer | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     words: int
     error: BaseException | None
 
     def finish(self) -> None: ...
 
+@final
 class Decoder:
     """Decodes chunks into a stream for a consumer."""
 
-    def __init__(self, table: BlockTable, traced: bool, addresses: bool) -> None: ...
+    def __new__(cls, table: BlockTable, traced: bool, addresses: bool) -> Self: ...
     words: int
 
     def decode(self, chunk: bytes, consumer: Consumer) -> None: ...
@@ -268,9 +297,12 @@ class Decoder:
 def blocks_from(table: BlockTable, first: int) -> bytes: ...
 def enter_blocks(table: BlockTable, data: bytes) -> None: ...
 
-# stream_words.pyx
+@final
+class Sites: ...
 
-class Mark(IntFlag):
+# stream_words.pxd
+
+class Mark(IntEnum):
     SYSTEM_CALL = 1
     FAULT = 2
     MODE = 3
@@ -284,21 +316,24 @@ class Mark(IntFlag):
     FLUSH_TO_ZERO = 11
     EXIT = 12
     RSE_ADDRESS = 13
+    STRING = 14
+    TIMES = 15
     THREAD = 16
 
 # tee.pyx
 
+@final
 class Tee(Consumer):
     """Passes the stream to two readers."""
 
-    def __init__(self, first: Consumer, second: Consumer) -> None: ...
+    def __new__(cls, first: Consumer, second: Consumer) -> Self: ...
 
 # thread_demux.pyx
 
-class ThreadDemux(Consumer):
+@final
+class ThreadDemux(Splitter):
     """Distributes the threads of a program to two hardware threads."""
 
-    retired: int
     def __init__(
         self, table: BlockTable, readers: Sequence[Consumer], rings: Sequence[Ring], *, traced: bool
     ) -> None: ...

@@ -1,7 +1,7 @@
 """Types of pfmon.engine.ia64._ia64, by file."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, final
 
 from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock
 from pfmon.stream._stream import BlockTable, Consumer
@@ -9,10 +9,14 @@ from pfmon.stream._stream import BlockTable, Consumer
 # core/processor.pyx
 
 BREAK: int
+
 FAULT: int
+
 STOP: int
+
 PMD: int
 
+@final
 class Processor:
     """One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks."""
 
@@ -20,7 +24,7 @@ class Processor:
     table: BlockTable
     traced: bool
 
-    def __init__(self, memory: AddressSpace, *, max_block: int = ..., trace: bool = False) -> None: ...
+    def __new__(cls, memory: AddressSpace, *, max_block: int = ..., trace: bool = False) -> Self: ...
     def set_files(self, files: Sequence[tuple[int, int, int]]) -> None: ...
     def run(self, consumer: Consumer) -> int: ...
     def step(self, consumer: Consumer) -> int: ...
@@ -53,16 +57,16 @@ class Processor:
     def fault_address(self) -> int: ...
     @property
     def fault_info(self) -> int: ...
-    def gr(self, n: int) -> int: ...
-    def set_gr(self, n: int, value: int, nat: bool = False) -> None: ...
-    def nat(self, n: int) -> bool: ...
-    def br(self, n: int) -> int: ...
-    def set_br(self, n: int, value: int) -> None: ...
+    def gr(self, number: int) -> int: ...
+    def set_gr(self, number: int, value: int, nat: bool = False) -> None: ...
+    def nat(self, number: int) -> bool: ...
+    def br(self, number: int) -> int: ...
+    def set_br(self, number: int, value: int) -> None: ...
     @property
     def pr(self) -> int: ...
     def set_pr(self, value: int) -> None: ...
-    def fr_spill(self, n: int) -> bytes: ...
-    def set_fr_spill(self, n: int, data: bytes) -> None: ...
+    def fr_spill(self, number: int) -> bytes: ...
+    def set_fr_spill(self, number: int, data: bytes) -> None: ...
     def ar(self, name: str) -> int: ...
     def set_ar(self, name: str, value: int) -> None: ...
     @property
@@ -74,12 +78,15 @@ class Processor:
     @property
     def um(self) -> int: ...
     def set_um(self, value: int) -> None: ...
-    def out_argument(self, i: int) -> int: ...
+    def out_argument(self, number: int) -> int: ...
     def cover_and_flush(self) -> int | None: ...
-    def restore_frame(self, bsp: int, cfm: int) -> bool: ...
+    def restore_frame(self, address: int, cfm: int) -> bool: ...
+
+BUFFER_WORDS: int
 
 # core/register_context.pyx
 
+@final
 class ThreadContext:
     """The registers of a thread that does not run; made by Processor.context."""
 
@@ -94,6 +101,10 @@ def step(
     checked: bool = False,
 ) -> tuple[int, dict[str, Any]]: ...
 
+# floating_point/reciprocal_approximation.pyx
+
+def tables() -> tuple[list[int], list[int]]: ...
+
 # memory/address_space.pyx
 
 class GuestMemoryFault(Exception):
@@ -102,10 +113,12 @@ class GuestMemoryFault(Exception):
 
 class GuestMemoryLimit(Exception): ...
 
+@final
 class AddressSpace:
     page_size: int
     limit: int
-    def __init__(self, limit: int = ...) -> None: ...
+    mapped: int
+    def __new__(cls, limit: int = ...) -> Self: ...
     def map(self, address: int, length: int, protection: int, shared: bool = False) -> None: ...
     def unmap(self, address: int, length: int) -> None: ...
     def protect(self, address: int, length: int, protection: int) -> None: ...
@@ -124,6 +137,7 @@ class AddressSpace:
 
 # memory/extents.pyx
 
+@final
 class Extent:
     """Addresses [start, end), whole pages."""
 
@@ -136,6 +150,166 @@ class Extent:
 
 def new_extent(start: int, end: int, protection: int, shared: bool) -> Extent | None: ...
 
+# units/a.pyx
+
+def a_rows() -> None: ...
+
+# units/a_compare.pyx
+
+def a_compare_rows() -> None: ...
+
+# units/a_parallel.pyx
+
+def a_parallel_rows() -> None: ...
+
 # units/all_rows.pyx
 
 def add_rows() -> None: ...
+
+# units/b.pyx
+
+PREFETCH: dict[int, str]
+
+WHETHER: dict[int, str]
+
+WHETHER_CALL: dict[int, str]
+
+MEANING: dict[str, int]
+
+DEALLOCATE: dict[int, str]
+
+IMPORTANCE: dict[int, str]
+
+def branch_rows(
+    layout: str, text: str, run: int, kind: int, branch: int, whether: Mapping[int, str] = ..., **given: Any
+) -> None: ...
+def b_rows() -> None: ...
+
+# units/f_approximate.pyx
+
+def f_approximate_rows() -> None: ...
+
+# units/f_compare.pyx
+
+def f_compare_rows() -> None: ...
+
+# units/f_convert.pyx
+
+def f_convert_rows() -> None: ...
+
+# units/f_integer.pyx
+
+def f_integer_rows() -> None: ...
+
+# units/f_multiply_add.pyx
+
+def f_multiply_add_rows() -> None: ...
+
+# units/f_parallel.pyx
+
+def f_parallel_rows() -> None: ...
+
+# units/f_status.pyx
+
+def f_status_rows() -> None: ...
+
+# units/fused_pairs.pyx
+
+def fused_pairs_rows() -> None: ...
+
+# units/i.pyx
+
+def i_rows() -> None: ...
+
+# units/i_move.pyx
+
+def i_move_rows() -> None: ...
+
+# units/i_parallel.pyx
+
+def i_parallel_rows() -> None: ...
+
+# units/m_float.pyx
+
+FORMS: dict[int, tuple[str, int]]
+
+FLOAT_STORE_HINTS: dict[int, tuple[str, int]]
+
+def float_load_rows(
+    mnemonic: str,
+    x6: int,
+    plain: int,
+    immediate: int,
+    register: int,
+    *,
+    size: int,
+    form: int,
+    isa_kind: int = 0,
+    own: bool = True,
+) -> None: ...
+
+SPECULATION: dict[str, tuple[int, tuple[int, int, int], int]]
+
+def m_float_rows() -> None: ...
+
+# units/m_load.pyx
+
+HINTS: dict[int, tuple[str, int]]
+
+SIZES: tuple[int, ...]
+
+def load_rows(
+    mnemonic: str,
+    x6: int,
+    plain: int,
+    immediate: int,
+    register: int,
+    *,
+    size: int,
+    isa_kind: int = 0,
+    access_flags: int = 0,
+    own: bool = True,
+    op_x: int = 0,
+) -> None: ...
+def m_load_rows() -> None: ...
+
+# units/m_pair.pyx
+
+LINE_HINTS: dict[int, tuple[str, int]]
+
+PAIRS: dict[str, tuple[int, int, int, int]]
+
+def m_pair_rows() -> None: ...
+
+# units/m_store.pyx
+
+STORE_HINTS: dict[int, tuple[str, int]]
+
+SEMAPHORE_HINTS: dict[int, tuple[str, int]]
+
+def store_rows(
+    mnemonic: str,
+    x6: int,
+    plain: int,
+    immediate: int,
+    *,
+    size: int,
+    isa_kind: int = 0,
+    access_flags: int = 0,
+    nat: str = "consume",
+) -> None: ...
+def semaphore_rows(layout: str, text: str, run: int, x6: int, size: int, access_flags: int, **given: Any) -> None: ...
+
+SEMAPHORE_ORDERS: dict[str, int]
+
+def m_store_rows() -> None: ...
+
+# units/m_system.pyx
+
+PRIVILEGED: tuple[tuple[str, str, dict[str, int]], ...]
+
+def m_system_rows() -> None: ...
+
+# units/x.pyx
+
+def x_rows() -> None: ...

@@ -1,14 +1,30 @@
 """Types of pfmon.engine.qemu._qemu, by file."""
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import IntEnum, IntFlag
+from enum import IntEnum
+from typing import Self, final
+
+from typing_extensions import disjoint_base
 
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer
 
-# block_describer.pyx
+# announcements.pxd
 
-InstructionFacts = tuple[int, int, int, int, int, int]
+class Announced(IntEnum):
+    NOTHING_NEW = 0
+    A_BLOCK = 1
+    A_FILE = 2
+    DAMAGED = 3
+    NO_ROOM = 4
+
+# announcements.pyx
+
+@final
+class Announcements:
+    """The announcements of one area, in order."""
+
+# block_describer.pxd
 
 class MnemonicRule(IntEnum):
     NO_RULE = 0
@@ -18,24 +34,34 @@ class MnemonicRule(IntEnum):
     CONDITIONAL = 4
     FETCHES = 5
 
+# block_describer.pyx
+
+_InstructionFacts = tuple[int, int, int, int, int, int]
+
+@disjoint_base
 class Describer:
     """Enters announced blocks into a table."""
 
     table: BlockTable
     on_mapped: Callable[[], None] | None
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         table: BlockTable,
         path: str,
-        facts: Callable[[str], InstructionFacts],
+        facts: Callable[[str], _InstructionFacts],
         registers: Callable[[str], int],
         architecture: int,
         mode: int,
-    ) -> None: ...
+    ) -> Self: ...
     def files(self) -> list[MappedFile]: ...
+    def names(self, symbol: bytes, most: int) -> list[str]: ...
+    def take_facts(self, facts: Callable[[str], _InstructionFacts]) -> None: ...
+    def take_registers(self, registers: Callable[[str], int]) -> None: ...
+    def take_file(self) -> None: ...
     def begin_as(self, parent: BlockTable) -> None: ...
 
+@final
 class X86Describer(Describer):
     """Describes x86 instructions."""
 
@@ -43,6 +69,7 @@ class X86Describer(Describer):
 
 def area_bytes_that_fit(share: int) -> int: ...
 
+@final
 class PluginReader:
     """Reads one guest's stream."""
 
@@ -54,9 +81,9 @@ class PluginReader:
     task: int
     forks: int
 
-    def __init__(
-        self, describer: Describer, traced: bool = False, totals: bool = False, area_bytes: int = ...
-    ) -> None: ...
+    def __new__(
+        cls, describer: Describer, traced: bool = False, totals: bool = False, area_bytes: int = ...
+    ) -> Self: ...
     @property
     def retired(self) -> int: ...
     @property
@@ -77,7 +104,7 @@ class PluginReader:
     def read(self, consumer: Consumer) -> None: ...
     def finish(self, consumer: Consumer, faulted: bool, signal: int, status: int | None) -> None: ...
 
-# ppc_describer.pyx
+# ppc_describer.pxd
 
 class PpcRule(IntEnum):
     MNEMONIC_SIZE = 0
@@ -86,20 +113,52 @@ class PpcRule(IntEnum):
     SOME = 3
     LINE = 4
 
+# ppc_describer.pyx
+
+@final
 class PpcDescriber(Describer):
     """Describes PowerPC instructions."""
 
     def take_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
     def take_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
 
-# ppc_operands.pyx
+# ppc_operands.pxd
 
-class Use(IntFlag):
-    """Used fields of an instruction; members: ppc_operands.pxd."""
+class Use(IntEnum):
+    """Used fields of an instruction."""
 
+    WRITE_RT = 1 << 0
+    WRITE_RA = 1 << 1
+    WRITE_FT = 1 << 2
+    WRITE_RT_ON = 1 << 3
+    WRITE_BF = 1 << 4
+    WRITE_FXM = 1 << 5
+    WRITE_SPR = 1 << 6
+    WRITE_CA = 1 << 7
+    WRITE_CR0 = 1 << 8
+    WRITE_LR = 1 << 9
     RECORD = 1 << 10
     RECORD_1 = 1 << 11
+    READ_RT = 1 << 12
+    READ_RA = 1 << 13
+    READ_RA0 = 1 << 14
+    READ_RB = 1 << 15
+    READ_FT = 1 << 16
+    READ_FA = 1 << 17
+    READ_FB = 1 << 18
+    READ_FC = 1 << 19
+    READ_RT_ON = 1 << 20
+    READ_BC = 1 << 21
+    READ_BITS = 1 << 22
+    READ_CR = 1 << 23
+    READ_SPR = 1 << 24
+    READ_CA = 1 << 25
+    READ_BO = 1 << 26
+    READ_LR = 1 << 27
+    READ_CTR = 1 << 28
     ADDRESS_RA0 = 1 << 29
     ADDRESS_RB = 1 << 30
+
+# ppc_operands.pyx
 
 def registers_used(word: int, uses: int) -> tuple[int, int, int]: ...

@@ -1,13 +1,13 @@
 """Types of pfmon.engine.ia64.encodings._encodings, by file."""
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from typing import Any
 
 from pfmon.engine.ia64.encodings.instruction import Row
 
-# attributes.pyx
+# attributes.pxd
 
-class Operation(IntFlag):
+class Operation(IntEnum):
     OP_ALU = 0
     OP_MULTIMEDIA = 1
     OP_TRANSLATE = 2
@@ -25,14 +25,15 @@ class Operation(IntFlag):
     OP_FROM_LOOP = 14
     OP_FROM_OTHER = 15
     OP_FROM_STATUS = 16
-    OP_FROM_INDIRECT = 17
-    OP_TO_BRANCH = 18
-    OP_TO_LOOP = 19
-    OP_TO_REGISTER = 20
-    OP_STORE = 21
-    OPERATIONS = 22
+    OP_FROM_CLOCK = 17
+    OP_FROM_INDIRECT = 18
+    OP_TO_BRANCH = 19
+    OP_TO_LOOP = 20
+    OP_TO_REGISTER = 21
+    OP_STORE = 22
+    OPERATIONS = 23
 
-class Use(IntFlag):
+class Use(IntEnum):
     USE_PREDICATE = 0
     USE_BRANCH_PREDICATE = 1
     USE_ALU = 2
@@ -47,7 +48,7 @@ class Use(IntFlag):
     USE_APPLICATION = 11
     USES = 12
 
-class AccessType(IntFlag):
+class AccessType(IntEnum):
     ACCESS_LOAD = 0
     ACCESS_FLOAT_LOAD = 1
     ACCESS_STORE = 2
@@ -59,7 +60,7 @@ class AccessType(IntFlag):
     ACCESS_FLUSH = 8
     ACCESS_KINDS = 9
 
-class AccessFlag(IntFlag):
+class AccessFlag(IntEnum):
     ACCESS_ACQUIRE = 1
     ACCESS_RELEASE = 2
     ACCESS_SPECULATIVE = 4
@@ -70,8 +71,9 @@ class AccessFlag(IntFlag):
     ACCESS_NT2 = 128
     ACCESS_NTA = 256
     ACCESS_SPILL_FILL = 512
+    ACCESS_FAULTING = 1024
 
-class BranchType(IntFlag):
+class BranchType(IntEnum):
     BRANCH_RELATIVE = 0
     BRANCH_CALL = 1
     BRANCH_RETURN = 2
@@ -84,13 +86,13 @@ class BranchType(IntFlag):
     BRANCH_CTOP = 9
     BRANCH_KINDS = 10
 
-class Whether(IntFlag):
+class Whether(IntEnum):
     STATIC_TAKEN = 0
     STATIC_NOT_TAKEN = 1
     DYNAMIC_TAKEN = 2
     DYNAMIC_NOT_TAKEN = 3
 
-class Effect(IntFlag):
+class Effect(IntEnum):
     EFFECT_NONE = 0
     EFFECT_ALLOC = 1
     EFFECT_ROTATE = 2
@@ -99,15 +101,17 @@ class Effect(IntFlag):
     EFFECT_COVER = 5
     EFFECT_CLEAR_ROTATION = 6
     EFFECT_LOADRS = 7
-    EFFECT_HINT = 8
-    EFFECT_IMPORTANT_HINT = 9
-    EFFECT_FLUSH_LINE = 10
+    EFFECT_FENCE = 8
+    EFFECT_PAUSE = 9
+    EFFECT_HINT = 10
+    EFFECT_IMPORTANT_HINT = 11
+    EFFECT_FLUSH_LINE = 12
 
-class Place(IntFlag):
+class Place(IntEnum):
     PLACE_QP = 4
     FIXED = 8
 
-class RegisterIndex(IntFlag):
+class RegisterIndex(IntEnum):
     GR_FIRST = 0
     RING_FIRST = 32
     FR_FIRST = 160
@@ -133,7 +137,7 @@ def find(unit: str, encoding: int, extension: int = 0) -> Row | None: ...
 def extract(number: int, encoding: int, extension: int = 0, bundle_address: int = 0) -> dict[str, int]: ...
 def attributes(number: int) -> dict[str, Any]: ...
 
-# fault_codes.pyx
+# fault_codes.pxd
 
 class Fault(IntEnum):
     FAULT_NONE = 0
@@ -157,7 +161,7 @@ class Fault(IntEnum):
     FAULT_UNIMPLEMENTED_ADDRESS = 18
     FAULT_BACKING_STORE = 19
 
-# row_choices.pyx
+# row_choices.pxd
 
 class Nat(IntEnum):
     NAT_PROPAGATE = 0
