@@ -1,4 +1,4 @@
-"""Builds pfmon: the extension modules, the plugin for qemu, snapshots of tables, the manual page.
+"""Builds pfmon: the extension modules, the plugin for qemu, the decoder's tables, the manual page.
 
 An extension module holds all Cython files of its stage, which ``_STAGE.pyx`` and ``_STAGE.pxd`` include: calls of each
 other are plain C calls, and declarations are parsed once. C files lie below build/.
@@ -38,7 +38,7 @@ GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._s
 """Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
 COMPILE_ARGS = ["-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w", INITIAL_FUNCTIONS]
 LINK_ARGS = ["-Wl,--build-id=sha1"]
-"""The build's identity, which the decoder's tables carry (encodings/decoder_snapshot.py)."""
+"""The build's identity, which the snapshot of the decoder's tables carries (src/pfmon/build_snapshot.py)."""
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -54,11 +54,8 @@ EXAMPLES = Path("examples", "ia64")
 PLUGIN = PACKAGE / "engine" / "qemu"
 REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
-SNAPSHOTS = {
-    "pfmon.engine.ia64.encodings.decoder_snapshot": "tables.bin",
-    "pfmon.machine.prebuilt_configs": "machines.bin",
-}
-"""Module that writes a snapshot -> the file's name beside the module."""
+SNAPSHOT = "pfmon.engine.ia64.encodings.decoder_snapshot", Path("engine", "ia64", "encodings", "tables.bin")
+"""Module that writes the snapshot of the decoder's tables, and the file in the package."""
 MANUAL = Path("build", "man", "pfmon.1")
 
 
@@ -75,7 +72,7 @@ def extension(module: str, level: str) -> Extension:
 
 
 class BuildExtensions(build_ext):
-    """Compiles the extension modules side by side, then the plugin, and writes the snapshots."""
+    """Compiles the extension modules side by side, then the plugin, and writes what the modules compute."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
@@ -87,8 +84,8 @@ class BuildExtensions(build_ext):
         if os.environ.get("PFMON_PROFILE_GUIDED") == "1":
             self.build_guided(root)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
-        for snapshot, name in SNAPSHOTS.items():
-            run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], name))
+        module, path = SNAPSHOT
+        run_module(root, module, root / "pfmon" / path)
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
         run_module(root, "pfmon.cli.man_page", MANUAL)
 

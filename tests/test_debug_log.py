@@ -43,11 +43,6 @@ def test_the_memo_is_logged_with_its_hits_and_misses() -> None:
     assert many > 4 * few and simulated < many / 10
 
 
-def test_a_changed_figure_is_no_cached_one() -> None:
-    _, log = logged("1", "-e", "cpu_cycles", "--set=l3.size=6M", *FIB)
-    assert "machines.bin: not used for itanium2: figures are changed" in log
-
-
 def test_a_file_gets_the_log_and_the_counts_are_the_same(tmp_path: Path) -> None:
     path = tmp_path / "log"
     plain = logged("", "-e", "cpu_cycles", *FIB)

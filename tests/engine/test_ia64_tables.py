@@ -1,4 +1,4 @@
-"""The decoder's tables: those made when pfmon was built are those that the rows make, and no others are taken."""
+"""The decoder's tables of the build are those that the rows make, and no others are loaded."""
 
 import subprocess
 import sys
@@ -6,76 +6,48 @@ from pathlib import Path
 
 import pytest
 
+from pfmon import build_snapshot
 from pfmon.engine.ia64.encodings import decoder_snapshot
-from pfmon.engine.ia64.encodings.decoder_tables import ROW_SIZE, computed
+from pfmon.engine.ia64.encodings.decoder_tables import computed
+
+OBSERVED = """
+import os, sys
+seen = set()
+def observe(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        seen.add(arguments[0])
+    if event == "import" and arguments[1]:
+        seen.add(arguments[1])
+sys.addaudithook(observe)
+from pfmon.engine.ia64.encodings.decoder_tables import computed
+computed()
+print(*seen, sep="\\n")
+"""
+"""Prints the files that Python opens, and the extension modules that it loads, while the tables are computed."""
 
 
-@pytest.fixture(name="path")
-def path_of_a_snapshot(tmp_path: Path) -> str:
-    path = str(tmp_path / "tables.bin")
-    decoder_snapshot.write(path)
-    return path
+def test_the_build_left_the_tables_that_the_rows_make():
+    assert build_snapshot.load(decoder_snapshot.FILE, decoder_snapshot.INPUTS) == computed()
 
 
-def test_the_build_left_the_tables_that_the_rows_make() -> None:
-    assert decoder_snapshot.stored(ROW_SIZE) == computed()
+def test_the_inputs_are_all_files_that_are_read_when_tables_are_computed(tmp_path):
+    command = [sys.executable, "-X", f"pycache_prefix={tmp_path}", "-c", OBSERVED]
+    seen = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    package = Path(decoder_snapshot.PACKAGE)
+    files = {path for path in map(Path, seen) if path.is_relative_to(package)}
+    assert files == {Path(path) for path in decoder_snapshot.INPUTS}
 
 
-def test_a_snapshot_is_read_as_it_was_written(path: str) -> None:
-    assert decoder_snapshot.stored(ROW_SIZE, path) == computed()
+@pytest.mark.parametrize("number", range(len(decoder_snapshot.INPUTS)))
+def test_tables_of_another_input_are_refused(tmp_path, number):
+    inputs = list(decoder_snapshot.INPUTS)
+    content = Path(inputs[number]).read_bytes()
+    other = tmp_path / Path(inputs[number]).name
+    head = content.find(build_snapshot.BUILD_ID) + len(build_snapshot.BUILD_ID)
+    other.write_bytes(content[:head] + bytes(20) + content[head + 20 :] if other.suffix == ".so" else content + b"#")
+    inputs[number] = str(other)
+    assert build_snapshot.load(decoder_snapshot.FILE, inputs) is None
 
 
-def test_another_process_takes_a_snapshot_for_its_own(path: str) -> None:
-    code = (
-        f"from pfmon.engine.ia64.encodings import decoder_snapshot; "
-        f"print(decoder_snapshot.stored({ROW_SIZE}, {path!r}) is not None)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
-
-
-def test_no_snapshot_is_none(tmp_path: Path) -> None:
-    assert decoder_snapshot.stored(ROW_SIZE, str(tmp_path / "tables.bin")) is None
-
-
-def test_a_snapshot_of_another_build_is_refused(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = bytearray(Path(decoder_snapshot.ENGINE).read_bytes())
-    content[content.index(decoder_snapshot.BUILD_ID) + len(decoder_snapshot.BUILD_ID)] ^= (
-        1  # as any change of a unit would
-    )
-    other = tmp_path / "other.so"
-    other.write_bytes(content)
-    monkeypatch.setattr(decoder_snapshot, "ENGINE", str(other))
-    assert decoder_snapshot.stored(ROW_SIZE, path) is None
-
-
-def test_without_a_build_id_the_whole_file_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = bytearray(Path(decoder_snapshot.ENGINE).read_bytes().replace(decoder_snapshot.BUILD_ID, b"none"))
-    other = tmp_path / "other.so"
-    other.write_bytes(content)
-    monkeypatch.setattr(decoder_snapshot, "ENGINE", str(other))
-    before = decoder_snapshot.identity(ROW_SIZE)
-    content[-1] ^= 1
-    other.write_bytes(content)
-    assert decoder_snapshot.identity(ROW_SIZE) != before
-
-
-def test_the_extension_file_was_linked_with_a_build_id() -> None:
-    assert decoder_snapshot.BUILD_ID in Path(decoder_snapshot.ENGINE).read_bytes()[: decoder_snapshot.PAGE]
-
-
-def test_a_snapshot_of_another_structure_is_refused(path: str) -> None:
-    assert decoder_snapshot.stored(ROW_SIZE + 8, path) is None
-
-
-def test_a_snapshot_of_other_sources_is_refused(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in decoder_snapshot.SOURCES:
-        content = Path(decoder_snapshot.HERE, name).read_bytes()
-        (tmp_path / name).write_bytes(content + (b"# changed" if name == "formats.py" else b""))
-    monkeypatch.setattr(decoder_snapshot, "HERE", str(tmp_path))
-    assert decoder_snapshot.stored(ROW_SIZE, path) is None
-
-
-def test_without_a_snapshot_the_rows_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoder_snapshot, "FILE", str(tmp_path / "none"))
-    monkeypatch.setattr(decoder_snapshot.stored, "__defaults__", (decoder_snapshot.FILE,))
-    assert decoder_snapshot.table_bytes(ROW_SIZE) == computed()
+def test_without_a_snapshot_the_rows_are_asked(tmp_path):
+    assert decoder_snapshot.table_bytes(str(tmp_path / "none")) == computed()

@@ -50,7 +50,7 @@ def take_pmu_of_machine(options: Options) -> None:
 def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
     wrong."""
-    from pfmon.machine.prebuilt_configs import load
+    from pfmon.machine.machine_config import load
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
 

@@ -130,7 +130,7 @@ def event_groups(plan: RunPlan) -> list[EventSets]:
 def planned_machine(plan: RunPlan) -> MachineFigures:
     """Return the machine's figures. PfmonError: it does not support the controls."""
     from pfmon.machine.catalog import default_machine
-    from pfmon.machine.prebuilt_configs import load
+    from pfmon.machine.machine_config import load
 
     check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.requests[0].ia32_program))

@@ -135,7 +135,7 @@ cdef int load_decoder(size_t origin=0) except -1:
     from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
 
     if _rows == NULL:
-        _load_tables(table_bytes(sizeof(Row)))
+        _load_tables(table_bytes())
     if origin and not _origin:
         _origin = origin
         _place_handlers()

@@ -1,83 +1,69 @@
-"""The decoder's tables as a file, written when pfmon is built (setup.py), so that a run does not compute them.
-
-A snapshot is valid for one build of the engine, with its rows and handlers, and one state of the sources that compute
-tables from rows. Without a valid one the tables are computed anew: the same, but slower.
-"""
+"""The decoder's tables as a snapshot (build_snapshot.py). Without a valid one they are computed anew: the
+same tables, but more slowly."""
 
 from __future__ import annotations
 
-import os
 from os.path import basename, dirname, join
 
+from pfmon import build_snapshot
 from pfmon.debug_log import log
 from pfmon.engine.ia64.encodings import _encodings
 
 HERE = dirname(__file__)
+PACKAGE = dirname(dirname(dirname(HERE)))
 FILE = join(HERE, "tables.bin")
-ENGINE = join(dirname(HERE), basename(_encodings.__file__).replace("_encodings", "_ia64"))
-"""The extension file of the handlers."""
-MAGIC = b"pfmon decoder tables 3\n"
 
-# Sources that compute the tables.
-SOURCES = (
-    "decision_tree.py",
-    "formats.py",
-    "instruction.py",
-    "instruction_set.py",
-    "operand_uses.py",
-    "operands.py",
-    "operations.csv",
+EXTENSIONS = (
+    "engine/ia64/_ia64",
+    "engine/ia64/encodings/_encodings",
+    "engine/ia64/encodings/decoder_tables",
+    "stream/_stream",
 )
+"""The modules with the rows, the handlers and the code that computes tables."""
 
-BUILD_ID = b"GNU\0"  # name of the ELF note, in the file's first page, with the linker's hash
-PAGE = 4096
+SOURCES = (
+    "__init__.py",
+    "engine/__init__.py",
+    "engine/ia64/__init__.py",
+    "engine/ia64/core/__init__.py",
+    "engine/ia64/core/cpuid.py",
+    "engine/ia64/core/decoded_blocks.py",
+    "engine/ia64/encodings/__init__.py",
+    "engine/ia64/encodings/decision_tree.py",
+    "engine/ia64/encodings/encoding_rows.py",
+    "engine/ia64/encodings/formats.py",
+    "engine/ia64/encodings/instruction.py",
+    "engine/ia64/encodings/instruction_set.py",
+    "engine/ia64/encodings/operand_uses.py",
+    "engine/ia64/encodings/operands.py",
+    "engine/ia64/encodings/operations.csv",
+    "engine/ia64/encodings/predicated_handlers.py",
+    "engine/ia64/encodings/templates.py",
+    "errors.py",
+    "lazy_map.py",
+    "stream/__init__.py",
+    "stream/block_records.py",
+)
+"""All that is imported or read while the tables are computed (tests/engine/test_ia64_tables.py observes it)."""
 
-
-def _library(path: str) -> bytes:
-    """The bytes that identify one build of an extension file."""
-    with open(path, "rb") as file:
-        page = file.read(PAGE)
-        return page if BUILD_ID in page else page + file.read()
-
-
-def identity(row_size: int) -> bytes:
-    """The identity of the extension file and of the sources that compute tables. ``row_size``: bytes of struct Row."""
-    parts = [MAGIC, row_size.to_bytes(4, "little"), _library(ENGINE)]
-    for name in SOURCES:
-        with open(join(HERE, name), "rb") as file:
-            parts.append(file.read())
-    return b"".join(parts)
-
-
-def stored(row_size: int, path: str = FILE) -> bytearray | None:
-    """The tables of a valid snapshot, or None."""
-    mark = identity(row_size)
-    try:
-        with open(path, "rb", buffering=0) as file:
-            if file.read(len(mark)) != mark:
-                return None
-            tables = bytearray(os.fstat(file.fileno()).st_size - len(mark))
-            return tables if file.readinto(tables) == len(tables) else None
-    except OSError:
-        return None
+SUFFIX = basename(_encodings.__file__).removeprefix("_encodings")
+INPUTS = (*(join(PACKAGE, name + SUFFIX) for name in EXTENSIONS), *(join(PACKAGE, name) for name in SOURCES))
 
 
-def table_bytes(row_size: int) -> bytearray:
-    """The decoder's tables (decoder_tables.pxd)."""
-    found = stored(row_size)
+def table_bytes(path: str = FILE) -> bytearray:
+    """The decoder's tables (table_layout.pxd)."""
+    found = build_snapshot.load(path, INPUTS)
     if found is not None:
-        log("cache", "%s: the decoder's tables are read from it", FILE)
-    else:
-        log("cache", "%s: missing or of another build; the decoder's tables are computed", FILE)
-        from pfmon.engine.ia64.encodings.decoder_tables import computed
+        log("cache", "%s: the decoder's tables are read from it", path)
+        return found
+    log("cache", "%s: missing or of another build; the decoder's tables are computed", path)
+    from pfmon.engine.ia64.encodings.decoder_tables import computed
 
-        found = bytearray(computed())
-    return found
+    return bytearray(computed())
 
 
 def write(path: str) -> None:
-    """Make a snapshot."""
-    from pfmon.engine.ia64.encodings.decoder_tables import ROW_SIZE, computed
+    """Make the snapshot. OSError: it cannot be written."""
+    from pfmon.engine.ia64.encodings.decoder_tables import computed
 
-    with open(path, "wb") as file:
-        file.write(identity(ROW_SIZE) + computed())
+    build_snapshot.write(path, INPUTS, computed())

@@ -17,7 +17,6 @@ from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.predicated_handlers import HANDLERS as GUARDED
 
-ROW_SIZE = sizeof(Row)
 _FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
 _SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}
 _LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
