@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Self
 
 MAX_LISTED_NAMES = 12
@@ -105,6 +104,8 @@ def refuse(options: Mapping[str, object], message: str, *subjects: str) -> None:
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return the known names most similar to `name`, best first; names that contain it count as similar."""
+    from difflib import get_close_matches
+
     upper = name.upper()
     by_upper = {k.upper(): k for k in known}
     close = get_close_matches(upper, by_upper, count, 0.6)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from shutil import which
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.errors import PfmonError
@@ -78,6 +77,8 @@ def find_program(name: str) -> str:
     """Return the program's path: as given, or without a slash in it from PATH, as a shell does."""
     if "/" in name:
         return name
+    from shutil import which
+
     found = which(name)
     if found is None:
         hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""

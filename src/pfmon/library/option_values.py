@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os.path import isdir
 
 from pfmon.errors import BadValueError
 
@@ -13,7 +13,7 @@ MAX_PRELOAD = (1 << 32) - 1
 
 def directory(option: str, text: str) -> str:
     """Return a directory of the host, checked."""
-    if not Path(text).is_dir():
+    if not isdir(text):
         raise BadValueError(f"--{option}={text}: a directory is wanted")
     return text
 

@@ -17,7 +17,7 @@ from pfmon.program.elf import Elf, Segment
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Image, Program
 from pfmon.program.inlined_code import InlinedCode, inlined_within
 from pfmon.program.line_tables import BUNDLE, IN_BUNDLES, LineTables
-from pfmon.program.mapped_files import MappedFile, contents, digest
+from pfmon.program.mapped_files import MappedFile, contents
 from pfmon.program.symbols import SymbolTable
 
 ALIGNED = 1 << 16
@@ -152,8 +152,11 @@ def image_of(mapped: MappedFile) -> Image | None:
     data = contents(mapped.path)
     if data is None:
         return None
-    if mapped.sha256 and digest(data) != mapped.sha256:
-        raise PfmonError(f"{mapped.path}: has changed since the run was recorded")
+    if mapped.sha256:
+        from pfmon.program.file_digest import digest  # the replay has imported it
+
+        if digest(data) != mapped.sha256:
+            raise PfmonError(f"{mapped.path}: has changed since the run was recorded")
     try:
         parsed = elf.parse(data, mapped.path, is_program=False)
     except PfmonError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Sequence
@@ -38,11 +37,6 @@ def contents(path: str) -> bytes | None:
             return file.read()
         except OSError:
             return None
-
-
-def digest(data: bytes) -> str:
-    """Return the SHA-256 that identifies a mapped file."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def in_one_place(mapped: Sequence[MappedFile]) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 from pfmon.atomic_write import WholeFile
 from pfmon.engine.api import Engine, ExitReport, StartRequest
 from pfmon.errors import LostError, PfmonError, reason
+from pfmon.program.file_digest import digest
 from pfmon.program.image import Image
-from pfmon.program.mapped_files import MappedFile, contents, digest
+from pfmon.program.mapped_files import MappedFile, contents
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
 from pfmon.stream.recording_file import RecordingWriter

@@ -10,7 +10,7 @@ from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
 from pfmon.engine.ia64.code_location import describe
 from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.crash_report import report
-from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401 - decoder and processor import it when they need it
+from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401 - for the notice of a death by a signal
 from pfmon.engine.ia64.encodings.code_listing import listing
 from pfmon.engine.ia64.linux.engine_interface import Death, End
 from pfmon.engine.ia64.linux.process import Process

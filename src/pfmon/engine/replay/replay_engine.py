@@ -10,8 +10,9 @@ from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
 from pfmon.errors import PfmonError
 from pfmon.needed_modules import import_needed
 from pfmon.program import image
+from pfmon.program.file_digest import digest
 from pfmon.program.image import Program
-from pfmon.program.mapped_files import MappedFile, digest
+from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, Decoder, InstructionSet, enter_blocks
 from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingPiece, RecordingReader
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
 from pfmon.engine.ia64.encodings.templates import TEMPLATES, Template
@@ -10,8 +10,7 @@ from pfmon.engine.ia64.encodings.templates import TEMPLATES, Template
 _SLOT_MASK = (1 << SLOT_BITS) - 1
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """An instruction of a bundle. ``number``: 0 to 2; an X-unit instruction counts as slot 1, its L slot."""
 
     number: int

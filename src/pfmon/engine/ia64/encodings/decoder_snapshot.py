@@ -23,6 +23,7 @@ EXTENSIONS = (
 
 SOURCES = (
     "__init__.py",
+    "csv_tables.py",
     "engine/__init__.py",
     "engine/ia64/__init__.py",
     "engine/ia64/core/__init__.py",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings import operand_uses
 from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType, Ctype, Effect, Emit, Nat, Predicated
@@ -77,8 +77,7 @@ ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessType.ACCESS_SEMAPHORE), int(AccessTy
 _UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
 
 
-@dataclass(frozen=True)
-class Tie:
+class Tie(NamedTuple):
     """A condition on two fields of one width: a == b, or a == ~b."""
 
     a: str
@@ -86,8 +85,7 @@ class Tie:
     complement: bool
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row().
 
     ``access``: AccessType, None without an access. ``access_flags``: with those that follow from the kinds.

@@ -5,12 +5,12 @@ operations.csv has the use of a format's operands, with latency classes as in th
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 from typing import NamedTuple
 
+from pfmon.csv_tables import rows
 from pfmon.engine.ia64.encodings._encodings import Operation, Place, RegisterIndex, Use
 from pfmon.engine.ia64.encodings.formats import Format
 from pfmon.stream._stream import Ia64Kind, Kind
@@ -63,10 +63,9 @@ class FormatUse(NamedTuple):
 @cache
 def formats_use() -> dict[str, FormatUse]:
     """Operand uses by format."""
-    with (Path(__file__).parent / "operations.csv").open(newline="") as file:
-        return {
-            row["format"]: FormatUse(row["operation"], row["use"], row["predicate"]) for row in csv.DictReader(file)
-        }
+    columns = ("format", *FormatUse._fields, "description")
+    table = rows(join(dirname(__file__), "operations.csv"), columns)
+    return {layout: FormatUse(operation, use, predicate) for layout, operation, use, predicate, _ in table}
 
 
 def sources(

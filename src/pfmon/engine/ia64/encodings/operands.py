@@ -6,13 +6,12 @@ format tables. Operands that are registers share their field's name (r1, f2, p1,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.formats import Format
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """An immediate: value = base + step * (fields joined, highest first), sign-extended when ``signed``.
 
     ``table`` gives the values of a field that is only an index. ``relative``: the bundle's address is added.
