@@ -55,6 +55,11 @@ def test_a_file_that_cannot_be_written_is_said_once() -> None:
     assert log.count("PFMON_DEBUG=/no/such/log: No such file or directory") == 1 and "pfmon.engine" in log
 
 
+def test_a_full_file_leaves_the_lines_out() -> None:
+    words = ("-e", "ia64_inst_retired", *FIB)
+    assert logged("/dev/full", *words) == logged("", *words)
+
+
 @needs("qemu-x86_64")
 def test_the_emulator_and_its_plugin_are_logged() -> None:
     _, log = logged("1", "-e", "INSTRUCTIONS_RETIRED", str(EXAMPLES / "x86_64" / "fib"), "5")

@@ -21,6 +21,8 @@ if ENABLED:
         _handler.handle(
             logging.makeLogRecord({"msg": f"{VARIABLE}={os.environ[VARIABLE]}: {error.strerror}", "name": "pfmon"})
         )
+    # lines that the log's file does not take are left out, and the run goes on
+    _handler.handleError = lambda record: None  # type: ignore[method-assign]
     _handler.setFormatter(logging.Formatter("%(name)s: %(relativeCreated).0f ms: %(message)s"))
     _logger = logging.getLogger("pfmon")
     _logger.addHandler(_handler)
