@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 from command import example
 from host_programs import needs
+from ia64_program import write_program
 
 COUNT = ("-e", "ia64_inst_retired", example("fib"), "3")
 PRINTED = "8404 IA64_INST_RETIRED"
 PROGRAM = "2 134182\n"
 LOST = 125
 OUTPUTS = ("outfile", "record", "save-baseline", "smpl-outfile", "export=csv", "report=html")
+ALL_OUTPUTS = (*OUTPUTS, "crash-report")
+"""Also that which a program writes only if a signal kills it."""
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 needs_user = pytest.mark.skipif(
     os.getuid() == 0 and not Path("/usr/bin/setpriv").exists(), reason="root writes anywhere"
@@ -220,18 +223,26 @@ def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", ALL_OUTPUTS)
 @pytest.mark.parametrize("name", ["a" * 3000, "a/" * 1500 + "a", "a" * 256])
 def test_longer_names_are_refused_before_the_run(option: str, name: str, tmp_path: Path) -> None:
     done = shell('"$@"', *_writing(option, tmp_path / name))
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", ALL_OUTPUTS)
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(option: str) -> None:
     for place in ("/proc/new", "/nowhere/new", "/sys/new"):
         done = shell('"$@"', *_writing(option, place))
         assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
+
+
+def test_a_crash_report_that_cannot_be_written_is_lost(tmp_path: Path) -> None:
+    program = str(write_program(tmp_path / "program", ["ld8 r4=[r0]"]))
+    command = [sys.executable, "-m", "pfmon", "--crash-report=/dev/full", "-e", "nops_retired", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == LOST and "NOPS_RETIRED" in done.stdout
+    assert done.stderr.splitlines()[-1] == "pfmon: --crash-report=/dev/full: no space left on device"
 
 
 @pytest.mark.parametrize("option", ["baseline", "replay", "machine", "symbol-file"])

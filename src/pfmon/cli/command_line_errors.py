@@ -18,7 +18,7 @@ from pfmon.cli.command_line import CONCERNS, a_program_is_given
 from pfmon.cli.file_name_templates import FILES
 from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
-from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written
+from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written, check_crash_report
 from pfmon.engine import api
 from pfmon.errors import PfmonError
 from pfmon.library.command_program import find_program, interpreted
@@ -166,6 +166,8 @@ def _files(config: CommandConfig) -> Iterator[Check]:
         path = getattr(config, field)
         if path and path != STANDARD:
             yield f"--{option}", partial(check_can_be_written, path, f"--{option}={path}")
+    if config.crash_report:
+        yield "--crash-report", partial(check_crash_report, config)
     for name, path in config.exports:
         yield f"--export={name}:{path}", partial(check_can_be_written, path, f"--export={name}:{path}")
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice
-from pfmon.cli.output import Outputs, ResultOutput
+from pfmon.cli.output import Outputs, ResultOutput, check_crash_report, write_crash_report
 from pfmon.cli.result_text_modules import import_text_modules
 from pfmon.cli.run_termination import stop_notice, stopping
 from pfmon.engine.api import ExitReport, Task
-from pfmon.errors import PfmonError, reason
+from pfmon.errors import PfmonError
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.result_tables import Annotated
 from pfmon.library.run_result import Run
@@ -39,6 +39,7 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
     timeout, config.session_timeout = config.session_timeout, None  # a signal ends waits that a thread cannot
     files = Files(None, DEVNULL, DEVNULL) if config.no_cmd_output else Files()
+    check_crash_report(config)
     heard: list[str] = []
 
     def on_notice(notice: str) -> None:
@@ -83,7 +84,9 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
             if samples:
                 samples.abandon()
             raise
-    print_exit(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
+    print_exit(done, [note for note in done.notes[len(early) :] if note not in heard])
+    if (death := done.death) is not None:
+        outputs.write(lambda: write_crash_report(config.crash_report, death.report))
     if samples:
         outputs.write(lambda: samples.finish(done))
     outputs.write(lambda: results.write(_text(config, done, early, prepared.usual)))
@@ -217,33 +220,17 @@ def _interval_printer(config: CommandConfig, results: ResultOutput) -> Callable[
     return lambda interval: results.early(table.lines(interval))
 
 
-def print_death(death: ExitReport, whose: str, crash_report: str) -> None:
+def print_death(death: ExitReport, whose: str) -> None:
     """Print which signal killed a program, and where."""
     name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
     where = f", at {death.where}" if death.where else ""
     print_notice(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")
-    _report_crash(crash_report, death.report)
 
 
-def _report_crash(path: str, report: str) -> None:
-    """Write the crash report of a killed program to the file of --crash-report, if given."""
-    if not path:
-        return
-    if not report:
-        print_notice("--crash-report: this program's engine provides no further details")
-        return
-    from pfmon.atomic_write import write_whole
-
-    try:
-        write_whole(path, report)
-    except OSError as error:
-        print_notice(f"--crash-report={path}: {reason(error)}")
-
-
-def print_exit(done: Run, notes: Sequence[str], crash_report: str) -> None:
+def print_exit(done: Run, notes: Sequence[str]) -> None:
     """Print how the run ended, and notes on its results."""
     if done.death:
-        print_death(done.death, "the program", crash_report)
+        print_death(done.death, "the program")
     elif done.stopped:
         print_notice(stop_notice(done.stopped, "the program"))
     for note in notes:

@@ -14,7 +14,7 @@ from pfmon.atomic_write import WholeFile
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.count import counted_text, print_death, programmed
 from pfmon.cli.notices import print_notice
-from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
+from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written, check_crash_report, write_crash_report
 from pfmon.cli.result_text_modules import import_text_modules
 from pfmon.cli.run_termination import stop_notice, stopping
 from pfmon.errors import LostError, reason
@@ -35,6 +35,7 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run the program of --smt beside ``command``; either may be a recording. Return the exit status of ``command``.
     Raises PfmonError before the programs start."""
     timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
+    check_crash_report(config)
     with _output(config.smt_output) as output:
         silent = DEVNULL if config.no_cmd_output else None
         first = Files(DEVNULL, silent if output is None else output, silent)
@@ -65,10 +66,18 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
             raise
     ends.print_results(done.threads)
     outputs = Outputs()
+    for number, of in enumerate(done.threads):
+        outputs.write(partial(_write_crash_report, config, number, of))
     for one, of in zip(samples, done.threads, strict=True):
         outputs.write(partial(one.finish, of))
     outputs.write(lambda: results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual)))
     return outputs.status(done.threads[1].status)
+
+
+def _write_crash_report(config: CommandConfig, number: int, run: Run) -> None:
+    """The report on a thread's program, if a signal killed it. LostError: it cannot be written."""
+    if run.death is not None:
+        write_crash_report(of_thread(config.crash_report, number), run.death.report)
 
 
 @contextmanager
@@ -154,7 +163,7 @@ class _RunNotices:
         """Print the messages about the threads' ends."""
         for number, run in enumerate(threads):
             if run.death:
-                print_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
+                print_death(run.death, f"thread {number}'s program")
             elif run.status and not run.stopped and not number and not self._config.smt_threads:
                 print_notice(f"thread 0's program ended with exit status {run.status}")
         if stopped := threads[0].stopped or threads[1].stopped:

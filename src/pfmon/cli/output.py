@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from pfmon.atomic_write import append_whole, check_whole, write_whole
+from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice, print_text
 from pfmon.errors import LostError, PfmonError, reason
 
@@ -112,6 +113,28 @@ def check_can_be_written(path: str, option: str) -> None:
         ) from None
     except (OSError, ValueError) as error:
         raise PfmonError(f"{option}: {reason(error)}").about(*subjects) from None
+
+
+def check_crash_report(config: CommandConfig) -> None:
+    """PfmonError when a file of --crash-report could not be written; with two programs each has its own
+    (library.coupled_programs.of_thread)."""
+    path = config.crash_report
+    names = (f"{path}.0", f"{path}.1") if config.two_programs else (path,)
+    for name in names if path else ():
+        check_can_be_written(name, f"--crash-report={path}")
+
+
+def write_crash_report(path: str, report: str) -> None:
+    """Write the report on a killed program to the file of --crash-report, if given. LostError: it cannot be written."""
+    if not path:
+        return
+    if not report:
+        print_notice("--crash-report: this program's engine provides no further details")
+        return
+    try:
+        write_whole(path, report)
+    except OSError as error:
+        raise LostError(f"--crash-report={path}: {reason(error)}") from None
 
 
 def write_standard(text: str, descriptor: int = 1) -> None:
