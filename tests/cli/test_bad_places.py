@@ -245,6 +245,13 @@ def test_a_crash_report_that_cannot_be_written_is_lost(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "pfmon: --crash-report=/dev/full: no space left on device"
 
 
+@pytest.mark.parametrize("option", ["sysroot", "debug-dir"])
+@pytest.mark.parametrize("name", ["a" * 3000, "/" + "a" * 3000, "/" + "a/" * 1500 + "a"])
+def test_longer_names_of_directories_are_refused_before_the_run(option: str, name: str) -> None:
+    done = shell('"$@"', f"--{option}={name}", *COUNT)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}=")
+
+
 @pytest.mark.parametrize("option", ["baseline", "replay", "machine", "symbol-file"])
 def test_files_that_do_not_end_are_refused(option: str) -> None:
     words = [f"--{option}=/dev/zero", *([] if option == "replay" else COUNT)]
