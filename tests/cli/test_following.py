@@ -107,6 +107,14 @@ def test_timeout_ends_all_processes() -> None:
 
 
 @QEMU
+def test_timeout_is_the_status_though_the_first_program_has_ended() -> None:
+    """As after a timeout of one program: the counts are not those of the whole run."""
+    done = pfmon("--follow-all", "-t", "2", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & true")
+    assert done.returncode == 124
+    assert done.stderr == "pfmon: --session-timeout ended the program; the counts are those so far\n"
+
+
+@QEMU
 @pytest.mark.parametrize(
     "option",
     [

@@ -425,7 +425,8 @@ class Session:
         return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
 
     def _status(self, ending: ExitReport | None) -> int:
-        if ending is not None:
+        still_ran = self._tasks is not None and self._stopped  # what the first program started
+        if ending is not None and not still_ran:
             return ending.status & 0xFF
         if self._damage:
             return 0
