@@ -31,4 +31,5 @@ cdef class BlockIncrements(RecordObserver):
     cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,
                        uint64_t count, uint64_t k, int64_t* sums) noexcept nogil
     cdef void add_item(self, const uint32_t* item, int64_t* sums) noexcept nogil
-    cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses, uint64_t instruction) noexcept nogil
+    cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses,
+                     uint64_t instruction) noexcept nogil

@@ -165,7 +165,8 @@ cdef class BlockIncrements(RecordObserver):
                 elif inside:             # registers of the register stack engine
                     sums[m] += mark_increment(&counted.mark_term[t], inside)
 
-    cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses, uint64_t instruction) noexcept nogil:
+    cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses,
+                     uint64_t instruction) noexcept nogil:
         """Whether the access of an instruction in a run was in the data ranges; False without an access."""
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef const BlockAccess* access = self.table.c.accesses + head.first_access

@@ -94,7 +94,8 @@ cdef class CallPath(CallStack):
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
         CallStack.leave(self, word)
-        self.chain.stub = self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP and executed(word, last.condition)
+        self.chain.stub = (self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP
+                           and executed(word, last.condition))
 
     cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
         """Descends to the function called from the current node; False: it counts as part of that."""

@@ -108,7 +108,8 @@ cdef class CaptureUnits(CaptureListener):
             return
         one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
         if one != NULL:
-            one.address, one.data, one.ranged = self.address_of(block, instruction), address, in_ranges(&self.ranges, address)
+            one.address, one.data = self.address_of(block, instruction), address
+            one.ranged = in_ranges(&self.ranges, address)
             one.detail = level | (NO_ADDRESS if of_stack else 0)
 
     cdef void check(self, uint64_t block, uint32_t instruction) noexcept nogil:

@@ -29,8 +29,8 @@ cdef struct Condition:
 
 @cython.final
 cdef class CycleConditions(CycleListener):
-    """``conditions``: for each monitor (least, invert, edge, occurrences, every cycle) or None; ``increments``: the same
-    monitors' weights and filters; ``owner``: number of the PMU. ValueError: more monitors than there is room for."""
+    """``conditions``: by monitor (least, invert, edge, occurrences, every cycle) or None; ``increments``: the weights
+    and filters of the same monitors; ``owner``: number of the PMU. ValueError: too many monitors."""
 
     cdef Condition conditions[MAX_CYCLE_CONDITIONS]
     cdef Increments increments

@@ -40,7 +40,8 @@ cdef class Increments:
         cdef uint32_t number
         distinct = list(dict.fromkeys(filters))
         if len(distinct) > MAX_FILTERS:
-            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MAX_FILTERS}")
+            raise ValueError(
+                f"{len(distinct)} different qualifications in one programming: there is room for {MAX_FILTERS}")
         self.filter_count = len(distinct)
         memset(self.filters, 0, len(distinct) * sizeof(InstructionFilter))
         for number, one in enumerate(distinct):

@@ -106,7 +106,8 @@ cdef class RecordCounts:
         cdef const CompiledQuery* one
         for m in range(self.increments.monitors):
             one = &self.compiled[m]
-            if (one.way == QueryKind.CYCLES and kind == BUBBLE_BACK or one.way == QueryKind.BUBBLES and kind == one.bubbles) \
+            if (one.way == QueryKind.CYCLES and kind == BUBBLE_BACK
+                    or one.way == QueryKind.BUBBLES and kind == one.bubbles) \
                     and (one.causes >> cause) & 1 and self.passes(m, block, instruction):
                 add(sink, m, block, instruction, cycles)
 
@@ -221,7 +222,8 @@ cdef class RecordCounts:
                 i = <uint32_t>(item >> EVENT_INSTRUCTION_SHIFT & INSTRUCTION_MASK)
                 if (item >> EVENT_RANGED_SHIFT) & 1:
                     inside[i >> 6] |= <uint64_t>1 << (i & 63)
-                if is_member(one.checks, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1):
+                if is_member(one.checks, item & OCCURRENCE_MASK) \
+                        and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1):
                     failed[i >> 6] |= <uint64_t>1 << (i & 63)
         for i in range(<int32_t>last_of(part), <int32_t>first_of(part) - 1, -1):
             if not self.passes(monitor, block_of(part), i):
@@ -254,7 +256,8 @@ cdef class RecordCounts:
         for k in range(1, items[0] + 1):
             item = items[k]
             instruction = <uint32_t>(item >> EVENT_INSTRUCTION_SHIFT & INSTRUCTION_MASK)
-            if is_member(one.occurrences, item & OCCURRENCE_MASK) and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1) \
+            if is_member(one.occurrences, item & OCCURRENCE_MASK) \
+                    and (not one.ranged or (item >> EVENT_RANGED_SHIFT) & 1) \
                     and self.passes(monitor, block_of(part), instruction):
                 total += item >> OCCURRENCE_BITS & OCCURRENCE_MASK
                 if sink is not None:

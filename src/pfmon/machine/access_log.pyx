@@ -59,7 +59,8 @@ cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog*
     cdef uint64_t* place
     if is_next(log):
         known = answer(log, event_log, 2)
-        out.ready, out.second_cycles, out.kernel = now + <int32_t>known[0], <uint32_t>known[1], <int64_t>(known[1] >> 32)
+        out.ready = now + <int32_t>known[0]
+        out.second_cycles, out.kernel = <uint32_t>known[1], <int64_t>(known[1] >> 32)
         out.cause, out.second_cause = <uint16_t>(known[0] >> 32), <uint16_t>(known[0] >> 48)
         return
     fetch.fetch(event_log, window, now, out)

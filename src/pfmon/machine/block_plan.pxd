@@ -55,7 +55,7 @@ cdef struct MemAccess:           # a memory access of a block
     uint8_t condition
     uint8_t kind                 # AccessKind
     uint8_t size
-    uint8_t group                # instruction groups of the block before its own: it issues so many cycles later at least
+    uint8_t group                # number of its instruction group in the block: its minimum cycle of issue
     uint8_t checks               # it is made only if the ALAT has no entry
     uint8_t releases             # it waits for what is before it
 

@@ -73,7 +73,9 @@ cdef class CaptureReporting(SwitchedThread):
         elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT) and self.listener.flows:
             memset(&flow, 0, sizeof(flow))
             flow.block, flow.instruction = number, min(instruction, plan.length - 1)
-            flow.address = plan.steps[flow.instruction].address & ~THREAD_ID if instruction < plan.length else self.arrived
+            flow.address = self.arrived
+            if instruction < plan.length:
+                flow.address = plan.steps[instruction].address & ~THREAD_ID
             fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
             flow.target = INTERRUPTION_VECTORS + vector_of(fault)
             flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now

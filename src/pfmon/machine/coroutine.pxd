@@ -14,8 +14,8 @@ cdef extern from *:
 
     struct pfmon_flow { jmp_buf state; };
 
-    /* As _longjmp, under a name of its own: where sources are fortified, the C library's header puts a check in its place
-       that takes another stack for a mistake. */
+    /* _longjmp under another name: with _FORTIFY_SOURCE the C library's header replaces it by a version with a check,
+       which fails for a jump to another stack. */
     extern void pfmon_jump(jmp_buf, int) __asm__("_longjmp") __attribute__((noreturn));
 
     static void pfmon_switch_flow(struct pfmon_flow *own, struct pfmon_flow *other)
@@ -24,8 +24,8 @@ cdef extern from *:
             pfmon_jump(other->state, 1);
     }
 
-    /* `other` begins with `entry` on a stack, which gets the halves of a pointer, as makecontext passes none; it may not
-       return. Returns when it switches to `own`. */
+    /* Begins the flow `other` with `entry` on its own stack; `entry` gets the pointer as two halves, since makecontext
+       passes integers alone, and must not return. Returns when `other` switches to `own`. */
     static void pfmon_begin_flow(struct pfmon_flow *own, void *stack, size_t size, void (*entry)(uint32_t, uint32_t),
                                  void *what)
     {

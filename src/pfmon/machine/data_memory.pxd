@@ -5,8 +5,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.encodings._encodings cimport (
     ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FAULTING, ACCESS_FILL, ACCESS_FLOAT_LOAD,
-    ACCESS_FLOAT_STORE, ACCESS_FLUSH, ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE,
-    ACCESS_SEMAPHORE, ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
+    ACCESS_FLOAT_STORE, ACCESS_FLUSH, ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA,
+    ACCESS_RELEASE, ACCESS_SEMAPHORE, ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
 
 cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
     ACCESS_DEFERRED = 1 << 16    # it reads nothing
@@ -36,7 +36,8 @@ cdef class DataMemory(DataTranslation):
     cdef int64_t cycle, stood    # of the last access, and the stall for accesses of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
-    cdef RecentLine recent_line[4][RECENT_DATA_LINES]  # integer loads, floating-point loads, stores, floating-point stores
+    # by kind of access: integer loads, floating-point loads, stores, floating-point stores
+    cdef RecentLine recent_line[4][RECENT_DATA_LINES]
     cdef TagStore lines2         # the tags of L2
     cdef InstructionFetch fetch  # that fc reaches; None: there is none
     cdef uint64_t no_number

@@ -129,7 +129,8 @@ cdef class DataMemory:
         return self.quick_load(page, place, address, size, now)
 
     # `quick` for an integer load whose page and line hit.
-    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size,
+                         int64_t now) noexcept nogil:
         cdef RecentLine* recent_line = &self.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
         if self.cache.infos[place].ready > now:
             return 0
@@ -352,7 +353,8 @@ cdef class DataMemory:
         """Calls quick() for an access; if it succeeds, the access is performed in this cycle, as by the pipeline."""
         cdef bint said = self.quick(address, size, kind, now)
         if said and not reads_first_level(kind):
-            self.l2.took_turn(address, kind == ACCESS_FLOAT_LOAD, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0, now)
+            self.l2.took_turn(address, kind == ACCESS_FLOAT_LOAD,
+                              self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0, now)
         return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:

@@ -31,8 +31,8 @@ cdef class DataTranslation:
     # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
     cdef uint64_t physical
 
-    # Translates an address; returns the cycle in which the access can proceed; -1: not at all. `drops`: the access takes
-    # no fault.
+    # Translates an address; returns the cycle in which the access can proceed, -1: it is dropped. `drops`: the access
+    # takes no fault.
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil
     # Handles a speculative load of an unmapped page: returns the cycle of its NaT. No translation is kept.

@@ -84,5 +84,5 @@ cdef uint32_t dispersal_of(const PortUse* use, uint32_t why, uint32_t left_over,
                 over_explicit = 2 - plan.steps[i].slot
                 counts[DISPERSAL_EXPLICIT // 3] += over_explicit
     return (counts[0] << DISPERSAL_EXPLICIT | counts[1] << DISPERSAL_IMPLICIT | counts[2] << DISPERSAL_FRONT_END
-            | counts[3] << DISPERSAL_LONG | over_explicit << DISPERSAL_OVER_EXPLICIT | over_implicit << DISPERSAL_OVER_IMPLICIT
-            | <uint32_t>use.instructions << DISPERSAL_DISPERSED)
+            | counts[3] << DISPERSAL_LONG | over_explicit << DISPERSAL_OVER_EXPLICIT
+            | over_implicit << DISPERSAL_OVER_IMPLICIT | <uint32_t>use.instructions << DISPERSAL_DISPERSED)

@@ -29,7 +29,8 @@ cdef inline void put_event(EventLog* event_log, uint64_t what, uint64_t times) n
         return
     for i in range(event_log.count):
         known = event_log.items[i] >> OCCURRENCE_BITS & MAX_EVENT_TIMES
-        if event_log.items[i] & ~(<uint64_t>MAX_EVENT_TIMES << OCCURRENCE_BITS) == what and known + times <= MAX_EVENT_TIMES:
+        if event_log.items[i] & ~(<uint64_t>MAX_EVENT_TIMES << OCCURRENCE_BITS) == what \
+                and known + times <= MAX_EVENT_TIMES:
             event_log.items[i] += times << OCCURRENCE_BITS
             return
     event_log.lost = 1

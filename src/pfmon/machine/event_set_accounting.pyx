@@ -127,15 +127,16 @@ cdef class EventSetAccounting:
 
     cdef void show(self, event_sets):
         """Gives the levels the histograms of some event sets until `hide`; None: of all."""
-        cdef uint32_t i, value, event_set
+        cdef uint32_t i, value, event_set, first
         cdef AccountedLevel* one
         for i in range(self.count):
             one = &self.accounted[i]
             memcpy(one.kept, one.level.cycles, sizeof(one.kept))
             memset(one.level.cycles, 0, sizeof(one.kept))
             for event_set in range(self.event_sets) if event_sets is None else event_sets:
+                first = (event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1)
                 for value in range(one.size):
-                    one.level.cycles[value] += self.levels[(event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1) + value]
+                    one.level.cycles[value] += self.levels[first + value]
             for value in range(one.size):        # what another event set had too much is taken from one of these
                 if <int64_t>one.level.cycles[value] < 0:
                     one.level.cycles[value] = 0

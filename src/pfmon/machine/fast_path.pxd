@@ -13,8 +13,8 @@ cdef void run_fast_path_rest(DataMemory data, const BlockPlan* plan, BlockExecut
 
 
 cdef inline bint is_beside(DataMemory data, const MemAccess* met, const MemAccess* mem_access) noexcept nogil:
-    """Whether an access behind a read that met another one in a bank is sure not to meet it: it is of the same group, or
-    comes when that was issued again; a store that is no release waits for no bank."""
+    """Whether an access after a read with a bank conflict cannot conflict with that read: it is of the same issue
+    group, or issues after the read was reissued. A store without release semantics never waits for a bank."""
     if mem_access.group == met.group or is_store(mem_access.kind):
         return not mem_access.releases
     return mem_access.group - met.group > data.l2.turn_cycles(LAST_TURN)

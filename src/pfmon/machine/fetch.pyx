@@ -262,7 +262,8 @@ cdef class InstructionFetch:
         group.number, group.lines = number, 0
         for one in range(first, first + GROUP_LINES):
             line = one << self.line_shift
-            if (self.lines_of(line)[0] and quick_find(self.cache, line) != ABSENT) or find_buffered(&self.buffer, line) != NULL:
+            if (self.lines_of(line)[0] and quick_find(self.cache, line) != ABSENT) \
+                    or find_buffered(&self.buffer, line) != NULL:
                 group.lines |= line_bit(one)
 
     cdef bint present(self, uint64_t line) noexcept nogil:

@@ -46,7 +46,7 @@ cdef class L2:
     cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
     cdef int64_t ordering        # cycle in which that acquire was taken
     cdef bint ordered_by_fence   # it is a fence
-    cdef int64_t reads_done      # cycle in which the reads are done that were issued again, with nothing else in their way
+    cdef int64_t reads_done      # cycle in which all reads that were issued again for a bank or port alone are done
     cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue accepted the last data request
@@ -58,8 +58,8 @@ cdef class L2:
     # Returns the arrival of a request of cycle `now`; for a write: the cycle in which the queue accepts it.
     cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
-    # Whether a read or write would be a hit in L2 (writes: in state M or E; no releases) with nothing in the way but reads
-    # of its own cycle (banks.turn); without effect but for recency and, after a yes for a write, the state M.
+    # Whether a read or write, not a release, hits L2 (a write: in state M or E) without conflicts other than with reads
+    # of its own cycle (`banks.turn`). Effects: recency; on success state M for a write.
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
     # Returns the extra latency of a hit that is served so many turns later: the queue reissues it.
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
@@ -71,8 +71,8 @@ cdef class L2:
     # `request` of a read of that place, without its notes (`record_quick`) and its turn (`took_turn`).
     cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil
     cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil
-    # A fence in cycle `now`, which the queue takes in cycle `taken`: the cycle in which everything before it is done, and
-    # before which nothing behind it is.
+    # Executes a fence in cycle `now`, accepted by the queue in cycle `taken`: returns the cycle in which all earlier
+    # accesses are done, before which no later one is.
     cdef int64_t fence(self, int64_t now) noexcept nogil
     # fc: the line leaves L2, L3 and the other core that shares memory, and is written back if one of them changed it.
     cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil

@@ -1,12 +1,13 @@
 """L2, or L2D and L2I: serves misses of the first level, in the order and number that the queues allow.
 
-Data requests enter the OzQ, which holds them until they are done or, for the first miss of a line, until L3 was
-asked; misses hold a fill buffer until their line is there. Release operations wait for all before them, acquire
-operations keep those behind them waiting; both stay in the queue until they are done. Fetches have a queue of their own.
+Data requests enter the OzQ. A hit leaves it when it is done, the first miss of a line when it has been sent to L3; a
+miss holds a fill buffer until its line arrives. A release waits for all earlier accesses, an acquire delays all later
+ones; both stay in the OzQ until they are done. Fetches have a queue of their own.
 
-An access takes a tag port when it is issued, and a read its bank of the data array; what finds none is cancelled and issued
-again (l2_banks.pxd). A line is written in the cycle before it is there, and read in which it leaves. Stores wait in the
-data buffer until no read wants their bank, so only these are in their way.
+An issued access occupies a tag port, a read also its bank of the data array. An access without a free port or bank is
+cancelled and reissued (l2_banks.pxd). A fill writes its banks in the cycle before the line arrives; a victim's banks
+are read in the cycle in which the line leaves. A store waits in the data buffer until no read uses its bank: it is
+delayed by fills and victims alone.
 """
 
 cdef uint32_t OPERATION[REQUEST_KINDS]

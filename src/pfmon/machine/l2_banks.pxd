@@ -1,8 +1,8 @@
-"""Banks and tag ports of L2: each bank of the data array serves one read in a cycle, the tags so many accesses as they have
-ports (Montecito manual 2.1.2, 2.3.3.2).
+"""Banks and tag ports of L2: each bank of the data array serves one read per cycle, each tag port one access per cycle
+(Montecito manual 2.1.2, 2.3.3.2).
 
-What finds neither is issued again, and takes its bank and its port in the cycle in which it is: so it is in the way of what
-comes then.
+An access that conflicts on its bank or finds no free port is reissued. It occupies bank and port in its final cycle of
+issue, where it conflicts with the accesses of that cycle.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -37,7 +37,8 @@ cdef struct Banks:
     Foreseen foreseen[MAX_BANKS]
 
 
-cdef inline void start_banks(Banks* banks, uint32_t count, uint32_t width, uint32_t ports, uint32_t line) noexcept nogil:
+cdef inline void start_banks(Banks* banks, uint32_t count, uint32_t width, uint32_t ports,
+                             uint32_t line) noexcept nogil:
     banks.count, banks.ports, banks.limited = count, ports, count or ports < MOST_PORTS
     banks.shift = 0
     while <uint32_t>1 << banks.shift < width:
@@ -56,7 +57,8 @@ cdef inline bint is_in_line(const Banks* banks, uint32_t bank, uint64_t line) no
 
 
 cdef inline void foresee_read(Banks* banks, uint64_t address, int64_t cycle) noexcept nogil:
-    """A read that could be made in this cycle at the earliest: its turn among those of its block in its bank is `turn`."""
+    """Records a read that issues in this cycle at the earliest; `turn` becomes the number of reads of its block in the
+    same bank and cycle before it."""
     cdef Foreseen* read
     banks.turn = 0
     if banks.count == 0:

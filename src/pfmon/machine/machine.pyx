@@ -89,7 +89,8 @@ cdef class Machine(Timing):
 
     cdef void check_other_core(self) noexcept nogil:
         """Determines whether the machine runs alone: before blocks run."""
-        self.alone = (self.memoize and self.thread_id == 0 and self.observer is None and self.listener is None and not self.has_listener
+        self.alone = (self.memoize and self.thread_id == 0 and self.observer is None and self.listener is None
+                      and not self.has_listener
                       and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
                       and self.pipeline.ranges.count == 0)
 

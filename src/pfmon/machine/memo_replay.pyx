@@ -158,7 +158,8 @@ cdef class MemoReplay(CaptureReporting):
                 return 0
         if not asked and self.late_accesses(plan, run, cycles):
             flags |= NODE_LATE_ACCESSES
-        node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags, self.pipeline.allocs,
+        node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags,
+                             self.pipeline.allocs,
                              plan.allocs, self.pipeline.issued, 0 if asked else run.made, not asked)
         if node == 0 or not asked:
             return node
@@ -169,8 +170,8 @@ cdef class MemoReplay(CaptureReporting):
         return node
 
     cdef bint late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t cycles) noexcept nogil:
-        """Whether stores of a block that took ``cycles`` may be within the store window of what comes behind it, or reads of
-        it were issued again."""
+        """Whether loads after a block that took ``cycles`` may conflict with its stores (store_conflict.pxd), or reads
+        of the block were issued again."""
         cdef uint32_t i, access = 0
         cdef const MemAccess* mem_access
         for i in range(plan.access_count):
@@ -186,8 +187,8 @@ cdef class MemoReplay(CaptureReporting):
         return False
 
     cdef void make_late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t began) noexcept nogil:
-        """Enter the effects of stores and reads of a block that the memo repeated, in the cycles in which they were made:
-        `survey` took the earliest ones."""
+        """Applies the effects of stores and reads of a replayed block on later accesses, in their cycles of issue: the
+        fast path assumed the earliest possible ones."""
         cdef const uint32_t* issued = self.memo.issued(self.node)
         cdef uint32_t i, access = 0
         cdef const MemAccess* mem_access

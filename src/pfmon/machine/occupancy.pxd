@@ -23,9 +23,9 @@ cdef inline int64_t user_cycle_of(const OccupancyLevel* level, int64_t now) noex
 
 
 cdef inline void set_entries(OccupancyLevel* level, int64_t now, uint32_t value) noexcept nogil:
-    """`set_level` of a value that cannot be too large: a queue has no more entries than MAX_LEVEL. An access that nobody
-    waits for may enter a queue in a later cycle, and the program enter the operating system before it: what was counted
-    too much then is left out behind it."""
+    """`set_level` of a value that is at most MAX_LEVEL, such as the entries of a queue. A store or prefetch may enter a
+    queue in a later cycle, and the program may enter the operating system before that cycle: the
+    cycles counted in excess are then left out of later ones."""
     cdef int64_t user
     if now > level.since:
         user = user_cycle_of(level, now)

@@ -49,7 +49,7 @@ cdef class Pipeline:
     cdef uint32_t access         # number of the next access of the run
     cdef int64_t began           # `now` before the run
     cdef uint32_t issued[MAX_BLOCK_ACCESSES]  # by access performed earlier (run.made): cycles until it issued
-    cdef uint32_t allocs[2 * MAX_PLAN_LENGTH]  # by alloc of the current block: cycles until it issued, size of its frame
+    cdef uint32_t allocs[2 * MAX_PLAN_LENGTH]  # by alloc of the block: cycles until it issued, size of its frame
     cdef uint32_t alloc_count            # number of those that have issued
 
     cdef void run(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil

@@ -51,9 +51,11 @@ cdef enum:
     PREDICTION_BITS = 48
 
 
-cdef inline Prediction prediction(uint32_t code, bint predicted, bint taken, uint32_t bubbles, uint32_t cause) noexcept nogil:
+cdef inline Prediction prediction(uint32_t code, bint predicted, bint taken, uint32_t bubbles,
+                                  uint32_t cause) noexcept nogil:
     """``predicted``: as taken."""
-    cdef uint64_t flags = predicted * PREDICTED_TAKEN | (code & (CODE_WRONG_PATH | CODE_WRONG_TARGET | CODE_UNKNOWN_PATH)) << 1
+    cdef uint64_t wrong = code & (CODE_WRONG_PATH | CODE_WRONG_TARGET | CODE_UNKNOWN_PATH)
+    cdef uint64_t flags = predicted * PREDICTED_TAKEN | wrong << 1
     return (code | flags << FLAGS_SHIFT | <uint64_t>bubbles << BUBBLES_SHIFT | <uint64_t>taken << TAKEN_SHIFT
             | <uint64_t>cause << CAUSE_SHIFT)
 

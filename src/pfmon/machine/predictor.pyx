@@ -75,7 +75,8 @@ cdef class BranchPredictor:
         event_log.count = 0
         event_log.context = 0
         self.record_outcome(&event_log, &branch, taken, code)
-        return {Occurrence(event_log.items[i] & 0xFFFF): event_log.items[i] >> 16 & 0xFFFF for i in range(event_log.count)}
+        return {Occurrence(event_log.items[i] & 0xFFFF): event_log.items[i] >> 16 & 0xFFFF
+                for i in range(event_log.count)}
 
     def give_hint(self, address: int, target: int, important: bool = True) -> None:
         """Executes brp: predicts ``target`` for the branch in the bundle at ``address``."""

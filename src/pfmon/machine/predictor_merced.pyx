@@ -97,8 +97,8 @@ cdef uint8_t* make_counters(uint32_t groups, uint32_t history_bits) except NULL:
 
 @cython.final
 cdef class MercedPredictor(BranchPredictor):
-    """Reads l1i.latency, frontend.taken_bubbles (of stage 2) and ``predictor.``: history, counters, ways, multiway, multiway_ways,
-    targets, target_ways, registers, return_stack, loop, rotate_bubbles, expand_bubbles.
+    """Reads l1i.latency, frontend.taken_bubbles (of stage 2) and ``predictor.``: history, counters, ways, multiway,
+    multiway_ways, targets, target_ways, registers, return_stack, loop, rotate_bubbles, expand_bubbles.
     """
 
     cdef Table singles           # histories of single branches of a bundle
@@ -236,7 +236,8 @@ cdef class MercedPredictor(BranchPredictor):
         self.forced = branch.address if (predicted or unknown) and not taken else 0
         if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
             bubbles = 0
-        return prediction(code, predicted, taken, bubbles, FRONT_PLP if counted and not taken else late_cause(branch, code))
+        return prediction(code, predicted, taken, bubbles,
+                          FRONT_PLP if counted and not taken else late_cause(branch, code))
 
     cdef void _learn(self, const Branch* branch, uint64_t* entry, uint32_t shift, uint8_t* counters, bint taken,
                      uint64_t target) noexcept nogil:

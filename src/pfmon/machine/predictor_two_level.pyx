@@ -115,7 +115,8 @@ cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogi
     store.latest[set] = &store.entries[set * store.ways + way]
 
 
-cdef BranchWindow* window_room(Store* store, uint64_t number, BranchWindow* replaced, uint64_t* replaced_tag) noexcept nogil:
+cdef BranchWindow* window_room(Store* store, uint64_t number, BranchWindow* replaced,
+                               uint64_t* replaced_tag) noexcept nogil:
     """Makes an entry for the window; returns the evicted one (tag 0: none)."""
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way, oldest = 0
     for way in range(1, store.ways):
@@ -257,7 +258,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 return self._as_foretold(window, position, counter, taken)
         return self._otherwise(window, position, branch, unknown, taken, target)
 
-    cdef inline Prediction _as_foretold(self, BranchWindow* window, int position, uint8_t* counter, bint taken) noexcept nogil:
+    cdef inline Prediction _as_foretold(self, BranchWindow* window, int position, uint8_t* counter,
+                                        bint taken) noexcept nogil:
         """Handles the most frequent case, with the same effect as `_otherwise`: a usual branch predicted correctly."""
         cdef uint32_t history = window.history[position]
         cdef Prediction found = self.foretold[taken]

@@ -23,7 +23,8 @@ cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t firs
     A pipeline stall delays the switch, and is over by then. The group is formed again afterwards, as all fetched
     bundles are flushed (Montecito manual 2.4.1)."""
     cdef uint32_t why = 0, held_back, missed
-    cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back, &missed)
+    cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back,
+                                             &missed)
     pipeline.event_log.context = <uint64_t>first << EVENT_INSTRUCTION_SHIFT
     if held_back:
         record(&pipeline.event_log, THREAD_SWITCH_HELD_BACK, held_back)
@@ -53,7 +54,8 @@ cdef void switch_in(Pipeline pipeline, int64_t now) noexcept nogil:
     pipeline.now = now + pipeline.owed
     pipeline.earliest = pipeline.now + 1
     pipeline.front_end.begin_again(pipeline.now)
-    pipeline.access_log.next, pipeline.access_log.on = pipeline.access_log.count, False  # flushed bundles are fetched again
+    # Flushed bundles are fetched again.
+    pipeline.access_log.next, pipeline.access_log.on = pipeline.access_log.count, False
 
 
 cdef void record_switch(Pipeline pipeline, const BlockExecution* run, uint32_t first) noexcept nogil:

@@ -10,7 +10,8 @@ Each thread has a machine and reads a stream of its own (coupled_machines.pyx).
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 
-POLICIES = {"performance": PERFORMANCE_POLICY, "fairness": FAIRNESS_POLICY, "high-priority": HIGH_PRIORITY_POLICY, "exclusive": EXCLUSIVE_POLICY}
+POLICIES = {"performance": PERFORMANCE_POLICY, "fairness": FAIRNESS_POLICY, "high-priority": HIGH_PRIORITY_POLICY,
+            "exclusive": EXCLUSIVE_POLICY}
 """Values of smt.policy."""
 
 cdef class ThreadSwitch(CoupledMachines):

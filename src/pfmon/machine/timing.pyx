@@ -26,7 +26,9 @@ cdef inline bint is_repeatable(const BlockExecution* run) noexcept nogil:
     range change the events recorded, and properties known only from marks change the requests."""
     cdef const BlockMarks* block_marks = run.block_marks
     return not (run.ranged[0] | run.ranged[1]) and (
-        block_marks == NULL or not (block_marks.is_tiny or block_marks.failed[0] | block_marks.failed[1] | block_marks.deferred[0] | block_marks.deferred[1]))
+        block_marks == NULL
+        or not (block_marks.is_tiny or block_marks.failed[0] | block_marks.failed[1]
+                | block_marks.deferred[0] | block_marks.deferred[1]))
 
 
 cdef inline uint64_t fast_path_code(const BlockPlan* plan, const BlockExecution* run) noexcept nogil:

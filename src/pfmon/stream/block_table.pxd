@@ -111,7 +111,7 @@ cdef struct Table:               # a table as mapped by a process
     BlockInstruction* instructions
     BlockAccess* accesses
     uint8_t* payloads
-    uint64_t committed[BANKS][4]  # bytes of the file that have memory behind them: heads, instructions, accesses, payloads
+    uint64_t committed[BANKS][4]  # bytes of the file with memory: heads, instructions, accesses, payloads
     uint64_t offset[4]           # where the arrays begin in the file
     uint64_t share[4]            # bytes of a bank's share
     int descriptor
@@ -120,7 +120,8 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil
 # Enters the first instructions of a block of bank 0 as a block of their own; 0: there is no room.
 cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t cut) noexcept nogil
-cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut, uint32_t file) noexcept nogil
+cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut,
+                          uint32_t file) noexcept nogil
 
 
 cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:

@@ -1,7 +1,7 @@
 """The block table: see block_table.pxd.
 
-The file is a memfd, sparse and as long as the arrays may ever get; memory is put behind it in steps, so that running out
-of it is an answer and not a signal. Of the address space as much is taken as the blocks may need.
+The file is a sparse memfd with the arrays' maximum size. Its memory is committed in steps (posix_fallocate): a lack of
+memory is then an error code and not a SIGBUS. The mapping takes the address space of the maximum number of blocks.
 """
 
 import os
@@ -60,7 +60,8 @@ cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) n
         return False
     step = min(max(have, LEAST_STEP), GREATEST_STEP)
     wanted = min(table.share[array], max(wanted, have + step))
-    if table.descriptor >= 0 and posix_fallocate(table.descriptor, <long>(table.offset[array] + bank * table.share[array] + have),
+    if table.descriptor >= 0 and posix_fallocate(table.descriptor,
+                                                 <long>(table.offset[array] + bank * table.share[array] + have),
                        <long>(wanted - have)):
         table.header.failure = Failure.OUT_OF_MEMORY
         return False
@@ -151,7 +152,8 @@ cdef class BlockTable:
     many of what is left; ``attach``: the descriptor of a table of another process. MemoryError when it cannot be
     mapped; ValueError for a descriptor of something else."""
 
-    def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, share=SHARE_OF_FREE,
+    def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS,
+                  share=SHARE_OF_FREE,
                   attach=None):
         self.c.descriptor = -1
         self.room = free_address_space() // <uint64_t>share
@@ -222,9 +224,9 @@ cdef class BlockTable:
             self.c.descriptor = self.descriptor = -1
 
     cdef bint map_heads(self, uint64_t used):
-        """Map the header and the heads of both banks, of which so many bytes are used. They are found by number, so that
-        those of bank 1 are as far behind those of bank 0 as in the file; where there is little room for all that is
-        between them (ulimit -v), nothing is mapped there."""
+        """Maps the header and the heads of both banks; ``used``: bytes of them in use. Heads are indexed by block
+        number, so the banks have the same distance in memory as in the file; in a limited address space (ulimit -v) the
+        unused part between them is not mapped."""
         cdef uint64_t distance = PAGE + self.c.share[HEADS]
         cdef uint64_t span = (distance + used + PAGE) & ~<uint64_t>(PAGE - 1)
         cdef uint64_t whole = PAGE + BANKS * self.c.share[HEADS]
@@ -345,5 +347,6 @@ cdef class BlockTable:
                 raise ValueError(f"a payload has {payload} bytes here")
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
         if not is_block(self.c.instructions + first, length):
-            raise ValueError("conditions are numbered in the order of the instructions; accesses, branch and privilege are known")
+            raise ValueError(
+                "conditions are numbered in the order of the instructions; accesses, branch and privilege are known")
         return enter_block(&self.c, bank, record.ip, length, record.cut, record.file)

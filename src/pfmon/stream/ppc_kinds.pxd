@@ -5,7 +5,7 @@ cpdef enum PpcKind:
     RESERVES = 1 << 13           # lwarx and similar
     FLUSHES = 1 << 14            # flushes the pipeline: sc, isync, mtxer, mcrxr
     CACHE = 1 << 15              # dcb..., icbi, sync, eieio: in the load/store unit, but neither loads nor stores
-    INTEGER = 1 << 24            # for an integer unit: arithmetic, logic, comparisons, traps, moves of special registers
+    INTEGER = 1 << 24            # for an integer unit: arithmetic, logic, comparisons, traps, moves of SPRs
     SYNC = 1 << 25               # sync, lwsync, ptesync
     EIEIO = 1 << 26              # eieio
     ICBI = 1 << 27               # icbi

@@ -204,7 +204,8 @@ cdef class Splitter(Consumer):
 
     cdef bint touched(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access,
                       uint32_t trigger) noexcept nogil:
-        """Whether an instruction's accesses, from ``access`` of the block on, read or write the byte of a data trigger."""
+        """Whether an instruction's accesses, from access ``access`` of the block on, read or write the byte of a data
+        trigger."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         return self.mem_accesses(ran, instruction, i, instruction.access, ran.addresses[access], trigger) or (
             instruction.second
@@ -212,9 +213,9 @@ cdef class Splitter(Consumer):
 
     cdef bint mem_accesses(self, const RanBlock* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
                       uint64_t address, uint32_t trigger) noexcept nogil:
-        """Whether an access of an instruction reads or writes the byte of a data trigger. A check load that finds its ALAT
-        entry and a speculative load from a NaT address access nothing; a string instruction that repeats accesses all
-        bytes up to those of its last iteration."""
+        """Whether an access of an instruction reads or writes the byte of a data trigger. A check load that hits the
+        ALAT and a speculative load from a NaT address access nothing; a repeated string instruction accesses all bytes
+        up to those of its last iteration."""
         cdef const WatchedAddress* watched = &self.data[trigger]
         cdef uint64_t k, mark, size = instruction.size
         cdef bint missed = False
@@ -230,7 +231,8 @@ cdef class Splitter(Consumer):
             mark = ran.marks[k]
             if mark_kind(mark) == Mark.ALAT_MISS and mark_instruction(mark) == i:
                 missed = True
-            if mark_kind(mark) == Mark.DEFERRED and mark_instruction(mark) == i and mark_value(mark) == Deferral.NO_ADDRESS:
+            if mark_kind(mark) == Mark.DEFERRED and mark_instruction(mark) == i \
+                    and mark_value(mark) == Deferral.NO_ADDRESS:
                 return False
         return missed or not instruction.isa_kind & Ia64Kind.LOAD_CHECK
 
@@ -294,7 +296,8 @@ cdef class Splitter(Consumer):
             self.fail(<Failure>table.header.failure)
             return BLOCK_MASK
         first = fresh_instruction(table, PARTS_BANK)
-        memcpy(table.instructions + first, table.instructions + head.first + start, (end - start) * sizeof(BlockInstruction))
+        memcpy(table.instructions + first, table.instructions + head.first + start,
+               (end - start) * sizeof(BlockInstruction))
         memcpy(table.payloads + first * bytes, table.payloads + (head.first + start) * bytes, (end - start) * bytes)
         for i in range(end - start):
             if table.instructions[first + i].condition != ALWAYS:

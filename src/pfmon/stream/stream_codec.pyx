@@ -359,7 +359,8 @@ cdef class Decoder:
         at[0] += 8
         return word
 
-    cdef inline uint64_t address(self, uint64_t number, uint64_t* hits, const uint8_t** at, const uint8_t** end) noexcept nogil:
+    cdef inline uint64_t address(self, uint64_t number, uint64_t* hits, const uint8_t** at,
+                                 const uint8_t** end) noexcept nogil:
         cdef CodecSite* site = &self.sites.sites[number]
         if hits[0]:
             hits[0] -= 1

@@ -28,8 +28,9 @@ cpdef enum Mark:                 # kinds of marks
     DEFERRED = 10                # a speculative load that delivered NaT; value: the reason (Deferral)
     FLUSH_TO_ZERO = 11           # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
     EXIT = 12                    # value: exit status
-    RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
-                                 # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
+    RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before, without an
+                                 # instruction: bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user
+                                 # addresses are 0)
     STRING = 14                  # traced streams: a string instruction repeated; value: bytes from the lowest of its
                                  # accesses, whose addresses the block has, to the highest
     TIMES = 15                   # only for readers that add up: the block before ran so many times more

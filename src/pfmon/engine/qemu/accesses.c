@@ -70,7 +70,8 @@ void put_string(struct thread *thread, const struct announcement *block, uint32_
     for (i = 0; i < slots; i++)
         put(thread->strings[i].last ? thread->strings[i].first : 0);
     if (slots && thread->strings[0].last > thread->strings[0].first)
-        put_mark(MARK_STRING, (block->instructions - 1) % MAX_BLOCK_LENGTH, thread->strings[0].last - thread->strings[0].first);
+        put_mark(MARK_STRING, (block->instructions - 1) % MAX_BLOCK_LENGTH,
+                 thread->strings[0].last - thread->strings[0].first);
 }
 
 /* Discard the accesses since the last block began. */

@@ -59,7 +59,8 @@ cdef class Describer:
     cdef bint enter(self) noexcept nogil
     cdef bint inherit(self, uint64_t first) noexcept nogil
     cdef bint is_plain(self, uint64_t number) noexcept nogil
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+                          uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void dataflow(self, RegisterMasks* place) noexcept nogil
 

@@ -236,7 +236,8 @@ cdef class Describer:
         head = &parent.heads[it.number]
         if head.ip != it.ip or head.length != it.length:
             return False
-        memcpy(&self.table.c.instructions[first], &parent.instructions[head.first], it.length * sizeof(BlockInstruction))
+        memcpy(&self.table.c.instructions[first], &parent.instructions[head.first],
+               it.length * sizeof(BlockInstruction))
         memcpy(self.table.c.payloads + first * PAYLOAD_BYTES, parent.payloads + head.first * PAYLOAD_BYTES,
                it.length * PAYLOAD_BYTES)
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
@@ -247,7 +248,8 @@ cdef class Describer:
         cdef uint64_t at = address
         return decode_next(self.handle, &code, &left, &at, self.decoded)
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+                          uint64_t address) noexcept nogil:
         """Describe one instruction; overridden by instruction set."""
 
     cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
@@ -256,7 +258,8 @@ cdef class Describer:
 cdef class X86Describer(Describer):
     """Describes x86-64 and IA-32 instructions."""
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+                          uint64_t address) noexcept nogil:
         """Describe one instruction; one unknown to capstone has no kinds."""
         cdef const InstructionFacts* facts
         memset(place, 0, sizeof(BlockInstruction))

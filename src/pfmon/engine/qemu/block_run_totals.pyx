@@ -25,7 +25,8 @@ cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, 
     cdef Faults faults
     faults.died_at = faults.times = faults.block = faults.place = 0
     cdef const Kept* it
-    if faulted and read_once(&describer.announced.shared.begun) == read_once(&describer.announced.shared.doubtful_at) + 1:
+    if faulted and read_once(&describer.announced.shared.begun) \
+            == read_once(&describer.announced.shared.doubtful_at) + 1:
         faults.died_at = read_once(&describer.announced.shared.doubtful)
     for number in range(describer.announced.count):
         it = &describer.announced.kept[number]

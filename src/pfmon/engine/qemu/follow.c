@@ -1,4 +1,4 @@
-/* Following: a child of the program, or a program that it executes, requests files of its own from pfmon (qemu_tasks.py).
+/* Following: a child of the program, or a program that it executes, requests its own files from pfmon (qemu_tasks.py).
 
    It connects to pfmon's socket, which has an abstract name. It sends its question with one end of a socket pair, the
    line, and keeps the other: when pfmon's end closes, because pfmon is dead or ends the run, the kernel kills the

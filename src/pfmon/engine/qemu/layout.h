@@ -42,7 +42,7 @@ enum trouble {                   /* why the plugin gave up */
     TOO_MANY_THREADS = 1,        /* at a time */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3,
-    INTERRUPTED = 4              /* a callback of the plugin did not return: the program has overwritten what it needs */
+    INTERRUPTED = 4              /* a callback of the plugin did not return: the program has overwritten its data */
 };
 
 enum tail {                      /* evidence that a block's last instruction retired */

@@ -13,8 +13,8 @@ enum {
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
     NO_INSTRUCTION = 255,
-    FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 16   /* words of a full buffer: the rest has room for a block and for words
-                                    that the reader adds */
+    FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 16    /* words of a full buffer: a block and the words that the
+                                                               reader adds fit into the rest */
 };
 
 static const uint64_t ACCESS = (uint64_t)1 << 32;     /* increment of `progress` by a counted access */

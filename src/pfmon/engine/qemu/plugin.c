@@ -190,7 +190,8 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
     enter();
     put_block(thread, last, 0);
     thread->last = &area->nothing;
-    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MAX_BLOCK_LENGTH : NO_INSTRUCTION, (uint64_t)number);
+    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MAX_BLOCK_LENGTH : NO_INSTRUCTION,
+             (uint64_t)number);
     area->executing = executing_of(number);
     keep_status(number, a1);
     before_map_call(cpu, number, arguments);
@@ -287,7 +288,8 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     if (length > MAX_TRANSLATED_INSTRUCTIONS)
         give_up(AREA_FULL);
     if (!guest_base)
-        guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
+        guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0))
+                     - qemu_plugin_tb_vaddr(tb);
     enter();
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);

@@ -38,8 +38,8 @@ cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word
 
 
 def area_bytes_that_fit(uint64_t share):
-    """Size of an area in bytes: MOST_AREA_BYTES, or less where the size of files is limited (RLIMIT_FSIZE), or the address
-    space (RLIMIT_AS), of which it takes one part in ``share``; LEAST_AREA_BYTES at least."""
+    """Size of an area in bytes: MOST_AREA_BYTES, or less under a limit of the file size (RLIMIT_FSIZE) or of the address
+    space (RLIMIT_AS: the area takes one part in ``share``); at least LEAST_AREA_BYTES."""
     cdef uint64_t size = min(<uint64_t>MOST_AREA_BYTES, free_address_space() // share, largest_file())
     return max(<uint64_t>LEAST_AREA_BYTES, size & ~<uint64_t>(PAGE - 1))
 

@@ -42,7 +42,7 @@ static const uint16_t harmless_floats[] = {40, 72, 136, 264};
 
 /* Primary opcode 31: loads and stores whose addresses qemu reports (see ppc_accesses). */
 static const uint16_t accessing[] = {
-    20, 21, 23, 52, 53, 55, 84, 87, 116, 119, 276, 279, 310, 311, 341, 343, 373, 375,   /* lwarx, ldx, lwzx, ... lhaux */
+    20, 21, 23, 52, 53, 55, 84, 87, 116, 119, 276, 279, 310, 311, 341, 343, 373, 375,   /* lwarx, ldx ... lhaux */
     149, 150, 151, 181, 182, 183, 214, 215, 247, 407, 438, 439, 694, 726,               /* stdx, stwcx., ... sthcx. */
     532, 534, 790, 660, 662, 918,                                                       /* byte-reversed */
     535, 567, 599, 631, 791, 855, 887, 663, 695, 727, 759, 919, 983,                    /* floating-point */

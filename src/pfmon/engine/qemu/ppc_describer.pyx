@@ -142,7 +142,8 @@ cdef class PpcDescriber(Describer):
                 return &self.undecoded[i].facts
         return NULL
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+                          uint64_t address) noexcept nogil:
         """Describe one instruction; an unknown one has no kinds."""
         cdef uint32_t word = self.word_of(code)
         cdef const InstructionFacts* facts

@@ -81,7 +81,8 @@ uint8_t x86_slots(const struct decoded *it, const uint8_t *bytes, size_t size, b
     if (it->map == 0)
         return 0;
     if (it->map == 1 && vector && (it->opcode == 0xC4 || it->opcode == 0xC5 || it->opcode == 0x62))
-        return slots_of_vex(bytes, size, at + (it->opcode == 0xC5 ? 1 : it->opcode == 0xC4 ? 2 : 3), it->opcode != 0xC5);
+        return slots_of_vex(bytes, size, at + (it->opcode == 0xC5 ? 1 : it->opcode == 0xC4 ? 2 : 3),
+                            it->opcode != 0xC5);
     if (it->map == 1)
         return slots_of_one_byte(it->opcode, it->modrm, is_64);
     if (it->opcode == 0x38 || it->opcode == 0x3A)            /* another byte of opcode */

@@ -134,7 +134,8 @@ cdef class Hierarchy:
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
         """Handles a miss of L1D: prefetches the next lines of its stream, within the page."""
         cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
-        cdef LineStream* stream = &self.streams[page & self.stream_mask if self.stream_mask else page % self.stream_count]
+        cdef LineStream* stream = &self.streams[page & self.stream_mask if self.stream_mask
+                                                else page % self.stream_count]
         cdef int32_t step, k
         if stream.page != page + 1:
             stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0

@@ -50,7 +50,8 @@ cdef void follow_block(Dataflow* flow, OperandSource* addresses, const uint8_t* 
             flow.branch = source
     left = flow.written
     while left:
-        flow.result[flow.results].source, flow.result[flow.results].number = registers[lowest_bit(left)], lowest_bit(left)
+        flow.result[flow.results].source = registers[lowest_bit(left)]
+        flow.result[flow.results].number = lowest_bit(left)
         flow.read |= registers[lowest_bit(left)].registers
         flow.results += 1
         left &= left - 1

@@ -50,7 +50,8 @@ cdef class IntervalBlocks:
             self.failure = Failure.OUT_OF_MEMORY
             return NULL
         memset(plan, 0, self.bytes_of(reached))
-        plan.number, plan.length, plan.ip, plan.reached = <uint32_t>number, <uint8_t>head.length, head.ip, <uint16_t>reached
+        plan.number, plan.length = <uint32_t>number, <uint8_t>head.length
+        plan.ip, plan.reached = head.ip, <uint16_t>reached
         plan.last, plan.last_bytes = instructions[head.length - 1].address, instructions[head.length - 1].length
         plan.branch, plan.condition = instructions[head.length - 1].branch, instructions[head.length - 1].condition
         plan.first_line = plan.ip >> self.line_shift

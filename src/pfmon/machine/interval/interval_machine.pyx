@@ -213,7 +213,8 @@ cdef class IntervalMachine(MissEvents):
         for i in range(plan.reached):
             size = accesses_of(plan)[i].size
             for k in range(mark_count):
-                if mark_kind(marks[k]) == Mark.STRING and mark_instruction(marks[k]) == accesses_of(plan)[i].instruction:
+                if mark_kind(marks[k]) == Mark.STRING \
+                        and mark_instruction(marks[k]) == accesses_of(plan)[i].instruction:
                     size += mark_value(marks[k])
             if addresses[i]:
                 make_access(self, plan, i, addresses[i], size)

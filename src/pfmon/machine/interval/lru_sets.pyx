@@ -7,8 +7,8 @@ from libc.string cimport memmove
 
 @cython.final
 cdef class LruSets:
-    """``sets`` x ``ways`` numbers, which are addresses without their last ``shift`` bits. A number's set is its remainder by
-    the number of sets."""
+    """``sets`` x ``ways`` line or page numbers: addresses without their last ``shift`` bits. The set of a number is the
+    number modulo ``sets``."""
 
     def __cinit__(self, sets: int, ways: int, shift: int):
         self.sets, self.ways, self.shift = sets, ways, shift

@@ -37,7 +37,8 @@ cdef class MissEvents(EventSetConsumer):
         cdef HierarchyAccess served
         if not translated:
             self.stall(plan, 0, STALL_ITLB,
-                       self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
+                       self.now + self.translations.miss(self.translations.code, page, self.translations.shared,
+                                                         &walked))
             if walked:
                 tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
         began = self.now

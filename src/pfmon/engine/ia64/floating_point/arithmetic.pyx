@@ -108,7 +108,8 @@ cdef uint32_t wrapped(int32_t exponent, const FpEnvironment* env) noexcept nogil
 
 
 cdef void deliver_wrapped(
-    uint32_t sign, int32_t exponent, Rounded rounded, uint32_t flag, uint32_t trap, const FpEnvironment* env, FpOutcome* out
+    uint32_t sign, int32_t exponent, Rounded rounded, uint32_t flag, uint32_t trap, const FpEnvironment* env,
+    FpOutcome* out
 ) noexcept nogil:
     """The response to an overflow or a tiny result whose trap is enabled."""
     cdef uint64_t significand = <uint64_t>rounded.kept << (64 - env.precision)
@@ -262,8 +263,8 @@ cdef void add_to_product(
 
 
 cdef void add_finite(
-    const FpOperand* x, const FpOperand* y, const FpOperand* addend, bint has_addend, uint32_t sign, uint32_t addend_sign,
-    const FpEnvironment* env, FpOutcome* out,
+    const FpOperand* x, const FpOperand* y, const FpOperand* addend, bint has_addend, uint32_t sign,
+    uint32_t addend_sign, const FpEnvironment* env, FpOutcome* out,
 ) noexcept nogil:
     """x * y + addend for numbers that are not infinite; `sign` is the product's."""
     cdef u128 product
@@ -364,7 +365,8 @@ cdef void square_root(const FpOperand* x, const FpEnvironment* env, FpOutcome* o
 cdef uint64_t to_integer(
     const FpOperand* x, int width, bint is_signed, bint truncate, const FpEnvironment* env, FpOutcome* out
 ) noexcept nogil:
-    """fcvt.fx and relatives: an integer of 64 or 32 bits, or the integer indefinite (SDM volume 3, fcvt.fx, fpcvt.fx)."""
+    """fcvt.fx and fpcvt.fx with their variants: an integer of 64 or 32 bits, or the integer indefinite (SDM volume
+    3)."""
     cdef uint64_t unrepresentable = <uint64_t>1 << (width - 1)
     cdef uint64_t magnitude = 0
     cdef Rounded rounded

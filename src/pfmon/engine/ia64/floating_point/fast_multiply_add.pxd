@@ -193,7 +193,8 @@ cdef inline Sum nearest_multiply_add(
     product += product & (<u128>top - 1)                   # doubled where its highest bit is 0
     if likely(<uint32_t>(distance + 63) < 127):
         return nearest_near(
-            <uint64_t>(product >> 64), <uint64_t>product, distance, c.significand, <int32_t>c.exponent, sign, differ, drop
+            <uint64_t>(product >> 64), <uint64_t>product, distance, c.significand, <int32_t>c.exponent, sign, differ,
+            drop
         )
     if distance > 0:
         return nearest_far(product, <u128>c.significand << 64, distance, exponent, sign, differ, drop)

@@ -33,7 +33,8 @@ cdef inline FloatRegister float_register(uint32_t sign, uint32_t exponent, uint6
     return value
 
 
-cdef inline void set_float(FloatRegister* target, uint32_t sign, uint32_t exponent, uint64_t significand) noexcept nogil:
+cdef inline void set_float(FloatRegister* target, uint32_t sign, uint32_t exponent,
+                           uint64_t significand) noexcept nogil:
     """Write a register. Exponent and sign are written as one word (little-endian hosts), so that a later copy of the
     register as two words does not stall on two partial stores."""
     target.significand = significand

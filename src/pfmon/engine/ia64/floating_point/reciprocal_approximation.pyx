@@ -121,7 +121,8 @@ cdef void reciprocal(const FpOperand* x, const FpOperand* y, const FpEnvironment
 
 
 cdef void reciprocal_root(const FpOperand* x, const FpEnvironment* env, FpOutcome* out) noexcept nogil:
-    """frsqrta, or one half of fprsqrta. For zero and infinity frsqrta gives the root itself, fprsqrta its reciprocal."""
+    """frsqrta, or one half of fprsqrta. For zero and infinity frsqrta returns the square root, fprsqrta its
+    reciprocal."""
     if propagate_nan(x, x, x, env, out):
         return
     if x.sign and x.kind != KIND_ZERO:

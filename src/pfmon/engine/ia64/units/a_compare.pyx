@@ -348,8 +348,10 @@ def a_compare_rows():
             (<size_t>&cmp_ne_rr_or, <size_t>&cmp_ne_ir_or, <size_t>&cmp4_ne_rr_or, <size_t>&cmp4_ne_ir_or),
         ),
         ("or.andcm", 0xE): (
-            (<size_t>&cmp_eq_rr_or_andcm, <size_t>&cmp_eq_ir_or_andcm, <size_t>&cmp4_eq_rr_or_andcm, <size_t>&cmp4_eq_ir_or_andcm),
-            (<size_t>&cmp_ne_rr_or_andcm, <size_t>&cmp_ne_ir_or_andcm, <size_t>&cmp4_ne_rr_or_andcm, <size_t>&cmp4_ne_ir_or_andcm),
+            (<size_t>&cmp_eq_rr_or_andcm, <size_t>&cmp_eq_ir_or_andcm, <size_t>&cmp4_eq_rr_or_andcm,
+             <size_t>&cmp4_eq_ir_or_andcm),
+            (<size_t>&cmp_ne_rr_or_andcm, <size_t>&cmp_ne_ir_or_andcm, <size_t>&cmp4_ne_rr_or_andcm,
+             <size_t>&cmp4_ne_ir_or_andcm),
         ),
     }
 

@@ -196,22 +196,26 @@ cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
 
 def b_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_RELATIVE),
+    branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE),
+                as_int(BranchType.BRANCH_RELATIVE),
                 op=4, btype=0)
 
     branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_LONG),
                 op=0xC, btype=0)
 
-    branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_WTOP),
+    branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE),
+                as_int(BranchType.BRANCH_WTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=2)
 
     branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_WTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=3)
 
-    branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CLOOP),
+    branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE),
+                as_int(BranchType.BRANCH_CLOOP),
                 isa_kind=as_int(Ia64Kind.LOOP), op=4, btype=5)
 
-    branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CTOP),
+    branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE),
+                as_int(BranchType.BRANCH_CTOP),
                 isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=6)
 
     branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, as_int(Kind.RELATIVE), as_int(BranchType.BRANCH_CTOP),
@@ -254,7 +258,8 @@ def b_rows():
     row("B8", "clrrrb", <size_t>&clrrrb, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x04)
     row("B8", "clrrrb.pr", <size_t>&clrrrb_pr, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x05)
     row("B8", "epc", <size_t>&epc, op=0, x6=0x10, isa_kind=as_int(Ia64Kind.EPC))
-    row("B8", "rfi", <size_t>&privileged, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED), isa_kind=as_int(Ia64Kind.RSE_EVENT))
+    row("B8", "rfi", <size_t>&privileged, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED),
+        isa_kind=as_int(Ia64Kind.RSE_EVENT))
     for x6, mnemonic in {0x0C: "bsw.0", 0x0D: "bsw.1", 0x18: "vmsw.0", 0x19: "vmsw.1"}.items():
         row("B8", mnemonic, <size_t>&privileged, op=0, x6=x6, kind=as_int(Kind.PRIVILEGED))
 

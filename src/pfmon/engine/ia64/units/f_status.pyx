@@ -54,7 +54,8 @@ def f_status_rows():
         row("F12", f"fsetc.s{sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
             writes="ar.fpsr",
             op=0, x=0, x6=4, sf=sf, op_x=sf)
-        row("F13", f"fclrf.s{sf}", <size_t>&fclrf, kind=as_int(Kind.FLOAT), reads="ar.fpsr", writes="ar.fpsr", op=0, x=0,
+        row("F13", f"fclrf.s{sf}", <size_t>&fclrf, kind=as_int(Kind.FLOAT), reads="ar.fpsr", writes="ar.fpsr", op=0,
+            x=0,
             x6=5,
             sf=sf, op_x=sf)
         row("F14", f"fchkf.s{sf} tgt25", <size_t>&fchkf, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_FLAGS),

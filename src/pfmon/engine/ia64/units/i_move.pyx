@@ -147,7 +147,8 @@ def i_move_rows():
     row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x3=0, x6=0x01, y=1)
     row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
-    row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s_i, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
+    row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s_i, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check",
+        op=0, x3=1)
     # The hint predicts the branch through b1 at the tag's address; wh = 1 is no hint, and then a plain mov has no tag.
     # wh = 3 is unused: a hint without a meaning.
     for x, ret in enumerate(("", ".ret")):

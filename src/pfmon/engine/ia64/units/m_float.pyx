@@ -334,7 +334,8 @@ def m_float_rows():
     for form, (letter, size) in FORMS.items():
         float_load_rows(f"ldf{letter}", form, *loads[form], size=size, form=form, own=False)
 
-    float_load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
+    float_load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16,
+                    form=SPILLED,
               own=False, isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
     for completer, (base, handlers, kind) in SPECULATION.items():

@@ -209,7 +209,8 @@ def m_store_rows():
         for x6, order in {0: "acq", 4: "rel"}.items():
             semaphore_rows("M16", f"cmpxchg{size}.{order}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, x6 + i, size,
                            SEMAPHORE_ORDERS[order], op_x=size, reads="ar.ccv")
-        semaphore_rows("M16", f"xchg{size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + i, size, SEMAPHORE_ORDERS["acq"], op_x=size)
+        semaphore_rows("M16", f"xchg{size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + i, size, SEMAPHORE_ORDERS["acq"],
+                       op_x=size)
 
     for x6, order in {0x20: "acq", 0x24: "rel"}.items():
         semaphore_rows("M16", f"cmp8xchg16.{order}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, x6, 16,

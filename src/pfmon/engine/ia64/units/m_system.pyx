@@ -283,18 +283,21 @@ PRIVILEGED = (
 
 def m_system_rows():
     """The rows of the instructions above (encoding_rows.py)."""
-    row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s_m, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
+    row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s_m, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check",
+        op=1, x3=1)
     row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
         emit="check",
         op=1, x3=3)
 
-    row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check", op=0,
+    row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check",
+        op=0,
         x3=4)
 
     row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check",
         op=0, x3=5)
 
-    row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_ALAT),
+    row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=as_int(Kind.FLOAT),
+        isa_kind=as_int(Ia64Kind.CHECK_ALAT),
         emit="check",
         op=0, x3=6)
 
@@ -308,7 +311,8 @@ def m_system_rows():
         row("M24", text, <size_t>&fence, effect=as_int(Effect.EFFECT_FENCE), op=0, x3=0, x2=2, x4=x4)
 
     # Written data becomes visible as code: the block ends, so that the driver can retranslate.
-    row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",
+    row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE),
+        emit="end",
         op=0, x3=0, x2=3, x4=1)
 
     row("M24", "invala", <size_t>&invala, op=0, x3=0, x2=1, x4=0)
