@@ -14,8 +14,8 @@ from pfmon.stream._stream cimport (
     mark_value)
 
 cdef enum:
-    DEEPEST = 1 << 20            # calls: more are a runaway recursion
-    SHOWN = 1 << 10              # of a sample
+    MAX_CALL_STACK = 1 << 20            # calls: more are a runaway recursion
+    MAX_SAMPLE_CALLS = 1 << 10              # of a sample
     BUNDLE_BYTES = 16
 
 
@@ -94,7 +94,7 @@ cdef class CallStack:
         cdef uint64_t capacity
         cdef CallFrame* calls
         if self.now.depth == self.now.capacity:
-            capacity = min(2 * self.now.capacity + 64, <uint64_t>DEEPEST)
+            capacity = min(2 * self.now.capacity + 64, <uint64_t>MAX_CALL_STACK)
             calls = <CallFrame*>realloc(self.now.calls,
                                         capacity * sizeof(CallFrame)) if capacity > self.now.capacity else NULL
             if calls == NULL:
@@ -118,4 +118,4 @@ cdef class CallStack:
     def sites(self):
         """Returns the call instructions, the latest first: as many as fit into a sample."""
         cdef uint64_t i
-        return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth, SHOWN))])
+        return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth, MAX_SAMPLE_CALLS))])

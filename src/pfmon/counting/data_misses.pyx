@@ -11,9 +11,9 @@ from pfmon.machine._machine cimport TLB_WALKER, CaptureListener
 
 cdef enum:
     LATENCIES = 1024             # cycles; the last one is for all longer ones
-    LEAST_TABLE = 1 << 12
+    MIN_MISS_TABLE_SIZE = 1 << 12
     MAX_MISS_TABLE_SIZE = 1 << 19
-    LEAST_SHIFT = 5
+    MIN_BUCKET_SHIFT = 5
     SERVING_LEVELS = 3                   # that serve misses: L2, L3, memory
 
 
@@ -36,7 +36,7 @@ cdef class DataMisses(CaptureListener):
     cdef readonly bint out_of_memory    # sticky
 
     def __cinit__(self, int64_t l3, int64_t memory):
-        self.l3, self.memory, self.shift, self.size = l3, memory, LEAST_SHIFT, LEAST_TABLE
+        self.l3, self.memory, self.shift, self.size = l3, memory, MIN_BUCKET_SHIFT, MIN_MISS_TABLE_SIZE
         self.loads = self.translations = True
         self.pieces = <MissBucket*>calloc(self.size, sizeof(MissBucket))
         if self.pieces == NULL:

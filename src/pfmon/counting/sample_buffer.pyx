@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 cdef enum:
-    FIRST_CAPACITY = 256
+    INITIAL_SAMPLES = 256
 
 
 cdef class SampleBuffer(SampleListener):
@@ -63,13 +63,13 @@ cdef class SampleBuffer(SampleListener):
         cdef uint64_t capacity
         cdef void* fresh
         if self.count == self.capacity:
-            capacity = 2 * self.capacity if self.capacity else FIRST_CAPACITY
+            capacity = 2 * self.capacity if self.capacity else INITIAL_SAMPLES
             fresh = realloc(self.held, capacity * sizeof(SampleEntry))
             if fresh == NULL:
                 return False
             self.held, self.capacity = <SampleEntry*>fresh, capacity
         if self.value_count + values > self.value_capacity:
-            capacity = 2 * self.value_capacity + values + FIRST_CAPACITY
+            capacity = 2 * self.value_capacity + values + INITIAL_SAMPLES
             fresh = realloc(self.pmds, capacity * sizeof(uint32_t))
             if fresh == NULL:
                 return False

@@ -17,7 +17,7 @@ cdef inline bint is_beside(DataMemory data, const MemAccess* met, const MemAcces
     group, or issues after the read was reissued. A store without release semantics never waits for a bank."""
     if mem_access.group == met.group or is_store(mem_access.kind):
         return not mem_access.releases
-    return mem_access.group - met.group > data.l2.turn_cycles(LAST_TURN)
+    return mem_access.group - met.group > data.l2.turn_cycles(MAX_BANK_REISSUES)
 
 
 cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const BlockPlan* plan, BlockExecution* run,

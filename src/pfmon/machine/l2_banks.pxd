@@ -10,9 +10,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 cdef enum:
     MAX_BANKS = 64               # a power of two
     NO_BANK = MAX_BANKS          # a turn that takes a tag port alone
-    MOST_PORTS = 64              # as many as no cycle asks for
-    LAST_TURN = 3                # of as many reads of a cycle as the tags have ports
-    MOST_TURNS = 128             # that are to come: the queue has no more entries, and a cycle few accesses besides
+    UNLIMITED_PORTS = 64              # as many as no cycle asks for
+    MAX_BANK_REISSUES = 3                # of as many reads of a cycle as the tags have ports
+    MAX_ISSUED_ACCESSES = 128             # that are to come: the queue has no more entries, and a cycle few accesses besides
 
 cdef struct Turn:                # an access that is issued
     int64_t cycle
@@ -33,13 +33,13 @@ cdef struct Banks:
     uint32_t turn                # of the last read that was foreseen
     int64_t latest               # no turn is later
     uint32_t turn_count
-    Turn turns[MOST_TURNS]       # none is before the last one taken
+    Turn turns[MAX_ISSUED_ACCESSES]       # none is before the last one taken
     Foreseen foreseen[MAX_BANKS]
 
 
 cdef inline void start_banks(Banks* banks, uint32_t count, uint32_t width, uint32_t ports,
                              uint32_t line) noexcept nogil:
-    banks.count, banks.ports, banks.limited = count, ports, count or ports < MOST_PORTS
+    banks.count, banks.ports, banks.limited = count, ports, count or ports < UNLIMITED_PORTS
     banks.shift = 0
     while <uint32_t>1 << banks.shift < width:
         banks.shift += 1
@@ -65,7 +65,7 @@ cdef inline void foresee_read(Banks* banks, uint64_t address, int64_t cycle) noe
         return
     read = &banks.foreseen[bank_of(banks, address)]
     if read.block == banks.block and read.cycle == cycle:
-        if read.turn < LAST_TURN:
+        if read.turn < MAX_BANK_REISSUES:
             read.turn += 1
         banks.turn = read.turn
     else:
@@ -79,7 +79,7 @@ cdef inline void take_turn(Banks* banks, uint32_t bank, int64_t cycle, int64_t n
         if banks.turns[i].cycle >= now:
             banks.turns[kept] = banks.turns[i]
             kept += 1
-    if kept < MOST_TURNS:
+    if kept < MAX_ISSUED_ACCESSES:
         banks.turns[kept].cycle, banks.turns[kept].bank = cycle, bank
         kept += 1
     banks.turn_count = kept

@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 from pfmon.stream._stream cimport free_arena, take, take_back
 
 cdef enum:
-    FIRST_TABLE = 1 << 14
+    INITIAL_TABLE_SIZE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
     NODE_BITS = 21               # of an entry of the table: a node's number; the others are bits of its hash, so that
     MAX_MEMO_NODES = 1 << NODE_BITS  # nodes that only share the place are skipped
@@ -54,9 +54,9 @@ cdef class Memo:
         self.max_bytes = max_bytes
         self.max_states = ~<uint32_t>0
         self.state_count = self.node_count = 1
-        self.state_table_size = self.node_table_size = FIRST_TABLE
-        self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
-        self.node_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
+        self.state_table_size = self.node_table_size = INITIAL_TABLE_SIZE
+        self.state_table = <uint32_t*>calloc(INITIAL_TABLE_SIZE, sizeof(uint32_t))
+        self.node_table = <uint32_t*>calloc(INITIAL_TABLE_SIZE, sizeof(uint32_t))
         self.times_of = <uint64_t**>calloc(self.event_sets, sizeof(uint64_t*))
         if self.state_table == NULL or self.node_table == NULL or self.times_of == NULL:
             raise MemoryError
@@ -118,7 +118,7 @@ cdef class Memo:
         if self.state_count > self.max_states:
             return NONE
         if self.state_count >= self.state_capacity:
-            capacity = self.state_capacity * 2 if self.state_capacity else FIRST_TABLE
+            capacity = self.state_capacity * 2 if self.state_capacity else INITIAL_TABLE_SIZE
             fresh = <PipelineState**>realloc(self.states, capacity * sizeof(PipelineState*))
             if fresh == NULL:
                 return NONE
@@ -259,7 +259,7 @@ cdef class Memo:
         if self.node_count == MAX_MEMO_NODES:
             return False
         if self.node_count >= self.node_capacity:
-            capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
+            capacity = self.node_capacity * 2 if self.node_capacity else INITIAL_TABLE_SIZE
             nodes = <MemoNode*>take_lines(capacity * sizeof(MemoNode))
             if nodes == NULL:
                 return False
@@ -271,11 +271,11 @@ cdef class Memo:
                 return False
             self.node_capacity = capacity
         if self.log_used + log_count > self.log_capacity:
-            more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + FIRST_TABLE) * 2 * sizeof(uint32_t))
+            more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + INITIAL_TABLE_SIZE) * 2 * sizeof(uint32_t))
             if more == NULL:
                 return False
             self.logs = more
-            self.log_capacity = (self.log_capacity + log_count + FIRST_TABLE) * 2
+            self.log_capacity = (self.log_capacity + log_count + INITIAL_TABLE_SIZE) * 2
         if self.node_count * 2 >= self.node_table_size:
             more = <uint32_t*>calloc(self.node_table_size * 2, sizeof(uint32_t))
             if more == NULL:

@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 
 cdef enum:
-    FIRST_SIZE = 1 << 12
+    INITIAL_RECORDS = 1 << 12
 
 
 cdef inline bint is_cycle(const Part* part) noexcept nogil:
@@ -28,7 +28,7 @@ cdef inline uint64_t part_hash(const Part* part) noexcept nogil:
 
 cdef int grow_table(uint32_t** table, uint32_t* size) noexcept nogil:
     """Makes a bigger, empty table; 0 when there is no memory."""
-    cdef uint32_t bigger = size[0] * 2 if size[0] else FIRST_SIZE
+    cdef uint32_t bigger = size[0] * 2 if size[0] else INITIAL_RECORDS
     cdef uint32_t* fresh = <uint32_t*>calloc(bigger, sizeof(uint32_t))
     if fresh == NULL:
         return 0
@@ -105,7 +105,7 @@ cdef class Records:
     cdef int room_for_part(self) noexcept nogil:
         cdef uint32_t i, at, capacity, event_set
         if self.part_count == self.part_capacity:
-            capacity = self.part_capacity * 2 if self.part_capacity else FIRST_SIZE
+            capacity = self.part_capacity * 2 if self.part_capacity else INITIAL_RECORDS
             if not grow_array(<void**>&self.parts, self.part_capacity * sizeof(Part), capacity * sizeof(Part)):
                 return 0
             for event_set in range(self.event_sets):
@@ -164,12 +164,12 @@ cdef class Records:
         cdef uint32_t i, at, capacity
         cdef uint64_t words
         if self.event_count == self.event_list_capacity:
-            capacity = self.event_list_capacity * 2 if self.event_list_capacity else FIRST_SIZE
+            capacity = self.event_list_capacity * 2 if self.event_list_capacity else INITIAL_RECORDS
             if not grow_array(<void**>&self.event_starts, self.event_list_capacity * 8, capacity * 8):
                 return 0
             self.event_list_capacity = capacity
         if self.event_used + more + 1 > self.event_capacity:
-            words = (self.event_capacity + more + FIRST_SIZE) * 2
+            words = (self.event_capacity + more + INITIAL_RECORDS) * 2
             if not grow_array(<void**>&self.event_lists, self.event_capacity * 8, words * 8):
                 return 0
             self.event_capacity = words
@@ -223,7 +223,7 @@ cdef class Records:
     cdef int room_for_bubble(self) noexcept nogil:
         cdef uint32_t i, at, capacity, event_set
         if self.bubble_count == self.bubble_capacity:
-            capacity = self.bubble_capacity * 2 if self.bubble_capacity else FIRST_SIZE
+            capacity = self.bubble_capacity * 2 if self.bubble_capacity else INITIAL_RECORDS
             if not grow_array(<void**>&self.bubble_keys, self.bubble_capacity * 8, capacity * 8):
                 return 0
             for event_set in range(self.event_sets):

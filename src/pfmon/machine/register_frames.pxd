@@ -8,7 +8,7 @@ from libc.stdlib cimport realloc
 
 
 cdef enum:
-    FIRST_FRAMES = 1024
+    INITIAL_FRAMES = 1024
     STACKED_REGISTERS = 96       # physical ones
 
 cdef struct Frame:
@@ -30,7 +30,7 @@ cdef struct Frames:
 
 cdef inline void grow_frames(Frames* frames) noexcept nogil:
     """Doubles the room for frames. Its owner frees `below`."""
-    cdef int64_t capacity = 2 * frames.capacity if frames.capacity else FIRST_FRAMES
+    cdef int64_t capacity = 2 * frames.capacity if frames.capacity else INITIAL_FRAMES
     cdef Frame* fresh = <Frame*>realloc(frames.below, <size_t>capacity * sizeof(Frame))
     if fresh == NULL:
         frames.lost = True

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 
 cdef enum:
-    FIRST_WORDS = 1 << 12
+    INITIAL_TREE_WORDS = 1 << 12
     POINT_WORDS = 3
     HEAD = 2                     # words of an edge before its response
     MAX_TREE_WORDS = 1 << 31             # numbers have 32 bits
@@ -67,10 +67,10 @@ cdef class ResponseTree:
         if self.word_count + words > MAX_TREE_WORDS:
             return False
         if self.word_count + words > self.word_capacity:
-            fresh = realloc(self.words, (self.word_capacity + words + FIRST_WORDS) * 2 * sizeof(uint64_t))
+            fresh = realloc(self.words, (self.word_capacity + words + INITIAL_TREE_WORDS) * 2 * sizeof(uint64_t))
             if fresh == NULL:
                 return False
-            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + words + FIRST_WORDS) * 2
+            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + words + INITIAL_TREE_WORDS) * 2
         return True
 
     cdef uint32_t new_point(self, const MemoryEvent* event) noexcept nogil:

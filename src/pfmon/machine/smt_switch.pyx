@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 cdef enum:
-    LEAST_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...
+    MIN_SWITCH_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...
 
 
 cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
@@ -34,7 +34,7 @@ cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t firs
         return False
     if at < pipeline.earliest - 1:
         record(&pipeline.event_log, THREAD_SWITCH_STOOD, 1)
-        if pipeline.earliest - 1 - at >= LEAST_STALL:
+        if pipeline.earliest - 1 - at >= MIN_SWITCH_STALL:
             record(&pipeline.event_log, stall_occurrence(pipeline.earliest - 1 - at), 1)
         at = pipeline.earliest - 1
     record(&pipeline.event_log, THREAD_SWITCH_L3 + why, 1)

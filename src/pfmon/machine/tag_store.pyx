@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 
 cdef enum:
     HINTS_A_PLACE = 4
-    LEAST_HINTS = 1024
+    MIN_HINTS = 1024
     MAX_HINTED_PLACES = 1 << 16  # places: a hint has 16 bits
     BLOCK = 4
     HASHED_WAYS = 32               # ways that take long to search
@@ -32,7 +32,7 @@ cdef class TagStore:
         self.set_mask = 0 if sets & (sets - 1) else sets - 1
         self.way_shift = (ways - 1).bit_length()
         hinted = hinted and sets << self.way_shift <= MAX_HINTED_PLACES
-        hints = LEAST_HINTS if hinted else 1
+        hints = MIN_HINTS if hinted else 1
         self.policy = replacement_policy(policy, sets, ways)
         self.recency, self.stamps = self.policy.recency, self.policy.stamps
         self.always = 1

@@ -10,7 +10,7 @@ from libc.stdlib cimport calloc, free
 
 
 cdef enum:
-    FIRST_PLACES = 1024
+    INITIAL_EVICTIONS = 1024
     GONE = 1                     # it has not been refilled yet
 
 
@@ -18,8 +18,8 @@ cdef class ThreadEvictions:
     """Of one cache or TLB."""
 
     def __cinit__(self):
-        self.mask = FIRST_PLACES - 1
-        self.entries = <uint64_t*>calloc(FIRST_PLACES, sizeof(uint64_t))
+        self.mask = INITIAL_EVICTIONS - 1
+        self.entries = <uint64_t*>calloc(INITIAL_EVICTIONS, sizeof(uint64_t))
         if self.entries == NULL:
             raise MemoryError
 

@@ -4,7 +4,7 @@ from libc.stdlib cimport calloc, free
 
 
 cdef enum:
-    FIRST_PAGES = 1024
+    INITIAL_PAGES = 1024
     HASH_SHIFT = 20
 
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
@@ -55,8 +55,8 @@ cdef class Tlb:
 
 cdef class PageTable:
     def __cinit__(self):
-        self.pages = <uint64_t*>calloc(FIRST_PAGES, sizeof(uint64_t))
-        self.mask = FIRST_PAGES - 1
+        self.pages = <uint64_t*>calloc(INITIAL_PAGES, sizeof(uint64_t))
+        self.mask = INITIAL_PAGES - 1
         if self.pages == NULL:
             raise MemoryError
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t
 
 cdef enum:
-    LEAST_URGENCY = 0            # no useful work to perform
+    MIN_URGENCY = 0            # no useful work to perform
     NOMINAL_URGENCY = 5          # actively progressing
     MAX_URGENCY = 7
     THREADS = 2                  # of a core
@@ -11,7 +11,7 @@ cdef enum:
 
 cdef inline void missed(uint8_t* urgency) noexcept nogil:
     """Updates the urgency at an L3 miss of the thread."""
-    if urgency[0] > LEAST_URGENCY:
+    if urgency[0] > MIN_URGENCY:
         urgency[0] -= 1
 
 

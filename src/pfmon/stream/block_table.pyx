@@ -31,9 +31,9 @@ cdef enum:
     PAYLOADS = 3
     PAGE = 1 << 14
     INSTRUCTIONS_A_BLOCK = 8     # on average, for the arrays' size
-    LEAST_STEP = 1 << 16
-    GREATEST_STEP = 1 << 22
-    LEAST_CAPACITY = 1 << 12
+    MIN_COMMIT_STEP = 1 << 16
+    MAX_COMMIT_STEP = 1 << 22
+    MIN_TABLE_BLOCKS = 1 << 12
     MAX_PAYLOAD_BYTES = 1 << 8   # bytes of an instruction
     MAX_INSTRUCTION_ACCESSES = 2  # accesses of an instruction
     SHARE_OF_FREE = 4            # a table takes a quarter of what is left of a limited address space at most
@@ -58,7 +58,7 @@ cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) n
     if wanted > table.share[array]:
         table.header.failure = Failure.TOO_MANY_BLOCKS
         return False
-    step = min(max(have, LEAST_STEP), GREATEST_STEP)
+    step = min(max(have, MIN_COMMIT_STEP), MAX_COMMIT_STEP)
     wanted = min(table.share[array], max(wanted, have + step))
     if table.descriptor >= 0 and posix_fallocate(table.descriptor,
                                                  <long>(table.offset[array] + bank * table.share[array] + have),
@@ -141,7 +141,7 @@ cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes, uint64_t room
     """As many blocks as there is room for, in bytes of address space."""
     cdef uint64_t each = BANKS * (sizeof(BlockHead) + INSTRUCTIONS_A_BLOCK * (
         sizeof(BlockInstruction) + MAX_INSTRUCTION_ACCESSES * sizeof(BlockAccess) + payload_bytes))
-    while capacity > LEAST_CAPACITY and capacity * each > room:
+    while capacity > MIN_TABLE_BLOCKS and capacity * each > room:
         capacity //= 2
     return capacity
 
@@ -164,7 +164,7 @@ cdef class BlockTable:
         self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         capacity = that_fits(min(max(1, capacity), BANK_BLOCKS), payload_bytes, self.room)
         while not self.map_all(capacity, payload_bytes):
-            if capacity <= LEAST_CAPACITY:
+            if capacity <= MIN_TABLE_BLOCKS:
                 raise MemoryError("there is no room for the table of blocks")
             capacity //= 2               # the address space is limited
         if self.c.descriptor >= 0:

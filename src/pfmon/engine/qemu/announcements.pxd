@@ -5,9 +5,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef enum:
-    MOST_CODE = 15               # bytes of an instruction
-    MOST_FILE = 4096             # of a file's path
-    MOST_BODY = 255 + 255 * 15 + MOST_FILE
+    MAX_CODE_BYTES = 15               # bytes of an instruction
+    MAX_ANNOUNCED_PATH = 4096             # of a file's path
+    MAX_BODY_BYTES = 255 + 255 * 15 + MAX_ANNOUNCED_PATH
 
 cpdef enum Announced:            # type of an announcement
     NOTHING_NEW = 0
@@ -38,7 +38,7 @@ cdef class Announcements:
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count
     cdef announcement head       # the last one read, copied before its check
-    cdef uint8_t body[MOST_BODY]  # its sizes and code, or its path
+    cdef uint8_t body[MAX_BODY_BYTES]  # its sizes and code, or its path
     cdef Kept* kept
     cdef uint16_t* reached       # by block: the addresses that follow its word in a traced stream
     cdef uint8_t* sizes          # of all instructions so far, as announced

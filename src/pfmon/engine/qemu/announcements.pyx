@@ -11,7 +11,7 @@ from pfmon.stream._stream cimport Cut, MAX_BLOCK_LENGTH
 
 
 cdef enum:
-    LEAST_CAPACITY = 1 << 10
+    INITIAL_BLOCKS = 1 << 10
 
 
 cdef inline uint64_t body_bytes(const announcement* it) noexcept nogil:
@@ -40,7 +40,7 @@ cdef class Announcements:
         if announced < self.done or announced > self.area_bytes - AREA_HEAD or left < sizeof(announcement):
             return DAMAGED
         memcpy(&self.head, place, sizeof(announcement))
-        if body_bytes(&self.head) > MOST_BODY or before_counters(&self.head) > left:
+        if body_bytes(&self.head) > MAX_BODY_BYTES or before_counters(&self.head) > left:
             return DAMAGED
         memcpy(self.body, place + sizeof(announcement), body_bytes(&self.head))
         if not self.is_sound(left):
@@ -58,7 +58,7 @@ cdef class Announcements:
 
     cdef bint is_file(self) noexcept nogil:
         cdef bint sound = self.parts_left == 0 and self.head.length == 0 and self.head.counters == 0 \
-            and 0 < self.head.bytes <= MOST_FILE and self.head.ip < self.head.last_ip \
+            and 0 < self.head.bytes <= MAX_ANNOUNCED_PATH and self.head.ip < self.head.last_ip \
             and memchr(self.body, 0, self.head.bytes) == NULL
         self.file_count += sound
         return sound
@@ -81,7 +81,7 @@ cdef class Announcements:
             return False
         for i in range(it.length):
             size = self.body[i] & SIZE_BITS
-            if not 0 < size <= MOST_CODE or self.body[i] >> SLOTS_SHIFT & 3 == 3:
+            if not 0 < size <= MAX_CODE_BYTES or self.body[i] >> SLOTS_SHIFT & 3 == 3:
                 return False
             bytes += size
             slots += self.body[i] >> SLOTS_SHIFT & 3
@@ -96,13 +96,13 @@ cdef class Announcements:
         cdef const announcement* it = &self.head
         cdef Kept* kept
         cdef uint8_t* sizes
-        if self.count == self.capacity and not self.grow(max(LEAST_CAPACITY, 2 * self.capacity)):
+        if self.count == self.capacity and not self.grow(max(INITIAL_BLOCKS, 2 * self.capacity)):
             return False
         if self.sizes_used + it.length > self.sizes_capacity:
-            sizes = <uint8_t*>realloc(self.sizes, 2 * (self.sizes_capacity + MOST_BODY))
+            sizes = <uint8_t*>realloc(self.sizes, 2 * (self.sizes_capacity + MAX_BODY_BYTES))
             if sizes == NULL:
                 return False
-            self.sizes, self.sizes_capacity = sizes, 2 * (self.sizes_capacity + MOST_BODY)
+            self.sizes, self.sizes_capacity = sizes, 2 * (self.sizes_capacity + MAX_BODY_BYTES)
         kept = &self.kept[self.count]
         kept.place, kept.counters_place = self.done, self.done + before_counters(it)
         kept.last_ip, kept.whole, kept.instructions = it.last_ip, <uint32_t>it.whole, it.instructions

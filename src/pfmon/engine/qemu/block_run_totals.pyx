@@ -12,7 +12,7 @@ cdef struct Faults:              # of the blocks so far
     uint64_t block, place        # of the latest fault
 
 cdef uint64_t MAX_BLOCK_RUNS = 0xFFFFFFFF
-cdef uint64_t LONGEST_RUN = <uint64_t>1 << 48    # limit of all runs, and of a counter: days of execution
+cdef uint64_t MAX_RUN_COUNT = <uint64_t>1 << 48    # limit of all runs, and of a counter: days of execution
 
 
 cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
@@ -33,7 +33,7 @@ cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, 
         if it.counters:
             memcpy(counters, describer.announced.counters(it), it.counters * sizeof(uint64_t))
             runs += counters[0]
-            if not are_sound(describer, it, counters) or runs > LONGEST_RUN:
+            if not are_sound(describer, it, counters) or runs > MAX_RUN_COUNT:
                 consumer.fail(Failure.BAD_STREAM)
                 return retired
             retired += give_block(number, it, counters, describer, consumer, &faults)
@@ -49,7 +49,7 @@ cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counter
     for i in range(it.instructions - 1):
         marks += sizes[i] & MAY_FAULT != 0
     for i in range(it.counters):
-        if counters[i] > LONGEST_RUN:
+        if counters[i] > MAX_RUN_COUNT:
             return False
     return it.counters == marks + 2
 

@@ -20,7 +20,7 @@
 
 enum {
     MAX_SCRIPT_DEPTH = 5,            /* scripts whose interpreters are scripts, at most */
-    FIRST_LINE = 256,            /* bytes that the kernel reads */
+    BINPRM_BYTES = 256,            /* bytes that the kernel reads */
     MAX_ARGUMENT_WORDS = 1 << 20,
     MAX_ARGUMENT_BYTES = 1 << 17,         /* bytes of one argument */
     PAGE = 1 << 12,
@@ -175,7 +175,7 @@ static bool read_start(const char *path, char *start) {
     struct stat status;
     ssize_t got;
     int file;
-    memset(start, 0, FIRST_LINE + 1);
+    memset(start, 0, BINPRM_BYTES + 1);
     if (stat(path, &status) || !S_ISREG(status.st_mode) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
         return false;
     if (((status.st_mode & S_ISUID) && status.st_uid != geteuid())
@@ -184,7 +184,7 @@ static bool read_start(const char *path, char *start) {
     file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
-    got = read(file, start, FIRST_LINE);
+    got = read(file, start, BINPRM_BYTES);
     close(file);
     return got > 2;
 }
@@ -237,7 +237,7 @@ static bool put_interpreter(struct texts *words, const char *script, const char 
 
 /* The program that executes a file, through the interpreters of scripts; NULL: none that can be followed. */
 static char *program_of(const struct abi *abi, char *path, struct texts *words) {
-    char start[FIRST_LINE + 1], *interpreter, *argument;
+    char start[BINPRM_BYTES + 1], *interpreter, *argument;
     int i;
     for (i = 0; i <= MAX_SCRIPT_DEPTH && read_start(path, start); i++) {
         if (is_program(abi, start))

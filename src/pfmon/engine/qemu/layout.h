@@ -28,8 +28,8 @@ struct ring {
 
 enum {
     AREA_HEAD = 1 << 22,         /* bytes before the first announcement */
-    LEAST_AREA_BYTES = 1 << 23,  /* of the whole area, which is sparse; its file has its size (plugin_reader.pyx) */
-    MOST_AREA_BYTES = 1 << 30,
+    MIN_AREA_BYTES = 1 << 23,  /* of the whole area, which is sparse; its file has its size (plugin_reader.pyx) */
+    MAX_AREA_BYTES = 1 << 30,
     MAX_MESSAGE_BYTES = 4000,
     MAX_PATH_BYTES = 256,
     MAX_GUEST_THREADS = 256,          /* at a time */

@@ -24,8 +24,8 @@ cdef extern from "layout.h" nogil:
     enum: RING_BUFFERS
     enum: RING_BUFFER_WORDS
     enum: AREA_HEAD
-    enum: LEAST_AREA_BYTES
-    enum: MOST_AREA_BYTES
+    enum: MIN_AREA_BYTES
+    enum: MAX_AREA_BYTES
     enum: MAX_MESSAGE_BYTES
     enum: MAX_PATH_BYTES
     enum: MAX_GUEST_THREADS

@@ -367,7 +367,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     }
     ring = map_file(files.ring, sizeof(struct ring));
     area_bytes = bytes_of(files.area);
-    area = area_bytes < LEAST_AREA_BYTES ? NULL : map_file(files.area, area_bytes);
+    area = area_bytes < MIN_AREA_BYTES ? NULL : map_file(files.area, area_bytes);
     if (!ring || !area || !watch_the_end(files.area) || memcmp(ring->magic, "pfmonrng", 8))
         return -1;
     close(files.ring);

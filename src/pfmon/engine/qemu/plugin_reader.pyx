@@ -38,10 +38,10 @@ cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word
 
 
 def area_bytes_that_fit(uint64_t share):
-    """Size of an area in bytes: MOST_AREA_BYTES, or less under a limit of the file size (RLIMIT_FSIZE) or of the address
-    space (RLIMIT_AS: the area takes one part in ``share``); at least LEAST_AREA_BYTES."""
-    cdef uint64_t size = min(<uint64_t>MOST_AREA_BYTES, free_address_space() // share, largest_file())
-    return max(<uint64_t>LEAST_AREA_BYTES, size & ~<uint64_t>(PAGE - 1))
+    """Size of an area in bytes: MAX_AREA_BYTES, or less under a limit of the file size (RLIMIT_FSIZE) or of the address
+    space (RLIMIT_AS: the area takes one part in ``share``); at least MIN_AREA_BYTES."""
+    cdef uint64_t size = min(<uint64_t>MAX_AREA_BYTES, free_address_space() // share, largest_file())
+    return max(<uint64_t>MIN_AREA_BYTES, size & ~<uint64_t>(PAGE - 1))
 
 
 cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
@@ -76,7 +76,7 @@ cdef class PluginReader:
     cdef readonly bint damaged   # shared memory held invalid data
     cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
-    def __cinit__(self, Describer describer, bint traced=False, bint totals=False, uint64_t area_bytes=MOST_AREA_BYTES):
+    def __cinit__(self, Describer describer, bint traced=False, bint totals=False, uint64_t area_bytes=MAX_AREA_BYTES):
         self.ring_file = self.area_file = -1
         self.describer, self.traced, self.totals = describer, traced, totals
         self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + 2 * MAX_LEFT_WORDS) * sizeof(uint64_t))

@@ -32,17 +32,17 @@ enum {
     GRACE = 100,                 /* milliseconds for processes to end by themselves */
     PATIENCE = 10000,            /* milliseconds after which survivors are left alone */
     MOMENT = 5,                  /* milliseconds between two scans */
-    MOST_STOPPING = 200,         /* scans for processes to stop */
-    MOST_PROCESSES = 1 << 22,    /* Linux has no larger process ids */
-    MOST_FILES = 1024,
-    FIRST_WORD = 4
+    MAX_STOP_SCANS = 200,         /* scans for processes to stop */
+    MAX_PROCESS_IDS = 1 << 22,    /* Linux has no larger process ids */
+    MAX_OPEN_FILES = 1024,
+    PARENT_ID_OFFSET = 4
 };
 
 static int orders, answers, area;
 static bool keep;
 static pid_t program;
 static bool has_status;
-static uint8_t ours[MOST_PROCESSES / 8];     /* the program's descendants */
+static uint8_t ours[MAX_PROCESS_IDS / 8];     /* the program's descendants */
 
 static void on_child(int number) {
     (void)number;
@@ -70,7 +70,7 @@ static bool reap(int32_t *ended) {
 /* ---------------------------------------------------------------- descendants */
 
 static bool is_ours(long process) {
-    return process >= 0 && process < MOST_PROCESSES && ours[process / 8] >> process % 8 & 1;
+    return process >= 0 && process < MAX_PROCESS_IDS && ours[process / 8] >> process % 8 & 1;
 }
 
 /* State and parent of a process; false: it is gone. */
@@ -89,7 +89,7 @@ static bool look_at(int directory, const char *name, char *state, long *parent) 
     if (!rest || strlen(rest) < 5)
         return false;
     *state = rest[2];
-    *parent = strtol(rest + FIRST_WORD, NULL, 10);
+    *parent = strtol(rest + PARENT_ID_OFFSET, NULL, 10);
     return true;
 }
 
@@ -108,7 +108,7 @@ static int send_to_all(int number) {
         while ((entry = readdir(all))) {
             long process = strtol(entry->d_name, NULL, 10), parent;
             char state;
-            if (process <= 0 || process >= MOST_PROCESSES || is_ours(process) || strlen(entry->d_name) > 10
+            if (process <= 0 || process >= MAX_PROCESS_IDS || is_ours(process) || strlen(entry->d_name) > 10
                     || !look_at(dirfd(all), entry->d_name, &state, &parent)
                     || (parent != getpid() && !is_ours(parent)))
                 continue;
@@ -151,7 +151,7 @@ static int32_t end_all(bool patient) {
     let_nobody_begin();
     setpriority(PRIO_PROCESS, 0, PRIO_MIN);      /* if permitted */
     for (began = now(); left && now() - began < PATIENCE; left = reap(&ended)) {
-        for (looks = 0; looks < MOST_STOPPING && send_to_all(SIGSTOP); looks++)
+        for (looks = 0; looks < MAX_STOP_SCANS && send_to_all(SIGSTOP); looks++)
             ;
         if (!send_to_all(SIGKILL) && looks == 0)
             break;                   /* the others belong to other users */
@@ -199,7 +199,7 @@ static void stand_aside(void) {
     int file;
     for (i = 0; i < sizeof(others) / sizeof(*others); i++)
         signal(others[i], SIG_IGN);
-    for (file = 0; file < MOST_FILES; file++)
+    for (file = 0; file < MAX_OPEN_FILES; file++)
         if (file != orders && file != answers && file != area)
             close(file);
 }

@@ -9,7 +9,7 @@ from pfmon.stream._stream cimport (
     is_second, max_accesses)
 
 cdef enum:
-    FIRST_PLANS = 1 << 10
+    INITIAL_PLANS = 1 << 10
 
 
 @cython.final
@@ -38,7 +38,7 @@ cdef class IntervalBlocks:
         cdef IntervalBlock** fresh
         cdef IntervalBlock* plan
         if place >= capacity:
-            capacity = max(FIRST_PLANS, max(capacity, place + 1) * 2)
+            capacity = max(INITIAL_PLANS, max(capacity, place + 1) * 2)
             fresh = <IntervalBlock**>realloc(self.plans[bank], capacity * sizeof(void*))
             if fresh == NULL:
                 self.failure = Failure.OUT_OF_MEMORY

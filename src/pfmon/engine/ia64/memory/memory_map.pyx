@@ -13,7 +13,7 @@ from pfmon.stream._stream cimport Mark
 
 cdef enum:
     MADV_POPULATE_WRITE = 23     # not in the headers of every host
-    FIRST_POPULATED_BYTES = 4 * PAGE_SIZE
+    INITIAL_POPULATED_BYTES = 4 * PAGE_SIZE
     MAX_POPULATED_BYTES = 64 * PAGE_SIZE  # 1 MB
 
 
@@ -162,7 +162,7 @@ cdef inline void page_written(Region* region, uint64_t page) noexcept nogil:
         region.touched = page + region.ahead
         region.ahead = min(region.ahead * 2, MAX_POPULATED_BYTES)
     else:
-        region.touched, region.ahead = page + PAGE_SIZE, FIRST_POPULATED_BYTES
+        region.touched, region.ahead = page + PAGE_SIZE, INITIAL_POPULATED_BYTES
 
 
 cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil:
