@@ -13,7 +13,7 @@ from pfmon.counting.counting_unit import MachineRecords
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
-from pfmon.machine._machine import Machine, watching
+from pfmon.machine._machine import Machine, combined_listener
 from pfmon.machine.machine_config import load
 from pfmon.pmu import IA64, get
 from pfmon.pmu.register_file import RegisterFile
@@ -121,7 +121,7 @@ def check(name: str, pmu: str, memo: bool, wanted: tuple[EventRequest, ...]) -> 
     sets = group.sets
     assert sum(len(one.programming.monitors) for one in sets) == len(wanted)
     machine = Machine(figures, run.program.table, (), memo)
-    machine.listen(watching(group.captures(run.program.table, 1)))
+    machine.listen(combined_listener(group.captures(run.program.table, 1)))
     run.recorder.replay(machine)
     machine.finish()
     tally = sets[0].unit.tally(run.program.table, traced=True)

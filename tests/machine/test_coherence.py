@@ -86,7 +86,7 @@ def test_states_are_those_of_a_plain_model(seed: int) -> None:
     for core, machine in enumerate(machines):
         asked = sum((model.asked[core] for model in lines.values()), Counter[str]())
         answers = [asked["I"], asked["S"] + asked["E"], asked["M"], asked.total()]
-        assert machine.answers() == {**dict(zip(ANSWERS, answers, strict=True)), **NONE_OF_CODE_AND_QUEUES}
+        assert machine.responses() == {**dict(zip(ANSWERS, answers, strict=True)), **NONE_OF_CODE_AND_QUEUES}
 
 
 def test_a_request_takes_the_line_from_the_others_instruction_caches() -> None:
@@ -100,7 +100,7 @@ def test_a_request_takes_the_line_from_the_others_instruction_caches() -> None:
     machines[0].l2.request_at(START + LINE, READ, 5000)
     assert code[1].probe(START + LINE) is None
     assert all(one.probe(START) for one in code)
-    answers = machines[1].answers()
+    answers = machines[1].responses()
     assert (answers["SNOOPED_CODE"], answers["SNOOPED_L2I_HIT"]) == (1, 1)  # the read; fetches ask for no code
     assert answers["SNOOPED_HIT"] + answers["SNOOPED_MISS"] == 2
 
@@ -122,7 +122,7 @@ def test_a_request_meets_a_line_that_waits_to_be_written(later: int, met: int) -
     (gone,) = [one for one in written if not stores["data"].probe(one) and not stores["l3"].probe(one)]
     its.l2.request_at(gone, READ, now + later)
     its.l2.request_at(START - LINE, READ, now + later + 10)
-    assert own.answers()["SNOOPED_WRITE"] == met
+    assert own.responses()["SNOOPED_WRITE"] == met
 
 
 def test_a_core_notes_what_it_answered_as_long_as_it_runs() -> None:

@@ -15,7 +15,7 @@ def both(program: str, *, memo: bool = True, settle: bool = False) -> tuple[Tall
     with Pipe(machine, beside=read, threaded=False) as pipe:
         guest.run(pipe)
     if settle:
-        machine.settle(0)
+        machine.update_records(0)
     machine.finish()
     guest.close()
     return read, told, guest.table.numbers()

@@ -116,7 +116,7 @@ def in_turn(event_sets: int, settles: float = 0.3) -> Action:
     def act(machine: Machine, gate: Gate) -> None:
         gate.choose(turns.randrange(event_sets))
         if turns.random() < settles:
-            machine.settle(gate.next_address)
+            machine.update_records(gate.next_address)
 
     return act
 
@@ -186,7 +186,7 @@ def test_what_is_settled_on_the_way_grows_to_the_whole_and_changes_no_time(machi
     seen: list[Records] = []
 
     def look(found: Machine, gate: Gate) -> None:
-        found.settle(gate.next_address)
+        found.update_records(gate.next_address)
         seen.append(recorded(found))
 
     places = somewhere(5)

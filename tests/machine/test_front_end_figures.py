@@ -63,7 +63,7 @@ def branched(machine: str, *figures: str) -> Counter[str]:
         fixed = random.Random(place)
         address = 0x10000 + place * 144 // 16 * 16 + fixed.randrange(3) + 16 * draw.randrange(2)
         if draw.random() < 0.02:
-            predictor.give_hint(address, 0x9000)
+            predictor.predict_target(address, 0x9000)
         kind, whether = fixed.randrange(10), fixed.randrange(4)
         target, taken = 0x9000, step % fixed.randrange(2, 7) > 0
         if kind == 2 and taken:

@@ -154,7 +154,7 @@ def test_itanium_is_as_its_plain_model(bundles: int, stride: int) -> None:
         kind, whether, encoded = fixed.randrange(10), fixed.randrange(4), 0x8000 + fixed.randrange(4) * 16
         if draw.random() < 0.03:
             target = draw.choice([encoded, 0x9000])
-            predictor.give_hint(address, target)
+            predictor.predict_target(address, target)
             plain.hint(address, target)
         taken = draw.random() < 0.6
         free = kind == RETURN or kind in INDIRECT_KINDS

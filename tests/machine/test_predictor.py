@@ -195,15 +195,15 @@ def test_itanium_bubbles_by_stage() -> None:
     predictor = branch_predictor(load("itanium"))
     assert bubbles(predictor, 3, 0x4002, 0x3000, whether=DPTK) == [2, 1, 1]
     assert bubbles(predictor, 3, 0x4100, 0x3000, whether=DPTK) == [3, 1, 1]
-    predictor.give_hint(0x4200, 0x3000)
+    predictor.predict_target(0x4200, 0x3000)
     assert bubbles(predictor, 2, 0x4202, 0x3000, whether=DPTK) == [0, 0]
 
 
 def test_itanium_target_registers_are_four_and_want_importance() -> None:
     predictor = branch_predictor(load("itanium"))
     for index in range(5):
-        predictor.give_hint(0x4000 + index * 0x100, 0x3000)
-    predictor.give_hint(0x5000, 0x3000, important=False)
+        predictor.predict_target(0x4000 + index * 0x100, 0x3000)
+    predictor.predict_target(0x5000, 0x3000, important=False)
     first = [predictor.predict(0x4002 + index * 0x100, True, 0x3000, whether=SPTK)[1] for index in range(5)]
     assert first == [2, 0, 0, 0, 0]
     assert predictor.predict(0x5002, True, 0x3000, whether=SPTK)[1] == 2
@@ -261,7 +261,7 @@ def test_encoded_targets_are_never_wrong(predictor: BranchPredictor) -> None:
     for _ in range(20000):
         address = 0x10000 + draw.randrange(300) * 16 + draw.randrange(3)
         if draw.random() < 0.1:
-            predictor.give_hint(address, draw.randrange(4) * 16)
+            predictor.predict_target(address, draw.randrange(4) * 16)
         kind = draw.choice([COND, CALL, CLOOP, WTOP, LONG, LONG_CALL, CTOP])
         target = address // 64 * 16 + address % 4 * 256
         flags, _, code = predictor.predict(

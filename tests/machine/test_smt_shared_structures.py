@@ -48,9 +48,9 @@ def test_entries_of_the_data_tlb_are_reserved() -> None:
     tlb = Tlb(load("montecito"), "dtlb2", PAGE)
     tlb.reserve(16)
     for page in range(40):
-        tlb.bring(THREAD_1 + page * PAGE)
+        tlb.insert_entry(THREAD_1 + page * PAGE)
     for page in range(1000):
-        tlb.bring(page * PAGE)
+        tlb.insert_entry(page * PAGE)
     held = [number for row in tlb.store.contents() for number in row if number is not None]
     of_thread_1 = [number for number in held if number >= THREAD_1 // PAGE]
     assert len(held) == 128
@@ -60,7 +60,7 @@ def test_entries_of_the_data_tlb_are_reserved() -> None:
 def test_without_another_thread_nothing_is_reserved() -> None:
     tlb = Tlb(load("montecito"), "dtlb2", PAGE)
     for page in range(300):
-        tlb.bring(page * PAGE)
+        tlb.insert_entry(page * PAGE)
     assert sorted(number for row in tlb.store.contents() for number in row if number is not None) == [*range(172, 300)]
 
 

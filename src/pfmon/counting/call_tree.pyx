@@ -150,7 +150,7 @@ cdef class CallTree(BlockIncrements):
         self.path = CallPath(table)
         self.describe(increments, None, cycles)
 
-    cdef void take(self, const ObservedBlock* block) noexcept nogil:
+    cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         cdef const int64_t* known
         cdef int64_t* counts
         cdef uint32_t k, m

@@ -155,7 +155,7 @@ cdef class LiveCounting(OverflowInterrupts):
     cdef void follow(self, uint64_t block) noexcept nogil:
         self.last = block
 
-    cdef void take(self, const ObservedBlock* block) noexcept nogil:
+    cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         if self.calls is None:
             self.take_block(block)
             return

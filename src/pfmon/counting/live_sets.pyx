@@ -48,9 +48,9 @@ cdef class LiveSets(RecordObserver):
         self.active[self.event_set] += self.current.retired - self.retired
         self.retired, self.last = self.current.retired, self.current.last
 
-    cdef void take(self, const ObservedBlock* block) noexcept nogil:
+    cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         if self.current is not None:
-            self.current.take(block)
+            self.current.on_block(block)
             self.active[self.event_set] += self.current.retired - self.retired
             self.retired, self.last = self.current.retired, self.current.last
             return

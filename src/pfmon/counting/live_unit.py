@@ -97,7 +97,7 @@ class LiveUnit:
             self.reload()
         if records:
             if event_set is None:
-                records.machine.show(self.consumer)
+                records.machine.set_observer(self.consumer)
             self._tell(records)
 
     def _countdown(self, records: MachineRecords | None) -> type[LiveCounting]:

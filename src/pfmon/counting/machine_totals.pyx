@@ -21,7 +21,7 @@ def level_total(levels, term, threshold=0):
 
 @cython.final
 cdef class MachineTotals:
-    """As of the machine's `settle` or `finish`; ``event_sets``: the event sets included, None: all."""
+    """As of the machine's `update_records` or `finish`; ``event_sets``: the event sets included, None: all."""
 
     cdef RecordCounts counts
 

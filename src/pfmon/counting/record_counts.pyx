@@ -13,7 +13,7 @@ from pfmon.stream._stream cimport BlockHead, BlockInstruction, Cut, Ia64Kind
 cdef enum:
     OCCURRENCE_MASK = (1 << OCCURRENCE_BITS) - 1
     INSTRUCTION_MASK = 0xFF
-    EXECUTED_BITS = 32           # Part.how has bits for so many instructions: whether they executed
+    EXECUTED_BITS = 32           # Part.executed_dispersal has bits for so many instructions: whether they executed
 
 
 cdef inline bint is_member(const uint64_t* members, uint64_t number) noexcept nogil:
@@ -146,7 +146,7 @@ cdef class RecordCounts:
 
     cdef void add_cycle(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil:
         """Adds a cycle in which something issued, and its unused dispersal, at its last instruction."""
-        cdef uint32_t m, k, left = <uint32_t>(part.how >> 32)
+        cdef uint32_t m, k, left = <uint32_t>(part.executed_dispersal >> 32)
         cdef int64_t total
         cdef const CompiledQuery* one
         for m in range(self.increments.monitors):
@@ -232,7 +232,7 @@ cdef class RecordCounts:
             own = 1 if (failed[i >> 6] >> (i & 63)) & 1 and instruction.isa_kind & Ia64Kind.LOAD_CHECK else 0
             weight = self.increments.increment_of(monitor, instruction,
                                                   head.cut == Cut.FAILED_CHECK and i == head.length - 1)
-            held = part.how >> (i - first_of(part)) & 1 if i - first_of(part) < EXECUTED_BITS else 0
+            held = part.executed_dispersal >> (i - first_of(part)) & 1 if i - first_of(part) < EXECUTED_BITS else 0
             if not one.ranged:
                 own += weight.retired + held * weight.executed
             elif (inside[i >> 6] >> (i & 63)) & 1:

@@ -21,8 +21,8 @@ cdef enum MemoryEventKind:
     EVENT_BANK                   # ... a read that was made before issued: those behind it may meet it in a bank of L2
 
 cdef enum:
-    TAKES_A_TURN = 1             # flag of the latter two: others may meet it
-    TURN_SHIFT = 1               # ... above it the turn of a read
+    OCCUPIES_BANK = 1             # flag of the latter two: others may meet it
+    REISSUE_SHIFT = 1               # ... above it the turn of a read
 
 cdef struct MemoryEvent:
     int32_t at                   # cycles since the block began

@@ -16,7 +16,7 @@ cdef inline bint is_next(AccessLog* log) noexcept nogil:
     return log.next < log.count
 
 
-cdef inline const uint64_t* answer(AccessLog* log, EventLog* event_log, uint32_t heading) noexcept nogil:
+cdef inline const uint64_t* logged_result(AccessLog* log, EventLog* event_log, uint32_t heading) noexcept nogil:
     """Returns the next event's result, of so many words before its events, which are recorded."""
     cdef const uint64_t* words = log.words + log.starts[log.next]
     cdef uint32_t count = log.starts[log.next + 1] - log.starts[log.next] - heading
@@ -58,7 +58,7 @@ cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog*
     cdef const uint64_t* known
     cdef uint64_t* place
     if is_next(log):
-        known = answer(log, event_log, 2)
+        known = logged_result(log, event_log, 2)
         out.ready = now + <int32_t>known[0]
         out.second_cycles, out.kernel = <uint32_t>known[1], <int64_t>(known[1] >> 32)
         out.cause, out.second_cause = <uint16_t>(known[0] >> 32), <uint16_t>(known[0] >> 48)
@@ -79,7 +79,7 @@ cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, c
     cdef uint64_t* place
     if is_next(log):
         out.stalls = <uint8_t>(log.words[log.starts[log.next]] >> 32)
-        known = answer(log, event_log, 1 + out.stalls)
+        known = logged_result(log, event_log, 1 + out.stalls)
         out.ready = now + <int32_t>known[0]
         for i in range(out.stalls):
             out.cause[i], out.cycles[i] = <uint32_t>(known[1 + i] >> 32), <uint32_t>known[1 + i]
@@ -103,6 +103,6 @@ cdef void log_event(AccessLog* log, DataMemory data, const MemoryEvent* event, u
         return
     if event.kind == EVENT_STORE:
         enter_store(&data.store_conflicts, address, event.size, now)
-    if event.flags & TAKES_A_TURN:
-        data.l2.took_turn(address, event.kind == EVENT_BANK, event.flags >> TURN_SHIFT, now)
+    if event.flags & OCCUPIES_BANK:
+        data.l2.issue_early(address, event.kind == EVENT_BANK, event.flags >> REISSUE_SHIFT, now)
     add(log, event, now, 0)

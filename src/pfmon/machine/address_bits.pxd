@@ -7,12 +7,12 @@ from libc.stdint cimport uint32_t, uint64_t
 cdef extern from *:
     """
     #define PFMON_THREAD_ID (UINT64_C(1) << 55)
-    #define PFMON_ALONE (UINT64_C(1) << 62)
+    #define PFMON_NO_L2_ENTRY (UINT64_C(1) << 62)
     """
     # Set in addresses of hardware thread 1, as in its TLB entries.
     const uint64_t THREAD_ID "PFMON_THREAD_ID"
     # Set in the number of an entry of the first data TLB whose page was evicted from the second (data_translation.pyx).
-    const uint64_t ALONE "PFMON_ALONE"
+    const uint64_t NO_L2_ENTRY "PFMON_NO_L2_ENTRY"
 
 cdef enum:
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format

@@ -26,18 +26,18 @@ cdef class Arbiter(CoupledMachines):
         if now > clocks[own]:
             clocks[own] = now
         while clocks[1 - own] < clocks[own] or (clocks[1 - own] == clocks[own] and own == 1):
-            self.let_other_run()
+            self.yield_to_other()
 
     def begin_with_one(self):
         """Core 1 sleeps until core 0 wakes it."""
         self.begin_asleep()
         self.clocks[1] = NEVER
 
-    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_begin(self, SwitchedThread thread) noexcept nogil:
         if self.running and self.woken:
             thread.wake(self.woken)
 
-    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_sleep(self, SwitchedThread thread) noexcept nogil:
         cdef uint32_t own = self.running
         cdef bint slept = self.asleep[own]
         cdef int64_t clock = self.clocks[own]
@@ -45,18 +45,18 @@ cdef class Arbiter(CoupledMachines):
             thread.sleep()
         self.clocks[own] = NEVER         # no core waits for it
         if not slept:
-            self.let_other_run()         # it may have read the buffer that the writer waits for
+            self.yield_to_other()         # it may have read the buffer that the writer waits for
         while self.asleep[own] and not self.ended[1 - own]:
-            self.let_other_run()
+            self.yield_to_other()
         self.clocks[own] = self.woken if slept else clock
         if slept:
             thread.wake(self.woken)
 
-    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         cdef uint32_t other = 1 - self.running
         if not self.asleep[other] and not self.starved[other]:
-            self.woken = thread.stand()
+            self.woken = thread.drain_pipeline()
             self.clocks[other] = self.woken
 
-    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
+    cdef void on_end(self, SwitchedThread thread, int64_t now) noexcept nogil:
         self.clocks[self.running] = NEVER

@@ -36,7 +36,7 @@ cdef struct PipelineOp:          # an instruction
     uint8_t effect
     uint8_t slots                # 2 for L+X
     uint8_t alone                # its bundle issues alone (Itanium: MMF)
-    uint8_t steers               # branch register that it writes; 0: none (b0 is predicted by the return stack)
+    uint8_t writes_br            # number of the branch register that it writes; 0: none, or b0 (return stack)
     uint16_t access_flags
     uint64_t window              # address of its fetch window
     uint64_t address
@@ -81,8 +81,8 @@ cdef struct BlockPlan:           # 128 bytes; then its accesses (`mem_accesses`)
     uint8_t rotates
     uint8_t calls
     uint8_t returns
-    uint8_t first_steer          # its first step that writes a branch register (Step.steers)
-    uint8_t steers               # ... and the one after the last; 0: none
+    uint8_t first_br_write       # its first step that writes a branch register (PipelineOp.writes_br)
+    uint8_t br_writes_end        # ... and the one after the last; 0: none
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
     uint8_t fast                 # needs nothing after it but frames and hints, and its timing repeats

@@ -62,7 +62,7 @@ cdef uint16_t register_of(const Operand* operand, const DecodedCode* code) noexc
     return operand.first + number
 
 
-cdef void take_operands(const Attributes* attributes, const DecodedCode* code, PipelineOp* step) noexcept nogil:
+cdef void resolve_operands(const Attributes* attributes, const DecodedCode* code, PipelineOp* step) noexcept nogil:
     cdef uint32_t i
     cdef uint16_t register
     for i in range(attributes.sources):
@@ -92,7 +92,7 @@ cdef uint8_t branch_register(const uint16_t* registers, uint32_t count) noexcept
     return 0
 
 
-cdef void take_branch(const Attributes* attributes, const DecodedCode* code, Branch* branch,
+cdef void decode_branch(const Attributes* attributes, const DecodedCode* code, Branch* branch,
                       bint conditional) noexcept nogil:
     branch.address = code.address
     branch.fall_through = (code.address & ~<uint64_t>15) + 16
@@ -206,7 +206,7 @@ cdef class BlockPlans:
             if step.port == PORT_A and (code.unit == UNIT_M or not self.a_in_i_to_m):
                 step.port = PORT_M if code.unit == UNIT_M else PORT_I
             step.effect = attributes.effect
-            take_operands(attributes, code, step)
+            resolve_operands(attributes, code, step)
             if code.access:
                 step.access = attributes.access
                 step.access_flags = attributes.access_flags
@@ -237,14 +237,14 @@ cdef class BlockPlans:
                 plan.has_branch = 1
                 plan.calls = is_call(attributes.branch - 1)
                 plan.returns = attributes.branch - 1 == BRANCH_RETURN
-                take_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
+                decode_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
                 if is_indirect(plan.branch.kind):
                     plan.branch.through = branch_register(step.source, step.sources)
             elif step.targets and step.operation[0] == OP_TO_BRANCH and step.target[0] > BR_FIRST:
-                step.steers = branch_register(step.target, 1) - 1
-                if plan.steers == 0:
-                    plan.first_steer = <uint8_t>i
-                plan.steers = <uint8_t>(i + 1)
+                step.writes_br = branch_register(step.target, 1) - 1
+                if plan.br_writes_end == 0:
+                    plan.first_br_write = <uint8_t>i
+                plan.br_writes_end = <uint8_t>(i + 1)
             mark_end_of_bundle(codes, i, step)
         if self.mmf_splits:
             mark_mmf(codes, head.length, plan.steps)

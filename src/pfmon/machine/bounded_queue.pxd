@@ -14,7 +14,7 @@ cdef struct Queue:
     OccupancyLevel level         # entries, over cycles
 
 
-cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
+cdef inline void release_entries(Queue* queue, int64_t now) noexcept nogil:
     """Removes entries whose cycle has come."""
     cdef uint32_t gone, i
     if queue.count == 0 or queue.leaves[0] > now:
@@ -28,9 +28,9 @@ cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
         queue.leaves[i] = queue.leaves[i + gone]
 
 
-cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
+cdef inline int64_t first_free_cycle(Queue* queue, int64_t now) noexcept nogil:
     """Returns the first cycle from ``now`` on in which there is room for an entry."""
-    settle_queue(queue, now)
+    release_entries(queue, now)
     if queue.count < queue.capacity:
         return now
     return queue.leaves[queue.count - queue.capacity]
@@ -39,7 +39,7 @@ cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
 cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept nogil:
     """Adds an entry from ``now`` (as returned by `room_in_queue`) to ``leaves``."""
     cdef uint32_t i
-    settle_queue(queue, now)
+    release_entries(queue, now)
     if queue.count == MAX_QUEUE_ENTRIES:
         queue.lost = 1
         return
@@ -61,7 +61,7 @@ cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
 
 cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:
     """Completes the histogram up to ``now``."""
-    settle_queue(queue, now)
+    release_entries(queue, now)
     set_entries(&queue.level, now, queue.count)
 
 

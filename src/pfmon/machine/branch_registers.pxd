@@ -21,7 +21,7 @@ cdef inline void branch_register_written(BranchRegisters* registers, uint32_t nu
     registers.value[number] = NOT_SHOWN
 
 
-cdef inline bint goes_elsewhere(BranchRegisters* registers, uint32_t number, uint64_t target) noexcept nogil:
+cdef inline bint target_differs(BranchRegisters* registers, uint32_t number, uint64_t target) noexcept nogil:
     """Whether the register's value before its last write differs from ``target``, the target of a branch through it,
     or is unknown."""
     registers.value[number] = target

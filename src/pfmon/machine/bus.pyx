@@ -32,11 +32,11 @@ cdef class Bus:
     cdef void share(self, Bus other, Arbiter arbiter, EventSetAccounting shares):
         cdef FrontSideBus own = self.front
         self.front, self.arbiter = other.front, arbiter
-        shares.account_instead(&own.in_order, &self.front.in_order)
+        shares.replace_queue(&own.in_order, &self.front.in_order)
 
     # Requests the address bus, which takes one request at a time; returns the cycle of the request.
     cdef int64_t request(self, int64_t now) noexcept nogil:
-        cdef int64_t start = room_in_queue(&self.front.in_order, now)
+        cdef int64_t start = first_free_cycle(&self.front.in_order, now)
         if start < self.front.requests_end:
             start = self.front.requests_end
         self.front.requests_end = start + self.request_cycles
@@ -48,8 +48,8 @@ cdef class Bus:
         cdef int64_t entered, start, ready, gap
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
-        entered = room_in_queue(&self.requests, now)
-        entered = room_in_queue(&self.system, entered)
+        entered = first_free_cycle(&self.requests, now)
+        entered = first_free_cycle(&self.system, entered)
         start = self.request(entered)
         enter_queue(&self.system, entered, start + self.request_cycles)
         ready = start + self.memory_latency
@@ -77,7 +77,7 @@ cdef class Bus:
         self.front.writes_due += self.line_cycles
         record(event_log, Occurrence.BUS_WRITE_BACK, 1)
         record(event_log, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
-        now = room_in_queue(&self.writes, now)
+        now = first_free_cycle(&self.writes, now)
         leaves = self.request(now) + self.front.writes_due
         enter_queue(&self.writes, now, leaves)
         enter_writeback(&self.lines_written, line, now, leaves)
@@ -89,7 +89,7 @@ cdef class Bus:
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
         record(event_log, Occurrence.BUS_CASTOUT, 1)
-        now = room_in_queue(&self.castout, now)
+        now = first_free_cycle(&self.castout, now)
         leaves = self.request(now)
         enter_queue(&self.castout, now, leaves)
         enter_writeback(&self.lines_cast_out, line, now, leaves)
@@ -101,7 +101,7 @@ cdef class Bus:
         cdef int64_t done
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
-        now = room_in_queue(&self.requests, now)
+        now = first_free_cycle(&self.requests, now)
         done = self.request(now) + self.in_order_cycles
         record(event_log, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.requests, now, done)

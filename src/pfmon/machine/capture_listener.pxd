@@ -75,4 +75,4 @@ cdef class CaptureListener:
 @cython.final
 cdef class CaptureListeners(CaptureListener):
     cdef CaptureListener first, second
-    cdef void take(self, CaptureListener listener) noexcept nogil
+    cdef void append_captures(self, CaptureListener listener) noexcept nogil

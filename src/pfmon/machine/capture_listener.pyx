@@ -114,10 +114,10 @@ cdef class CaptureListeners(CaptureListener):
     cdef void gather(self) noexcept nogil:
         self.first.gather()
         self.second.gather()
-        self.take(self.first)
-        self.take(self.second)
+        self.append_captures(self.first)
+        self.append_captures(self.second)
 
-    cdef void take(self, CaptureListener listener) noexcept nogil:
+    cdef void append_captures(self, CaptureListener listener) noexcept nogil:
         """Append one listener's captures."""
         cdef uint32_t k
         cdef Captured* one
@@ -128,7 +128,7 @@ cdef class CaptureListeners(CaptureListener):
                 one[0] = listener.captured[k]
 
 
-def watching(listeners):
+def combined_listener(listeners):
     """Combines listeners into one; None for none."""
     whole = None
     for listener in listeners:

@@ -20,21 +20,21 @@ cdef class SnoopedCaches(Snooper):
         cdef uint64_t line = address >> self.l2.data.shift << self.l2.data.shift
         cdef bint asks_code = not fetches and self.l2.split
         cdef int found = INVALID
-        self.answers[ANSWER_CODE] += asks_code
+        self.responses[RESPONSE_CODE] += asks_code
         if self.same_memory:
-            found = self.take(line, invalidate)
+            found = self.snoop_data_caches(line, invalidate)
             self.meet_waiting(line, now)
             if asks_code:
                 self.drop_code(line)
-        self.answers[ANSWER_HITM if found == MODIFIED else ANSWER_HIT if found != INVALID else ANSWER_MISS] += 1
-        self.answered = True
+        self.responses[RESPONSE_HITM if found == MODIFIED else RESPONSE_HIT if found != INVALID else RESPONSE_MISS] += 1
+        self.has_responses = True
         self.l2.l3.bus.snooped(now)
         return found
 
-    cdef int take(self, uint64_t line, bint invalidate) noexcept nogil:
+    cdef int snoop_data_caches(self, uint64_t line, bint invalidate) noexcept nogil:
         """Invalidates a line in the data caches, or leaves it in state S; returns the state in which it was found."""
-        cdef int found = self.look(self.l2.l3.tags, line, invalidate)
-        cdef int inner = self.look(self.l2.data, line, invalidate)
+        cdef int found = self.snoop_tags(self.l2.l3.tags, line, invalidate)
+        cdef int inner = self.snoop_tags(self.l2.data, line, invalidate)
         cdef uint64_t part = line
         cdef int64_t place
         if inner != INVALID and invalidate and self.l2.first_level is not None:
@@ -47,22 +47,22 @@ cdef class SnoopedCaches(Snooper):
 
     cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil:
         """Handles a request for a line in the write-back buffer."""
-        self.answers[ANSWER_WRITE] += has_writeback(&self.l2.l3.bus.lines_written, line, now)
-        self.answers[ANSWER_CASTOUT] += has_writeback(&self.l2.l3.bus.lines_cast_out, line, now)
+        self.responses[RESPONSE_WRITE] += has_writeback(&self.l2.l3.bus.lines_written, line, now)
+        self.responses[RESPONSE_CASTOUT] += has_writeback(&self.l2.l3.bus.lines_cast_out, line, now)
 
     cdef void record_responses(self, EventLog* event_log) noexcept nogil:
-        cdef uint32_t answer
-        for answer in range(ANSWERS):
-            if self.answers[answer]:
-                record(event_log, Occurrence.SNOOPED_MISS + answer, self.answers[answer])
+        cdef uint32_t response
+        for response in range(RESPONSES):
+            if self.responses[response]:
+                record(event_log, Occurrence.SNOOPED_MISS + response, self.responses[response])
         self.forget_responses()
 
     cdef void forget_responses(self) noexcept nogil:
-        memset(self.answers, 0, sizeof(self.answers))
-        self.answered = False
+        memset(self.responses, 0, sizeof(self.responses))
+        self.has_responses = False
 
 
-    cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil:
+    cdef int snoop_tags(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil:
         """Looks up a line in a cache and invalidates it, or leaves it in S; returns its state."""
         cdef int64_t place = quick_find(store, address)
         cdef int state
@@ -80,7 +80,7 @@ cdef class SnoopedCaches(Snooper):
         cdef uint64_t part = address
         place = quick_find(self.l2.code, address)
         if place != ABSENT:
-            self.answers[ANSWER_L2I_HIT] += 1
+            self.responses[RESPONSE_L2I_HIT] += 1
             self.l2.code.clear(place)
         while part < address + (<uint64_t>1 << self.l2.code.shift):
             self.fetch.drop(part)
@@ -90,5 +90,5 @@ cdef class SnoopedCaches(Snooper):
 
     def by_name(self) -> dict[str, int]:
         """Snoop responses not recorded yet, by the name of the occurrence."""
-        return {Occurrence(<int>Occurrence.SNOOPED_MISS + answer).name: self.answers[answer]
-                for answer in range(ANSWERS)}
+        return {Occurrence(<int>Occurrence.SNOOPED_MISS + response).name: self.responses[response]
+                for response in range(RESPONSES)}

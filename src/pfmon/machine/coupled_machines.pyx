@@ -20,13 +20,13 @@ cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
 cdef class SwitchedThread(EventSetConsumer):
     """The base class does nothing."""
 
-    cdef void hold(self, int64_t now) noexcept nogil:
+    cdef void lose_core(self, int64_t now) noexcept nogil:
         pass
 
-    cdef void go_on(self, int64_t now) noexcept nogil:
+    cdef void get_core(self, int64_t now) noexcept nogil:
         pass
 
-    cdef int64_t stand(self) noexcept nogil:
+    cdef int64_t drain_pipeline(self) noexcept nogil:
         return 0
 
     cdef void sleep(self) noexcept nogil:
@@ -50,16 +50,16 @@ cdef class CoupledMachines:
     def __dealloc__(self):
         free(self.stack)
 
-    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_begin(self, SwitchedThread thread) noexcept nogil:
         pass
 
-    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
+    cdef void on_end(self, SwitchedThread thread, int64_t now) noexcept nogil:
         pass
 
-    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_sleep(self, SwitchedThread thread) noexcept nogil:
         pass
 
-    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         pass
 
     cdef void begin_asleep(self) noexcept nogil:
@@ -79,7 +79,7 @@ cdef class CoupledMachines:
                 return
             if found == NOTHING_NOW:
                 self.starved[own] = True
-                self.rests(thread)
+                self.on_sleep(thread)
                 self.starved[own] = False
                 continue
             buffer = &shared.buffers[shared.reading % BUFFERS]
@@ -90,19 +90,19 @@ cdef class CoupledMachines:
             ring.pair.give_back(own)
             if self.starved[1 - own] and ring.pair.settle(1 - own):
                 self.starved[1 - own] = False
-                self.wakes(thread)
+                self.on_wake(thread)
             if turn & WAKES_OTHER:
                 self.credit[1 - own] += 1
                 if self.credit[1 - own] == 0:
                     self.asleep[1 - own] = False
-                    self.wakes(thread)
+                    self.on_wake(thread)
             if turn & SLEEPS and not self.ended[1 - own]:
                 self.credit[own] -= 1
                 if self.credit[own] < 0:
                     self.asleep[own] = True
-                    self.rests(thread)
+                    self.on_sleep(thread)
 
-    cdef void let_other_run(self) noexcept nogil:
+    cdef void yield_to_other(self) noexcept nogil:
         cdef uint32_t own = self.running
         self.running = 1 - own
         self.leave(own)
@@ -122,18 +122,18 @@ cdef class CoupledMachines:
         else:
             self.run_stream(self.first, self.first_reader, self.first_ring)
         if number or not self.ended[1]:
-            self.let_other_run()         # the second flow never returns
+            self.yield_to_other()         # the second flow never returns
 
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
         cdef int64_t now
-        self.begins(thread)
+        self.on_begin(thread)
         if ring.pair is None:
             read_all(ring, reader)
         else:
             self.read_pair(thread, reader, ring)
         now = thread.end()
         self.ended[self.running] = True
-        self.ends(thread, now)
+        self.on_end(thread, now)
 
     def run(self, threads, readers, rings):
         """Runs two machines on the streams in two rings. ``readers``: they read the rings and feed the machines."""

@@ -33,7 +33,7 @@ cdef class DataMemory(DataTranslation):
     cdef uint32_t recirculation  # the cause of loads that conflict with a store
     cdef int64_t filled          # cycle in which all lines in flight to L1D have arrived
     cdef int64_t ordered         # until this cycle an acquire load delays later ones
-    cdef int64_t cycle, stood    # of the last access, and the stall for accesses of that cycle
+    cdef int64_t cycle, stalled    # of the last access, and the stall for accesses of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
     # by kind of access: integer loads, floating-point loads, stores, floating-point stores
@@ -46,8 +46,8 @@ cdef class DataMemory(DataTranslation):
     # Whether the access has the usual latency. Then it is performed.
     # `now`: no later than the cycle of the access if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
-    # `turn`: of a read of L2, as set by quick() in L2's banks.
-    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil
+    # `reissues`: of a read of L2, as set by quick() in L2's banks.
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil
     # Performs an integer load that is not familiar (recent_load): returns QUICK; PLAIN: it misses L1D and hits L2
     # without conflicts, with exactly L2's latency; or SLOW: it was not performed. `now` as for quick().
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
@@ -75,16 +75,17 @@ cdef class DataMemory(DataTranslation):
     # The cycle in which an access of cycle `now` can be made: the pipeline may have stood for one of its group before.
     cdef int64_t begin(self, int64_t now, AccessResult* out) noexcept nogil
     cdef void end(self, const AccessResult* out) noexcept nogil
-    cdef void leave_to_other(self, uint64_t address) noexcept nogil
-    cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
+    cdef void invalidate_alias(self, uint64_t address) noexcept nogil
+    cdef void fill_line(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, AccessResult* out) noexcept nogil
-    cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil
+    cdef bint is_in_flight(self, uint64_t address, int64_t now) noexcept nogil
     cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil
     cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           RecentLine* recent_line) noexcept nogil
-    cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const RecentLine* recent_line) noexcept nogil
+    cdef bint repeats_recent(self, TagStore pages, uint64_t address, int64_t now,
+                             const RecentLine* recent_line) noexcept nogil
 
 
 cdef enum:                       # result for an integer load

@@ -20,18 +20,18 @@ REQUEST[<int>ACCESS_SPILL] = REQUEST_WRITE
 
 cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
     """Converts the flags of an access to those of a request to L2."""
-    cdef uint32_t told = 0
+    cdef uint32_t converted = 0
     if flags & ACCESS_ACQUIRE:
-        told |= REQUEST_ACQUIRE
+        converted |= REQUEST_ACQUIRE
     if flags & ACCESS_RELEASE:
-        told |= REQUEST_RELEASE
+        converted |= REQUEST_RELEASE
     if flags & ACCESS_EXCLUSIVE:
-        told |= REQUEST_EXCLUSIVE
+        converted |= REQUEST_EXCLUSIVE
     if flags & (ACCESS_NT2 | ACCESS_NTA):
-        told |= REQUEST_NO_RECENCY
+        converted |= REQUEST_NO_RECENCY
     if flags & ACCESS_NTA:
-        told |= REQUEST_NO_L3
-    return told
+        converted |= REQUEST_NO_L3
+    return converted
 
 
 cdef class DataMemory:
@@ -75,21 +75,23 @@ cdef class DataMemory:
             return page != ABSENT and place != ABSENT and self.quick_load(page, place, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             recent_line = &self.recent_line[1][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
-            if not self.again(self.pages2, address, now, recent_line) \
+            if not self.repeats_recent(self.pages2, address, now, recent_line) \
                     and not self.quick_l2(self.pages2, address, kind, now, recent_line):
                 return 0
-            foresee_read(&self.l2.banks, address, now)
+            plan_read(&self.l2.banks, address, now)
             return 1
-        if now < self.l2.latest or (now < self.filled and self.is_coming(address, now)):
+        if now < self.l2.latest or (now < self.filled and self.is_in_flight(address, now)):
             return 0             # it may be a release that waits, or conflict with a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             recent_line = &self.recent_line[2][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
-            if recent_line.line.info.state != MODIFIED or not self.again(self.pages1, address, now, recent_line):
+            if recent_line.line.info.state != MODIFIED \
+                    or not self.repeats_recent(self.pages1, address, now, recent_line):
                 if not self.quick_l2(self.pages1, address, kind, now, recent_line):
                     return 0
         elif kind == ACCESS_FLOAT_STORE:
             recent_line = &self.recent_line[3][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
-            if recent_line.line.info.state != MODIFIED or not self.again(self.pages2, address, now, recent_line):
+            if recent_line.line.info.state != MODIFIED \
+                    or not self.repeats_recent(self.pages2, address, now, recent_line):
                 if not self.quick_l2(self.pages2, address, kind, now, recent_line):
                     return 0
         else:
@@ -98,12 +100,13 @@ cdef class DataMemory:
         return 1
 
     # Whether an address' line is in flight to L1D.
-    cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil:
+    cdef bint is_in_flight(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address)
         return place != ABSENT and self.cache.infos[place].ready > now
 
-    # Whether an access served by L2 is familiar and has no conflicts.
-    cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const RecentLine* recent_line) noexcept nogil:
+    # Whether an access served by L2 hits the recent line and has no conflicts.
+    cdef bint repeats_recent(self, TagStore pages, uint64_t address, int64_t now,
+                             const RecentLine* recent_line) noexcept nogil:
         return (now >= self.l2.quick_from and is_recent(recent_line, self.lines2, pages, address,
                                                         address & self.physical)
                 and recent_line.line.info.ready <= now
@@ -116,8 +119,8 @@ cdef class DataMemory:
         if page == ABSENT or not self.l2.quick(address & self.physical, REQUEST[kind], now):
             return 0
         use(pages, page)
-        know(pages, page, &recent_line.translation)
-        know(self.lines2, quick_find(self.lines2, address & self.physical), &recent_line.line)
+        get_known_line(pages, page, &recent_line.translation)
+        get_known_line(self.lines2, quick_find(self.lines2, address & self.physical), &recent_line.line)
         return 1
 
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
@@ -136,22 +139,22 @@ cdef class DataMemory:
             return 0
         use(self.pages1, page)
         use(self.cache, place)
-        know(self.pages1, page, &recent_line.translation)
-        know(self.cache, place, &recent_line.line)
+        get_known_line(self.pages1, page, &recent_line.translation)
+        get_known_line(self.cache, place, &recent_line.line)
         return not conflicts(&self.store_conflicts, address, size, now)
 
     # `plain` for an integer load whose page hits and whose line misses.
     cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
         cdef uint64_t physical = address & self.physical
         cdef int64_t line
-        if flags & SLOW_PATH_FLAGS or room_in_queue(&self.fills, now) > now or conflicts(&self.store_conflicts,
+        if flags & SLOW_PATH_FLAGS or first_free_cycle(&self.fills, now) > now or conflicts(&self.store_conflicts,
                                                                                          address, size, now):
             return 0
-        line = self.l2.plain_place(physical, now)
+        line = self.l2.find_plain_line(physical, now)
         if line == ABSENT:
             return 0
-        foresee_read(&self.l2.banks, address, now)
-        if self.l2.banks.turn:
+        plan_read(&self.l2.banks, address, now)
+        if self.l2.banks.reissues:
             return 0
         use(self.pages1, page)
         self.put_line(address, now, self.l2.read_plain(line, now))
@@ -162,11 +165,11 @@ cdef class DataMemory:
         record(event_log, Occurrence.L1D_READ_MISS, 1)
         self.l2.record_quick(event_log, REQUEST_READ, 0)
 
-    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil:
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil:
         if reads_first_level(kind):
             record(event_log, Occurrence.L1D_READ, 1)
         else:
-            self.l2.record_quick(event_log, REQUEST[kind], turn)
+            self.l2.record_quick(event_log, REQUEST[kind], reissues)
 
     cdef void access(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      AccessResult* out) noexcept nogil:
@@ -206,13 +209,13 @@ cdef class DataMemory:
     cdef int64_t begin(self, int64_t now, AccessResult* out) noexcept nogil:
         out.stalls, out.level, out.asked = 0, TlbLevel.TLB_HIT, -1
         if now != self.cycle:
-            self.cycle, self.stood = now, 0
-        return now + self.stood
+            self.cycle, self.stalled = now, 0
+        return now + self.stalled
 
     cdef void end(self, const AccessResult* out) noexcept nogil:
         cdef uint32_t stall
         for stall in range(out.stalls):
-            self.stood += out.cycles[stall]
+            self.stalled += out.cycles[stall]
 
     cdef int64_t load(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                       AccessResult* out) noexcept nogil:
@@ -239,28 +242,28 @@ cdef class DataMemory:
         ready = self.l2.request(event_log, address & self.physical, size, REQUEST_READ, request_flags(flags), now)
         now = stall_until(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
-            self.bring(address, flags, now, ready)
+            self.fill_line(address, flags, now, ready)
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
         return ready
 
     # Fills a line into L1D, if a fill buffer is free and its hint allows it.
-    cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
-        if not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) and room_in_queue(&self.fills, now) <= now:
+    cdef void fill_line(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
+        if not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) and first_free_cycle(&self.fills, now) <= now:
             self.put_line(address, now, ready)
 
     # Fills a line into L1D; a fill buffer is free.
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil:
         enter_queue(&self.fills, now, ready)
-        line_came(self, address)
+        record_filled_line(self, address)
         if ~self.physical:
-            self.leave_to_other(address)
+            self.invalidate_alias(address)
         self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
         if ready > self.filled:
             self.filled = ready
 
     # A line is in L1D once: its tag names a translation of one thread (Montecito manual 2.4.3.1.2).
-    cdef void leave_to_other(self, uint64_t address) noexcept nogil:
+    cdef void invalidate_alias(self, uint64_t address) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address ^ ~self.physical)
         if place != ABSENT:
             self.cache.clear(place)
@@ -274,7 +277,7 @@ cdef class DataMemory:
         ready = self.l2.request(event_log, address & self.physical, size, REQUEST_PREFETCH, request_flags(flags), now)
         now = stall_until(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
-            self.bring(address, flags, now, ready)
+            self.fill_line(address, flags, now, ready)
 
     # Returns the cycle from which earlier acquires let an access proceed.
     cdef int64_t in_order(self, uint32_t flags, int64_t now, AccessResult* out) noexcept nogil:
@@ -286,7 +289,7 @@ cdef class DataMemory:
         cdef int64_t taken, place = quick_find(self.cache, address)
         if place != ABSENT and self.cache.infos[place].ready - now <= self.store_conflicts.window:
             now = stall_until(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
-        now = stall_until(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
+        now = stall_until(out, Cause.L1D_FULLSTBUF, now, first_free_cycle(&self.store_buffer, now))
         enter_store(&self.store_conflicts, address, size, now)
         taken = self.l2.request(event_log, address & self.physical, size, REQUEST_WRITE, request_flags(flags), now)
         if taken > now:
@@ -311,7 +314,7 @@ cdef class DataMemory:
             place = quick_find(self.cache, part | (address & ~self.physical))
             if place != ABSENT:
                 self.cache.clear(place)
-            self.leave_to_other(part | (address & ~self.physical))
+            self.invalidate_alias(part | (address & ~self.physical))
             part += <uint64_t>1 << self.cache.shift
         part = line
         while self.fetch is not None and part < line + size:
@@ -353,15 +356,15 @@ cdef class DataMemory:
         """Calls quick() for an access; if it succeeds, the access is performed in this cycle, as by the pipeline."""
         cdef bint said = self.quick(address, size, kind, now)
         if said and not reads_first_level(kind):
-            self.l2.took_turn(address, kind == ACCESS_FLOAT_LOAD,
-                              self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0, now)
+            self.l2.issue_early(address, kind == ACCESS_FLOAT_LOAD,
+                              self.l2.banks.reissues if kind == ACCESS_FLOAT_LOAD else 0, now)
         return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
         """Whether an access that is not quick is a plain load; then it is made."""
         if kind != ACCESS_LOAD or now < self.ordered or self.other_load(address, size, flags, now) != PLAIN:
             return False
-        self.l2.took_turn(address, 1, 0, now)
+        self.l2.issue_early(address, 1, 0, now)
         return True
 
     def plain_events(self) -> list[tuple[int, int]]:
@@ -375,12 +378,13 @@ cdef class DataMemory:
         """Returns the occurrences of the last access for which quick() succeeded."""
         cdef EventLog event_log
         event_log.count, event_log.context = 0, 0
-        self.record_quick(&event_log, kind, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0)
+        self.record_quick(&event_log, kind, self.l2.banks.reissues if kind == ACCESS_FLOAT_LOAD else 0)
         return recorded(&event_log)
 
     def quick_latency_of(self, kind: int) -> int:
         """Cycles from issue to use of what quick() said yes to last."""
-        return self.quick_latency[kind] + self.l2.turn_cycles(self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0)
+        return self.quick_latency[kind] + self.l2.reissue_cycles(
+            self.l2.banks.reissues if kind == ACCESS_FLOAT_LOAD else 0)
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "l1d", "dtlb1", "dtlb2"."""

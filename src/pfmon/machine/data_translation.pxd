@@ -45,13 +45,13 @@ cdef class DataTranslation:
     cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil
     # Enters the operating system in cycle `now`; returns the cycle of its exit.
     cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil
-    cdef bint first_alone(self, uint64_t address) noexcept nogil
+    cdef bint lacks_l2_entry(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
     cdef void insert_second(self, uint64_t address) noexcept nogil
     cdef void drop_lines(self, int64_t place) noexcept nogil
 
 
-cdef inline void line_came(DataTranslation data, uint64_t address) noexcept nogil:
+cdef inline void record_filled_line(DataTranslation data, uint64_t address) noexcept nogil:
     """Records a line filled into L1D."""
     cdef int64_t place
     if data.prevalidated:

@@ -46,7 +46,7 @@ cdef class DataTranslation:
         if first and not is_float(kind):
             return now           # the second level has it, too: otherwise it would be marked
         if not first:
-            first = self.first_alone(address)
+            first = self.lacks_l2_entry(address)
             if not first:
                 record(event_log, Occurrence.L1DTLB_MISS, 1)
         if not lookup(self.tlb2, address):
@@ -97,7 +97,7 @@ cdef class DataTranslation:
         cdef uint64_t page = (address & self.physical) >> self.page_shift
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
         cdef int64_t done = self.read_entry(event_log, entry, now, out)
-        if done >= 0 and self.table.knows(page):
+        if done >= 0 and self.table.has_page(page):
             record(event_log, Occurrence.DTLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
             now = done
@@ -110,15 +110,15 @@ cdef class DataTranslation:
             if done < 0:
                 done = now
             now = self.enter_kernel(event_log, kind, done, out)
-            if not self.table.knows(page):
+            if not self.table.has_page(page):
                 self.table.add(page)
             self.insert_second(entry)
         self.insert_second(address)
         return now
 
     # Whether the first level has an entry whose page was evicted from the second; clears the mark.
-    cdef bint first_alone(self, uint64_t address) noexcept nogil:
-        cdef int64_t place = self.pages1.search(address >> self.pages1.shift | ALONE)
+    cdef bint lacks_l2_entry(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.pages1.search(address >> self.pages1.shift | NO_L2_ENTRY)
         if place == ABSENT:
             return 0
         self.pages1.numbers[place] = address >> self.pages1.shift
@@ -137,17 +137,17 @@ cdef class DataTranslation:
         cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
         if quick_find(self.pages2, address) != ABSENT:
             return
-        place = room_in(self.tlb2, address)
+        place = tlb_victim(self.tlb2, address)
         gone = self.pages2.numbers[place]
         if gone != NO_NUMBER:
             for i in range(self.pages1.sets << self.pages1.way_shift):
                 if self.pages1.numbers[i] >> pieces == gone:
-                    self.pages1.numbers[i] = self.pages1.numbers[i] | ALONE
+                    self.pages1.numbers[i] = self.pages1.numbers[i] | NO_L2_ENTRY
         self.pages2.put(place, address, 0, 0, 1)
 
     # Evicts the entry in this place of the first level, and its lines.
     cdef void drop_lines(self, int64_t place) noexcept nogil:
-        cdef uint64_t base = (self.pages1.numbers[place] & ~ALONE) << self.pages1.shift
+        cdef uint64_t base = (self.pages1.numbers[place] & ~NO_L2_ENTRY) << self.pages1.shift
         cdef uint64_t mask = self.lines[place], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line
         cdef int64_t inner
         self.lines[place] = 0

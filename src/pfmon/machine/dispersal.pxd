@@ -13,7 +13,7 @@ cdef enum DispersalEnd:          # reason for the end of an issue group
 
 
 cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil
-cdef void take_ports(PortUse* use, const PipelineOp* step) noexcept nogil
+cdef void occupy_ports(PortUse* use, const PipelineOp* step) noexcept nogil
 cdef uint32_t dispersal_of(const PortUse* use, uint32_t why, uint32_t left_over, const BlockPlan* plan,
                            uint32_t next_step,
                      uint32_t m_ports) noexcept nogil

@@ -30,7 +30,7 @@ cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noe
     return True
 
 
-cdef void take_ports(PortUse* use, const PipelineOp* step) noexcept nogil:
+cdef void occupy_ports(PortUse* use, const PipelineOp* step) noexcept nogil:
     """Occupy a port."""
     cdef uint32_t port = step.port
     use.instructions += 1

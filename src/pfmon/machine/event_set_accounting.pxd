@@ -15,7 +15,7 @@ cdef struct AccountedLevel:      # a level, and its queue, if it counts a queue'
     uint32_t value
     int64_t border               # cycle up to which it was attributed
     int64_t user_border          # ... by the clock of user level
-    uint64_t seen[MAX_LEVEL + 1]    # its histogram up to there
+    uint64_t counted_cycles[MAX_LEVEL + 1]    # its histogram up to there
     uint64_t kept[MAX_LEVEL + 1]    # its own histogram, while another one is shown
 
 @cython.final
@@ -35,7 +35,7 @@ cdef class EventSetAccounting:
 
     cdef void account(self, OccupancyLevel* level, const Queue* queue, uint32_t size) noexcept nogil
     # Replaces a watched queue by one of two cores, which counts all cycles. Before anything is attributed.
-    cdef void account_instead(self, const Queue* queue, Queue* other) noexcept nogil
+    cdef void replace_queue(self, const Queue* queue, Queue* other) noexcept nogil
     # Attributes the time since the last call to ``event_set``. It is cycle ``now``; later calls are never for cycles
     # before ``border``.
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil
@@ -43,8 +43,8 @@ cdef class EventSetAccounting:
     cdef void leave_out(self, int64_t now) noexcept nogil
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil
     cdef void share_level(self, AccountedLevel* one, uint64_t* cycles, int64_t border) noexcept nogil
-    cdef void show(self, event_sets)
-    cdef void hide(self)
+    cdef void select_event_sets(self, event_sets)
+    cdef void restore_levels(self)
     cdef object cycles_of(self, event_sets)
     cdef object kernel_bus_cycles_of(self, event_sets)
 

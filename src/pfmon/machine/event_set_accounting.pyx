@@ -81,10 +81,10 @@ cdef class EventSetAccounting:
         self.user_bus_now = self.bus_cycle(user_cycle(self.clock, now))
         for i in range(0 if self.no_levels else self.count):
             one = &self.accounted[i]
-            one.user_border = histogram_until(one, now, one.seen)
+            one.user_border = histogram_until(one, now, one.counted_cycles)
             one.since, one.value, one.border = one.level.since, one.level.value, now
 
-    cdef void account_instead(self, const Queue* queue, Queue* other) noexcept nogil:
+    cdef void replace_queue(self, const Queue* queue, Queue* other) noexcept nogil:
         cdef uint32_t i
         for i in range(self.count):
             if self.accounted[i].queue == queue:
@@ -113,19 +113,19 @@ cdef class EventSetAccounting:
             user = user_cycle_of(one.level, border)
             if user > one.user_border:
                 cycles[one.value] += <uint64_t>(user - one.user_border)
-                one.seen[one.value] += <uint64_t>(user - one.user_border)
+                one.counted_cycles[one.value] += <uint64_t>(user - one.user_border)
                 one.user_border = user
             one.border = border
             return
         one.user_border = histogram_until(one, border, until)
         for value in range(one.size):
-            cycles[value] += until[value] - one.seen[value]
-        memcpy(one.seen, until, one.size * sizeof(uint64_t))
+            cycles[value] += until[value] - one.counted_cycles[value]
+        memcpy(one.counted_cycles, until, one.size * sizeof(uint64_t))
         one.since, one.value, one.border = one.level.since, one.level.value, border
 
     # --- interface for Python
 
-    cdef void show(self, event_sets):
+    cdef void select_event_sets(self, event_sets):
         """Gives the levels the histograms of some event sets until `hide`; None: of all."""
         cdef uint32_t i, value, event_set, first
         cdef AccountedLevel* one
@@ -141,7 +141,7 @@ cdef class EventSetAccounting:
                 if <int64_t>one.level.cycles[value] < 0:
                     one.level.cycles[value] = 0
 
-    cdef void hide(self):
+    cdef void restore_levels(self):
         """Restores the levels' own histograms."""
         cdef uint32_t i
         for i in range(self.count):

@@ -12,12 +12,13 @@ cdef void run_fast_path_rest(DataMemory data, const BlockPlan* plan, BlockExecut
                       int64_t clock) noexcept nogil
 
 
-cdef inline bint is_beside(DataMemory data, const MemAccess* met, const MemAccess* mem_access) noexcept nogil:
+cdef inline bint cannot_conflict(DataMemory data, const MemAccess* conflicting,
+                                 const MemAccess* mem_access) noexcept nogil:
     """Whether an access after a read with a bank conflict cannot conflict with that read: it is of the same issue
     group, or issues after the read was reissued. A store without release semantics never waits for a bank."""
-    if mem_access.group == met.group or is_store(mem_access.kind):
+    if mem_access.group == conflicting.group or is_store(mem_access.kind):
         return not mem_access.releases
-    return mem_access.group - met.group > data.l2.turn_cycles(MAX_BANK_REISSUES)
+    return mem_access.group - conflicting.group > data.l2.reissue_cycles(MAX_BANK_REISSUES)
 
 
 cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const BlockPlan* plan, BlockExecution* run,
@@ -28,7 +29,7 @@ cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const Bl
     cdef int64_t at
     cdef uint32_t access = 0
     cdef int known
-    cdef const MemAccess* met = NULL     # the last read that met another one in a bank
+    cdef const MemAccess* conflicting = NULL     # the last read that met another one in a bank
     cdef const MemAccess* mem_access = plan.mem_accesses
     cdef const MemAccess* beyond = mem_access + plan.access_count
     data.l2.banks.block += 1
@@ -50,14 +51,14 @@ cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const Bl
         elif mem_access.kind == ACCESS_LOAD:
             known = recent_load(data, run.addresses[access], mem_access.size, at)
             if known == NOT_RECENT and access < MAX_TRACKED_ACCESSES and run.slow_window == NO_WINDOW \
-                    and (met == NULL or is_beside(data, met, mem_access)):
+                    and (conflicting == NULL or cannot_conflict(data, conflicting, mem_access)):
                 known = data.other_load(run.addresses[access], mem_access.size,
                                         plan.steps[mem_access.step].access_flags, at)
                 if known == PLAIN:
                     run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
             elif known == NOT_RECENT:
                 known = data.quick(run.addresses[access], mem_access.size, mem_access.kind, at)
-        elif met != NULL and not is_beside(data, met, mem_access):
+        elif conflicting != NULL and not cannot_conflict(data, conflicting, mem_access):
             known = 0
         else:
             known = not mem_access.releases or at >= data.l2.reads_done
@@ -65,11 +66,11 @@ cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const Bl
         if not known:
             run_fast_path_rest(data, plan, run, <uint32_t>(mem_access - plan.mem_accesses), access, clock)
             return False
-        if mem_access.kind == ACCESS_FLOAT_LOAD and not mem_access.checks and data.l2.banks.turn:
+        if mem_access.kind == ACCESS_FLOAT_LOAD and not mem_access.checks and data.l2.banks.reissues:
             if access >= MAX_TRACKED_ACCESSES:
                 return False
-            run.served |= <uint64_t>data.l2.banks.turn << 2 * access
-            met = mem_access
+            run.served |= <uint64_t>data.l2.banks.reissues << 2 * access
+            conflicting = mem_access
         access += 1
         run.made = access
         mem_access += 1

@@ -74,14 +74,14 @@ cdef class InstructionFetch:
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
     # Cycle before which everything is final when the front end is at cycle ``now``.
-    cdef int64_t settled(self, int64_t now) noexcept nogil
+    cdef int64_t final_cycle(self, int64_t now) noexcept nogil
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil
-    cdef int64_t bring(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
                        Fetched* out) noexcept nogil
     cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil

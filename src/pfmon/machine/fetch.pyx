@@ -92,7 +92,7 @@ cdef class InstructionFetch:
             self.cache.touch(place)
             out.ready = translated
         else:
-            out.ready = self.bring(event_log, address, place, translated, out)
+            out.ready = self.fetch_line(event_log, address, place, translated, out)
             if translated > now:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
@@ -123,7 +123,7 @@ cdef class InstructionFetch:
         cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
         record(event_log, Occurrence.HPW_READ, 1)
         now = self.l2.request(event_log, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
-        if self.table.knows(page):
+        if self.table.has_page(page):
             record(event_log, Occurrence.ITLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
             return now
@@ -151,7 +151,7 @@ cdef class InstructionFetch:
         self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
     # Fetches a line that is not in L1I (`place` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
-    cdef int64_t bring(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
                        Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef Buffered* found
@@ -188,7 +188,7 @@ cdef class InstructionFetch:
 
     # Requests a line from L2 (see record_lines); returns its arrival.
     cdef int64_t request_line(self, EventLog* event_log, uint64_t line, int kind, int64_t now) noexcept nogil:
-        cdef int64_t at = room_in_queue(&self.requests, now), ready
+        cdef int64_t at = first_free_cycle(&self.requests, now), ready
         cdef uint64_t part
         ready = self.l2.request(event_log, line, self.line, kind, 0, at)
         enter_queue(&self.requests, at, ready)
@@ -252,7 +252,7 @@ cdef class InstructionFetch:
 
     # Returns the group of a line, by its number, with up-to-date lines.
     cdef inline LineGroup* group_of(self, uint64_t number) noexcept nogil:
-        cdef LineGroup* group = place_of_group(self.groups, number)
+        cdef LineGroup* group = group_entry(self.groups, number)
         if group.number != number >> GROUP_SHIFT:
             self.find_lines(group, number >> GROUP_SHIFT)
         return group
@@ -272,7 +272,7 @@ cdef class InstructionFetch:
     cdef void record_flush(self, EventLog* event_log) noexcept nogil:
         record(event_log, Occurrence.L1I_SNOOPED, 1)
 
-    cdef int64_t settled(self, int64_t now) noexcept nogil:
+    cdef int64_t final_cycle(self, int64_t now) noexcept nogil:
         return self.stream.since if self.stream.left and self.stream.since < now else now
 
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:

@@ -30,7 +30,7 @@ cdef class FrontEnd:
     cdef void deliver(self, EventLog* event_log, const BlockExecution* run, const PipelineOp* step, uint32_t number,
                       int64_t earliest,
                       int64_t free) noexcept nogil
-    cdef void show(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
+    cdef void notify_fetch(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
                    const Fetched* fetched) noexcept nogil
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
@@ -45,7 +45,7 @@ cdef class FrontEnd:
     cdef bint save(self, PipelineState* state, int64_t now) noexcept nogil
     cdef void restore(self, const PipelineState* state, int64_t now) noexcept nogil
 
-    cdef void stand(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
+    cdef void account_wait(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
     cdef void wait_for(self, const BlockExecution* run, uint32_t number, int64_t until, uint32_t front,
                        int64_t cycles) noexcept nogil
     cdef void account_ideal(self, const BlockExecution* run, uint32_t number, int64_t at, int64_t until) noexcept nogil

@@ -48,7 +48,7 @@ cdef class FrontEnd:
             self.bubbles = 0
             self.bubble_cause = 0
         if full > 0:
-            self.stand(run.number, number, FRONT_IBFULL, full)
+            self.account_wait(run.number, number, FRONT_IBFULL, full)
             at += full
         event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT
         if step.window < run.slow_window or self.is_of_line_before(step, run):
@@ -60,7 +60,7 @@ cdef class FrontEnd:
                 fetched.ready -= fetched.kernel
                 self.kernel = fetched.kernel
             if self.listener is not None:
-                self.show(run, step, number, &fetched)
+                self.notify_fetch(run, step, number, &fetched)
             if fetched.ready > at:
                 second = fetched.second_cycles
                 self.wait_for(run, number, fetched.ready - second, fetched.cause, fetched.ready - at - second)
@@ -77,7 +77,7 @@ cdef class FrontEnd:
         return (step.window > run.slow_window and step.window > run.first_window
                 and step.window & (self.fetch.line - 1) != 0)
 
-    cdef void show(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
+    cdef void notify_fetch(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
                    const Fetched* fetched) noexcept nogil:
         """Notifies the capture listener of misses."""
         cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
@@ -96,7 +96,7 @@ cdef class FrontEnd:
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil:
         """Flushes fetched bundles; the next window can be dispersed after ``until``."""
         if until > self.ready:
-            self.stand(number, 0, FRONT_FEFLUSH, until - self.ready)
+            self.account_wait(number, 0, FRONT_FEFLUSH, until - self.ready)
             self.ready = until
         self.wait_count = 1
         self.waits[0].until = until + 1
@@ -119,12 +119,12 @@ cdef class FrontEnd:
         """Fetches ahead until the instruction buffer was full, while the back end stalled."""
         cdef int64_t full = earliest - self.buffer_windows - 1 - self.ready
         if full > 0:
-            self.stand(number, 0, FRONT_IBFULL, full)
+            self.account_wait(number, 0, FRONT_IBFULL, full)
             self.ready += full
 
     # --- accounts
 
-    cdef void stand(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
+    cdef void account_wait(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
         """Accounts cycles without delivery: two bundles are missing in each."""
         self.records.add_bubbles(number, instruction, BUBBLE_FRONT, cause, cycles)
         self.records.add_bubbles(number, instruction, BUBBLE_ENTRANCE, cause, 2 * cycles)
@@ -134,7 +134,7 @@ cdef class FrontEnd:
         """Accounts a stall of delivery until a cycle, which may reach the back end."""
         if cycles <= 0:
             return
-        self.stand(run.number, number, front, cycles)
+        self.account_wait(run.number, number, front, cycles)
         if self.wait_count == WAITS:
             self.lost = True
         else:

@@ -16,6 +16,6 @@ cdef enum:
     HOST_LINE = 64               # bytes
 
 
-cdef inline void* take_lines(uint64_t bytes) noexcept nogil:
+cdef inline void* alloc_host_lines(uint64_t bytes) noexcept nogil:
     """Allocates at least so many bytes, uninitialized; NULL when there is no memory. Released by `free`."""
     return aligned_alloc(HOST_LINE, (bytes + HOST_LINE - 1) & ~<uint64_t>(HOST_LINE - 1))

@@ -49,7 +49,7 @@ cdef void redirect(InstructionFetch fetch, EventLog* event_log, uint64_t target,
 cdef int64_t prefetch_room(InstructionFetch fetch, int64_t now) noexcept nogil:
     """Returns the first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free."""
     cdef uint32_t most = fetch.requests.capacity - DEMAND_REQUESTS if fetch.requests.capacity > DEMAND_REQUESTS else 1
-    settle_queue(&fetch.requests, now)
+    release_entries(&fetch.requests, now)
     if fetch.requests.count < most:
         return now
     return fetch.requests.leaves[fetch.requests.count - most]
@@ -100,7 +100,7 @@ cdef void hint(InstructionFetch fetch, EventLog* event_log, uint64_t target, int
     if fetch.present(line):
         record(event_log, Occurrence.L1I_PREFETCH, 1)
         return
-    if room_in_queue(&fetch.hints, now) > now:
+    if first_free_cycle(&fetch.hints, now) > now:
         record(event_log, Occurrence.PVAB_OVERFLOW, 1)
         return
     at = now if now > fetch.prefetch_free else fetch.prefetch_free

@@ -37,14 +37,14 @@ cdef class L2:
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
     cdef int64_t lookup_cycles   # between lookups of a line in flight; 0: only on its arrival
-    cdef int64_t write_cycles    # of a victim's way to L3
+    cdef int64_t write_cycles    # of the transfer of a victim to L3
     cdef int64_t float_extra, l3_float_extra
-    cdef int64_t issue_again     # cycles until what was cancelled is issued again, at least
-    cdef int64_t busy_until      # before this cycle a miss, a line on its way or an acquire is in the queue
-    cdef int64_t quick_from      # ... and before this one something is in the way of what could be quick
-    cdef int64_t latest          # cycle in which all accesses so far are done but hits with nothing in the way
-    cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
-    cdef int64_t ordering        # cycle in which that acquire was taken
+    cdef int64_t reissue_latency # minimum cycles until a cancelled access is reissued
+    cdef int64_t busy_until      # until this cycle the OzQ holds a miss, a line in flight or an acquire
+    cdef int64_t quick_from      # until this cycle a quick access may conflict
+    cdef int64_t latest          # cycle in which all accesses so far are done, except hits without conflicts
+    cdef int64_t ordered         # until this cycle an acquire or a fence delays later accesses
+    cdef int64_t ordering        # cycle in which the OzQ accepted it
     cdef bint ordered_by_fence   # it is a fence
     cdef int64_t reads_done      # cycle in which all reads that were issued again for a bank or port alone are done
     cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
@@ -52,25 +52,24 @@ cdef class L2:
     cdef int64_t taken           # cycle in which the queue accepted the last data request
     cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
     cdef Banks banks
-    cdef MshrFile mshrs         # lines requested by data; if L2 is unified, by fetches too
-    cdef MshrFile leaving_victims        # modified lines in the victim buffers
+    cdef MshrFile mshrs          # lines requested by data; if L2 is unified, by fetches too
+    cdef MshrFile leaving_victims    # modified lines in the victim buffers
 
     # Returns the arrival of a request of cycle `now`; for a write: the cycle in which the queue accepts it.
     cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
     # Whether a read or write, not a release, hits L2 (a write: in state M or E) without conflicts other than with reads
-    # of its own cycle (`banks.turn`). Effects: recency; on success state M for a write.
+    # of its own cycle (`banks.reissues`). Effects: recency; on success state M for a write.
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
-    # Returns the extra latency of a hit that is served so many turns later: the queue reissues it.
-    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
-    # An access that was made before the block's time was known is issued in cycle `now`, and takes its turn.
-    cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil
-    # The place of a line that a read in cycle `now` would find, if it took L2's latency and no more, or ABSENT; without
-    # any effect.
-    cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil
-    # `request` of a read of that place, without its notes (`record_quick`) and its turn (`took_turn`).
+    # Returns the extra latency of a hit that is reissued for its bank so many times.
+    cdef int64_t reissue_cycles(self, uint32_t reissues) noexcept nogil
+    # Issues an access of the fast path, which was performed earlier, in cycle `now`: occupies its port and bank.
+    cdef void issue_early(self, uint64_t address, bint reads, uint32_t reissues, int64_t now) noexcept nogil
+    # Returns the index of a line that a read in cycle `now` hits with exactly L2's latency, or ABSENT. No effect.
+    cdef int64_t find_plain_line(self, uint64_t address, int64_t now) noexcept nogil
+    # `request` of a read of that line, without its events (`record_quick`) and its bank (`issue_early`).
     cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil
-    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil
     # Executes a fence in cycle `now`, accepted by the queue in cycle `taken`: returns the cycle in which all earlier
     # accesses are done, before which no later one is.
     cdef int64_t fence(self, int64_t now) noexcept nogil
@@ -82,17 +81,17 @@ cdef class L2:
 
     cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
-    # The cycle from `now` on in which the queue takes an access; it is `taken`.
+    # Returns the first cycle from `now` on in which the OzQ accepts an access; sets `taken`.
     cdef int64_t enter(self, int kind, int64_t now) noexcept nogil
-    # The cycle in which order lets an access go on that would in cycle `start`.
+    # Returns the first cycle from `start` on in which memory ordering permits an access.
     cdef int64_t in_order(self, EventLog* event_log, int kind, uint32_t flags, int64_t start) noexcept nogil
-    # The cycle from `start` on in which an access finds a tag port and its bank: it is issued again until it does.
+    # Returns the first cycle from `start` on with a free tag port and bank for an access, which is reissued until then.
     cdef int64_t issue(self, EventLog* event_log, uint64_t address, int kind, bint reaches_data,
                        int64_t start) noexcept nogil
-    # The conflict that an access meets in a cycle, as an occurrence; NOTHING_HAPPENED: none.
-    cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
-    cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
-    # Why an access recirculates: its line is on its way; a write that hits; a miss.
+    # Returns the occurrence of an access's conflict in a cycle; NOTHING_HAPPENED: none.
+    cdef uint32_t conflict_of(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
+    cdef uint32_t array_conflict(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
+    # Record the recirculations of an access whose line is in flight, of a write that hits, and of a miss.
     cdef void record_recirculation(self, EventLog* event_log, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
     # Returns the number of lookups in so many cycles.
@@ -102,17 +101,17 @@ cdef class L2:
     cdef void record_refetch(self, EventLog* event_log, uint32_t occurrence, int64_t cycles) noexcept nogil
     cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
     cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil
-    # `start`: the cycle in which it is issued; `asked`: in which it was to be.
+    # `start`: the final cycle of issue; `asked`: the first one.
     cdef int64_t hit(self, EventLog* event_log, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t asked,
                      int64_t start) noexcept nogil
     cdef int64_t miss(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                       int64_t start) noexcept nogil
-    # The cycle from `now` on in which a victim buffer is free for what is in a place, if it needs one.
-    cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil
+    # Returns the first cycle from `now` on with a free victim buffer for the line at index `place`, if it needs one.
+    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t place, int64_t now) noexcept nogil
     cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil
     cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil
-    cdef void issued_again(self, int64_t taken, int64_t done) noexcept nogil
+    cdef void record_reissue(self, int64_t taken, int64_t done) noexcept nogil
     cdef void busy(self, int64_t done) noexcept nogil

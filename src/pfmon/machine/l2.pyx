@@ -55,7 +55,7 @@ cdef class L2:
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
         self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
         self.l3_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
-        self.issue_again = max(1, self.queued_latency - self.latency)
+        self.reissue_latency = max(1, self.queued_latency - self.latency)
         start_banks(&self.banks, config[f"{name}.banks"], config[f"{name}.bank"], config[f"{name}.tag_ports"],
                     config[f"{name}.line"])
         start_queue(&self.ozq, config[f"{name}.queue"])
@@ -83,9 +83,10 @@ cdef class L2:
         start = asked
         if asked <= self.banks.latest or asked < self.busy_until:
             start = self.issue(event_log, address, kind, reaches_data, asked)
-        elif self.banks.limited:                 # nothing can be in the way
-            take_turn(&self.banks, bank_of(&self.banks, address) if reaches_data and kind != REQUEST_WRITE else NO_BANK,
-                      asked, self.taken)
+        elif self.banks.limited:                 # no conflict is possible
+            occupy_bank(&self.banks,
+                        bank_of(&self.banks, address) if reaches_data and kind != REQUEST_WRITE else NO_BANK,
+                        asked, self.taken)
         if place != ABSENT:
             done = self.hit(event_log, place, address, kind, flags, asked, start)
         else:
@@ -97,40 +98,40 @@ cdef class L2:
         return self.taken if kind == REQUEST_WRITE else done
 
     cdef int64_t enter(self, int kind, int64_t now) noexcept nogil:
-        cdef int64_t start = room_in_queue(&self.ozq, now)
+        cdef int64_t start = first_free_cycle(&self.ozq, now)
         if start < self.last_taken:
             start = self.last_taken
         if writes(kind):
-            start = room_in_queue(&self.data_buffer, start)
+            start = first_free_cycle(&self.data_buffer, start)
         self.last_taken = self.taken = start
         return start
 
     cdef int64_t issue(self, EventLog* event_log, uint64_t address, int kind, bint reaches_data,
                        int64_t start) noexcept nogil:
         cdef uint32_t bank = bank_of(&self.banks, address) if reaches_data else NO_BANK
-        cdef uint32_t reason = self.in_the_way(bank, kind, start)
+        cdef uint32_t reason = self.conflict_of(bank, kind, start)
         if reason:
             if start == self.taken:              # otherwise order has cancelled it before
                 record(event_log, reason, 1)
-            start += self.issue_again
-            while self.in_the_way(bank, kind, start):
+            start += self.reissue_latency
+            while self.conflict_of(bank, kind, start):
                 start += 1
             if start >= self.quick_from:
                 self.quick_from = start + 1
         if self.banks.limited:
-            take_turn(&self.banks, NO_BANK if kind == REQUEST_WRITE else bank, start, self.taken)
+            occupy_bank(&self.banks, NO_BANK if kind == REQUEST_WRITE else bank, start, self.taken)
         return start
 
-    cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
+    cdef uint32_t conflict_of(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
         if ports_are_taken(&self.banks, cycle):
             return Occurrence.OZQ_CANCEL_OVER_SUB
         if bank == NO_BANK:
             return Occurrence.NOTHING_HAPPENED
         if kind != REQUEST_WRITE and bank_is_taken(&self.banks, bank, cycle):
             return Occurrence.OZQ_CANCEL_BANK
-        return self.filled_or_read_out(bank, kind, cycle) if cycle < self.busy_until else Occurrence.NOTHING_HAPPENED
+        return self.array_conflict(bank, kind, cycle) if cycle < self.busy_until else Occurrence.NOTHING_HAPPENED
 
-    cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
+    cdef uint32_t array_conflict(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
         cdef uint32_t i
         cdef const Mshr* line
         i = self.mshrs.first
@@ -151,20 +152,20 @@ cdef class L2:
                 return Occurrence.OZQ_CANCEL_WRITE_BACK
         return Occurrence.NOTHING_HAPPENED
 
-    cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil:
-        cdef int64_t start = now + self.turn_cycles(turn), done = start + self.latency + self.float_extra
+    cdef void issue_early(self, uint64_t address, bint reads, uint32_t reissues, int64_t now) noexcept nogil:
+        cdef int64_t start = now + self.reissue_cycles(reissues), done = start + self.latency + self.float_extra
         if self.banks.limited:
-            take_turn(&self.banks, bank_of(&self.banks, address) if reads else NO_BANK, start, now)
-        if turn:
+            occupy_bank(&self.banks, bank_of(&self.banks, address) if reads else NO_BANK, start, now)
+        if reissues:
             if start >= self.quick_from:
                 self.quick_from = start + 1
-            self.issued_again(now, done)
+            self.record_reissue(now, done)
 
-    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil:
-        return self.issue_again + turn - 1 if turn else 0
+    cdef int64_t reissue_cycles(self, uint32_t reissues) noexcept nogil:
+        return self.reissue_latency + reissues - 1 if reissues else 0
 
-    # A hit that waits in the queue for its bank or port alone: a release waits for it, and nobody else does.
-    cdef void issued_again(self, int64_t taken, int64_t done) noexcept nogil:
+    # Records a hit that waits in the OzQ for its bank or port alone: releases wait for it, other accesses do not.
+    cdef void record_reissue(self, int64_t taken, int64_t done) noexcept nogil:
         enter_queue(&self.ozq, taken, done)
         if done > self.reads_done:
             self.reads_done = done
@@ -233,8 +234,8 @@ cdef class L2:
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
         cdef bint on_its_way = ready > start
-        cdef bint alone = 0      # nothing was in its way but order, banks and ports
-        cdef bint passes = 0     # the queue: it leaves no trace there
+        cdef bint alone = 0      # a hit delayed by ordering, banks and ports alone
+        cdef bint passes = 0     # it bypasses the OzQ
         record_reference(event_log, kind, not on_its_way)
         if on_its_way:
             self.record_recirculation(event_log, address, kind, start, ready)
@@ -273,7 +274,7 @@ cdef class L2:
             self.not_before(start)
             enter_queue(&self.ozq, self.taken, done)
         elif not passes:
-            self.issued_again(self.taken, done)
+            self.record_reissue(self.taken, done)
         if writes(kind) and not passes:
             enter_queue(&self.data_buffer, self.taken, done)
         return done
@@ -287,10 +288,10 @@ cdef class L2:
         place = self.data.victim(address)
         record_reference(event_log, kind, 0)
         record(event_log, Occurrence.L2_MISS_SENT, 1)
-        asked = room_in_queue(&self.fills, start)
+        asked = first_free_cycle(&self.fills, start)
         if asked > start:
             record(event_log, Occurrence.L2_FILLS_FULL, 1)
-        buffered = self.room_for_victim(self.data, place, room_for_mshr(&self.mshrs, asked))
+        buffered = self.victim_buffer_cycle(self.data, place, mshr_free_cycle(&self.mshrs, asked))
         self.l3.read(event_log, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
         if line.sent > buffered:
             record(event_log, Occurrence.L3_REJECT_DATA, 1)
@@ -351,10 +352,10 @@ cdef class L2:
         record(event_log, reason, 1)
         record(event_log, Occurrence.L2_LOOK_AGAIN, 1)
 
-    cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil:
+    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t place, int64_t now) noexcept nogil:
         if tags.infos[place].state != MODIFIED:
             return now
-        return room_in_queue(&self.victims, room_for_mshr(&self.leaving_victims, now))
+        return first_free_cycle(&self.victims, mshr_free_cycle(&self.leaving_victims, now))
 
     # Place `place` is for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
     cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
@@ -367,8 +368,8 @@ cdef class L2:
             return
         if state == MODIFIED:
             record(event_log, Occurrence.L2_WRITE_BACK, 1)
-            now = room_in_queue(&self.victims, now)
-            written = room_in_queue(&self.write_buffers, filled)
+            now = first_free_cycle(&self.victims, now)
+            written = first_free_cycle(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
             leaving = allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
@@ -394,7 +395,7 @@ cdef class L2:
             part += <uint64_t>1 << self.first_level.shift
 
     cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
+        cdef int64_t place = quick_find(self.code, address), start = first_free_cycle(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
         cdef bint on_its_way = place != ABSENT and self.code.infos[place].ready > start
         if on_its_way:
@@ -428,7 +429,7 @@ cdef class L2:
         record(event_log, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
         if not ahead:
             record(event_log, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-        asked = self.room_for_victim(self.code, place, start if self.split else room_for_mshr(&self.mshrs, start))
+        asked = self.victim_buffer_cycle(self.code, place, start if self.split else mshr_free_cycle(&self.mshrs, start))
         self.l3.read(event_log, address, WANTED_FETCH + ahead, 1, asked, &line)
         if line.sent > asked:
             record(event_log, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
@@ -453,9 +454,10 @@ cdef class L2:
         use(self.data, place)
         return 1
 
-    cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t find_plain_line(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
-        if now < self.quick_from or now < self.last_taken or now < self.ordered or room_in_queue(&self.ozq, now) > now:
+        if now < self.quick_from or now < self.last_taken or now < self.ordered \
+                or first_free_cycle(&self.ozq, now) > now:
             return ABSENT
         place = quick_find(self.data, address)
         return place if place != ABSENT and self.data.infos[place].ready <= now else ABSENT
@@ -465,9 +467,9 @@ cdef class L2:
         use(self.data, place)
         return now + self.latency
 
-    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t turn) noexcept nogil:
+    cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil:
         record_reference(event_log, kind, 1)
-        record(event_log, Occurrence.OZQ_CANCEL_BANK if turn else Occurrence.L2_BYPASS_SHORT, 1)
+        record(event_log, Occurrence.OZQ_CANCEL_BANK if reissues else Occurrence.L2_BYPASS_SHORT, 1)
 
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:
         """Accounts these levels by event set."""

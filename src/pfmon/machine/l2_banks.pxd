@@ -9,32 +9,32 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef enum:
     MAX_BANKS = 64               # a power of two
-    NO_BANK = MAX_BANKS          # a turn that takes a tag port alone
-    UNLIMITED_PORTS = 64              # as many as no cycle asks for
-    MAX_BANK_REISSUES = 3                # of as many reads of a cycle as the tags have ports
-    MAX_ISSUED_ACCESSES = 128             # that are to come: the queue has no more entries, and a cycle few accesses besides
+    NO_BANK = MAX_BANKS          # an access that occupies a tag port alone
+    UNLIMITED_PORTS = 64         # more than the accesses of any cycle
+    MAX_BANK_REISSUES = 3        # of the last of four reads in a cycle: the tags have four ports
+    MAX_ISSUED_ACCESSES = 128    # in future cycles: more than the queue's entries
 
-cdef struct Turn:                # an access that is issued
+cdef struct IssuedAccess:        # an access in its final cycle of issue
     int64_t cycle
     uint32_t bank
 
-cdef struct Foreseen:            # the last read of a bank
-    uint64_t block               # as a count of blocks
-    int64_t cycle                # the earliest in which it could be made
-    uint32_t turn                # reads of that cycle that met it before
+cdef struct PlannedRead:         # the last read of a bank, by the fast path
+    uint64_t block               # number of its block's run (`Banks.block`)
+    int64_t cycle                # its earliest cycle of issue
+    uint32_t reissues            # reads of the same bank and cycle before it
 
 cdef struct Banks:
     uint32_t count               # a power of two; 0: no bank conflicts
     uint32_t shift               # a bank is 1 << shift bytes wide
-    uint32_t line                # banks that a line lies in
+    uint32_t line                # number of banks that hold parts of a line
     uint32_t ports
-    bint limited                 # accesses may meet
-    uint64_t block               # counts blocks
-    uint32_t turn                # of the last read that was foreseen
-    int64_t latest               # no turn is later
-    uint32_t turn_count
-    Turn turns[MAX_ISSUED_ACCESSES]       # none is before the last one taken
-    Foreseen foreseen[MAX_BANKS]
+    bint limited                 # conflicts are possible
+    uint64_t block               # number of block runs so far
+    uint32_t reissues            # of the last planned read
+    int64_t latest               # latest cycle of the issued accesses
+    uint32_t issued_count
+    IssuedAccess issued[MAX_ISSUED_ACCESSES]
+    PlannedRead planned_reads[MAX_BANKS]
 
 
 cdef inline void start_banks(Banks* banks, uint32_t count, uint32_t width, uint32_t ports,
@@ -52,53 +52,53 @@ cdef inline uint32_t bank_of(const Banks* banks, uint64_t address) noexcept nogi
 
 
 cdef inline bint is_in_line(const Banks* banks, uint32_t bank, uint64_t line) noexcept nogil:
-    """Whether the line at an address lies in the bank, too."""
+    """Whether the bank holds a part of the line at an address."""
     return (bank - (line >> banks.shift)) & (banks.count - 1) < banks.line
 
 
-cdef inline void foresee_read(Banks* banks, uint64_t address, int64_t cycle) noexcept nogil:
-    """Records a read that issues in this cycle at the earliest; `turn` becomes the number of reads of its block in the
-    same bank and cycle before it."""
-    cdef Foreseen* read
-    banks.turn = 0
+cdef inline void plan_read(Banks* banks, uint64_t address, int64_t cycle) noexcept nogil:
+    """Plans a read whose earliest cycle of issue is ``cycle``; `reissues` becomes the number of earlier reads of the
+    same block, bank and cycle."""
+    cdef PlannedRead* read
+    banks.reissues = 0
     if banks.count == 0:
         return
-    read = &banks.foreseen[bank_of(banks, address)]
+    read = &banks.planned_reads[bank_of(banks, address)]
     if read.block == banks.block and read.cycle == cycle:
-        if read.turn < MAX_BANK_REISSUES:
-            read.turn += 1
-        banks.turn = read.turn
+        if read.reissues < MAX_BANK_REISSUES:
+            read.reissues += 1
+        banks.reissues = read.reissues
     else:
-        read.block, read.cycle, read.turn = banks.block, cycle, 0
+        read.block, read.cycle, read.reissues = banks.block, cycle, 0
 
 
-cdef inline void take_turn(Banks* banks, uint32_t bank, int64_t cycle, int64_t now) noexcept nogil:
-    """A tag port is taken in a cycle, and a bank or NO_BANK. Turns before ``now`` are forgotten."""
+cdef inline void occupy_bank(Banks* banks, uint32_t bank, int64_t cycle, int64_t now) noexcept nogil:
+    """Occupies a tag port in a cycle, and a bank unless it is NO_BANK. Drops accesses before ``now``."""
     cdef uint32_t i, kept = 0
-    for i in range(banks.turn_count if banks.latest >= now else 0):
-        if banks.turns[i].cycle >= now:
-            banks.turns[kept] = banks.turns[i]
+    for i in range(banks.issued_count if banks.latest >= now else 0):
+        if banks.issued[i].cycle >= now:
+            banks.issued[kept] = banks.issued[i]
             kept += 1
     if kept < MAX_ISSUED_ACCESSES:
-        banks.turns[kept].cycle, banks.turns[kept].bank = cycle, bank
+        banks.issued[kept].cycle, banks.issued[kept].bank = cycle, bank
         kept += 1
-    banks.turn_count = kept
+    banks.issued_count = kept
     if cycle > banks.latest:
         banks.latest = cycle
 
 
 cdef inline bint ports_are_taken(const Banks* banks, int64_t cycle) noexcept nogil:
     cdef uint32_t i, taken = 0
-    if banks.turn_count < banks.ports:
+    if banks.issued_count < banks.ports:
         return 0
-    for i in range(banks.turn_count):
-        taken += banks.turns[i].cycle == cycle
+    for i in range(banks.issued_count):
+        taken += banks.issued[i].cycle == cycle
     return taken >= banks.ports
 
 
 cdef inline bint bank_is_taken(const Banks* banks, uint32_t bank, int64_t cycle) noexcept nogil:
     cdef uint32_t i
-    for i in range(banks.turn_count):
-        if banks.turns[i].cycle == cycle and banks.turns[i].bank == bank:
+    for i in range(banks.issued_count):
+        if banks.issued[i].cycle == cycle and banks.issued[i].bank == bank:
             return 1
     return 0

@@ -43,7 +43,7 @@ cdef class L3:
                    L3Line* out) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
-        now = room_in_queue(&self.tracked, now)
+        now = first_free_cycle(&self.tracked, now)
         out.sent = now
         record(event_log, FIRST_MISS[wanted] + state, 1)
         if place != ABSENT:

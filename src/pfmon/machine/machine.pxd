@@ -10,7 +10,7 @@ cdef struct ThreadOrder:         # of a hardware thread's accesses; independent 
 
 cdef class Machine(Timing):
     cdef EventSetAccounting shares
-    cdef uint32_t turn           # event set from the next block on
+    cdef uint32_t next_event_set           # event set from the next block on
     cdef uint32_t event_set           # the one in force
     cdef list listeners          # by event set: a capture listener, or None
     cdef bint has_listener       # there is one
@@ -31,7 +31,7 @@ cdef class Machine(Timing):
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil
-    cdef void levels_stop(self) noexcept nogil
-    cdef void levels_go_on(self, int64_t now) noexcept nogil
+    cdef void suspend_levels(self) noexcept nogil
+    cdef void resume_levels(self, int64_t now) noexcept nogil
     cdef void late_marks(self) noexcept nogil
     cdef void advance(self, uint64_t next_ip) noexcept nogil

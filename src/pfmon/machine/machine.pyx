@@ -107,7 +107,7 @@ cdef class Machine(Timing):
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         """Switches to this event set before the next instruction; a held block still belongs to the one before, with
         the marks that may follow."""
-        self.turn = event_set
+        self.next_event_set = event_set
         self.due = True
         if self.block == NULL and self.mark_count == 0:
             self.change_event_set()
@@ -115,9 +115,9 @@ cdef class Machine(Timing):
     cdef void change_event_set(self) noexcept nogil:
         """Puts the pending event set in force."""
         self.due = False
-        if self.turn != self.event_set:
+        if self.next_event_set != self.event_set:
             self.share()
-            self.event_set = self.turn
+            self.event_set = self.next_event_set
             self.records.use(self.event_set)
             self.memo.use(self.event_set)
             if self.observer is not None:
@@ -134,7 +134,7 @@ cdef class Machine(Timing):
             return                       # its levels were attributed when it lost the core
         if self.state:
             front = self.now + self.memo.state_at(self.state).front
-        self.shares.share(self.event_set, self.now, self.fetch.settled(front if front < self.now else self.now))
+        self.shares.share(self.event_set, self.now, self.fetch.final_cycle(front if front < self.now else self.now))
 
     cdef void advance(self, uint64_t next_ip) noexcept nogil:
         """Releases the held block."""
@@ -151,7 +151,7 @@ cdef class Machine(Timing):
         """As `use_event_set`: switches to this event set before the next instruction."""
         self.use_event_set(event_set)
 
-    def settle(self, uint64_t next_ip):
+    def update_records(self, uint64_t next_ip):
         """Brings the records up to the instruction at ``next_ip``. Later timing is unaffected; a cycle in which more
         may issue is recorded when it ends."""
         self.advance(next_ip | self.code_id)
@@ -180,7 +180,7 @@ cdef class Machine(Timing):
 
     # --- interface for Python
 
-    def show(self, RecordObserver observer):
+    def set_observer(self, RecordObserver observer):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
         self.observer = observer
 
@@ -219,28 +219,28 @@ cdef class Machine(Timing):
         for name, store in stores.items():
             switch.account_evictions(name, store)
 
-    cdef void levels_stop(self) noexcept nogil:
+    cdef void suspend_levels(self) noexcept nogil:
         """Attributes levels so far to the event set in force, and later ones to none."""
         set_level(&self.pipeline.frames.current_level, self.now, self.pipeline.frames.current_level.value)
         set_level(&self.pipeline.frames.dirty_level, self.now, self.pipeline.frames.dirty_level.value)
         self.share()
 
-    cdef void levels_go_on(self, int64_t now) noexcept nogil:
+    cdef void resume_levels(self, int64_t now) noexcept nogil:
         cdef Frames* frames = &self.pipeline.frames
         resume_level(&frames.current_level, now)    # before they are left out up to here
         resume_level(&frames.dirty_level, now)
         self.shares.leave_out(now)
 
     cdef void sleep(self) noexcept nogil:
-        self.stand()
-        self.levels_stop()
+        self.drain_pipeline()
+        self.suspend_levels()
 
     cdef void wake(self, int64_t now) noexcept nogil:
         if now < self.now:
             now = self.now
         if self.snooped is not None:
             self.snooped.forget_responses()
-        self.levels_go_on(now)
+        self.resume_levels(now)
         self.pipeline.now = self.now = now
         self.pipeline.earliest = now + 1
         self.pipeline.front_end.begin_again(now)
@@ -263,22 +263,22 @@ cdef class Machine(Timing):
         if other is not None:
             self.snoop_each_other(other, False)
 
-    def answers(self) -> dict[str, int]:
+    def responses(self) -> dict[str, int]:
         """Snoop responses not yet recorded: occurrence -> times (for tests)."""
         return self.snooped.by_name()
 
-    cdef void hold(self, int64_t now) noexcept nogil:
+    cdef void lose_core(self, int64_t now) noexcept nogil:
         self.now = now
-        self.levels_stop()
+        self.suspend_levels()
         self.waits = True
         self.order.ordered, self.order.l2_ordered = self.data.ordered, self.l2.ordered
         self.order.latest, self.order.latest_taken = self.l2.latest, self.l2.latest_taken
         self.predictor.exchange_returns(&self.returns)
         drop_prefetches(self.fetch, now)
 
-    cdef void go_on(self, int64_t now) noexcept nogil:
+    cdef void get_core(self, int64_t now) noexcept nogil:
         self.waits = False
-        self.levels_go_on(now)
+        self.resume_levels(now)
         self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
         self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
         self.predictor.exchange_returns(&self.returns)
@@ -287,11 +287,11 @@ cdef class Machine(Timing):
         switch_in(self.pipeline, now)
         self.now = self.pipeline.now
 
-    cdef int64_t stand(self) noexcept nogil:
+    cdef int64_t drain_pipeline(self) noexcept nogil:
         if self.observer is not None:
             self.records.begin_log()
             self.ran = NULL
-        self.go_on_here()
+        self.restore_pipeline()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
         if self.snooped is not None and self.last != BLOCK_MASK:
@@ -307,7 +307,7 @@ cdef class Machine(Timing):
         if self.ended:
             return self.now
         self.advance(0)
-        self.stand()
+        self.drain_pipeline()
         self.ended = self.together
         return self.now
 
@@ -330,7 +330,7 @@ cdef class Machine(Timing):
         """Cycles so far: those in which something issued, and back-end bubbles."""
         return self.now
 
-    # as of `settle` or `finish`; ``event_sets``: those included, None: all
+    # as of `update_records` or `finish`; ``event_sets``: those included, None: all
 
     def time(self, event_sets=None):
         """Cycles of the core and of the bus, integers."""
@@ -360,7 +360,7 @@ cdef class Machine(Timing):
         """Name -> cycles of user level at 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
         if self.shares.no_levels:
             raise RuntimeError("the machine was told to keep no levels")
-        self.shares.show(event_sets)
+        self.shares.select_event_sets(event_sets)
         try:
             return {
                 "RSE_CURRENT_REGS": histogram(&self.pipeline.frames.current_level),
@@ -370,7 +370,7 @@ cdef class Machine(Timing):
                 **self.l2.levels(),
             }
         finally:
-            self.shares.hide()
+            self.shares.restore_levels()
 
 
 cdef object histogram(const OccupancyLevel* level):

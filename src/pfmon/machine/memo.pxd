@@ -86,7 +86,7 @@ cdef class Memo:
     cdef const uint32_t* allocs(self, const MemoNode* node, uint32_t alloc_count) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
-    cdef bint more_times(self, uint32_t capacity) noexcept nogil
+    cdef bint grow_run_counts(self, uint32_t capacity) noexcept nogil
     cdef void write_out(self) noexcept nogil
     cdef void write_out_node(self, const MemoNode* node, uint64_t times, bint counts) noexcept nogil
     cdef bint full(self) noexcept nogil

@@ -260,18 +260,19 @@ cdef class Memo:
             return False
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else INITIAL_TABLE_SIZE
-            nodes = <MemoNode*>take_lines(capacity * sizeof(MemoNode))
+            nodes = <MemoNode*>alloc_host_lines(capacity * sizeof(MemoNode))
             if nodes == NULL:
                 return False
             memset(nodes, 0, sizeof(MemoNode))   # node 0 means none, and equals no other
             memcpy(nodes, self.nodes, self.node_capacity * sizeof(MemoNode))
             free(self.nodes)
             self.nodes = nodes
-            if not self.more_times(capacity):
+            if not self.grow_run_counts(capacity):
                 return False
             self.node_capacity = capacity
         if self.log_used + log_count > self.log_capacity:
-            more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + INITIAL_TABLE_SIZE) * 2 * sizeof(uint32_t))
+            more = <uint32_t*>realloc(
+                self.logs, (self.log_capacity + log_count + INITIAL_TABLE_SIZE) * 2 * sizeof(uint32_t))
             if more == NULL:
                 return False
             self.logs = more
@@ -288,7 +289,7 @@ cdef class Memo:
                     self.enter(i)
         return True
 
-    cdef bint more_times(self, uint32_t capacity) noexcept nogil:
+    cdef bint grow_run_counts(self, uint32_t capacity) noexcept nogil:
         """Reserves room for the counts of so many nodes, in the event sets used, if there are several."""
         cdef uint32_t event_set
         cdef uint64_t* times

@@ -21,4 +21,4 @@ cdef class MemoReplay(CaptureReporting):
                         uint32_t after,
                         int64_t cycles) noexcept nogil
     cdef void repeat_allocs(self, const BlockPlan* plan, int64_t began) noexcept nogil
-    cdef void go_on_here(self) noexcept nogil
+    cdef void restore_pipeline(self) noexcept nogil

@@ -13,8 +13,9 @@ cdef enum:
     MAX_BLOCK_PATHS = 4096       # paths of a block from a state that the memo learns
 
 
-cdef inline uint32_t turn_of(const BlockExecution* run, const MemAccess* mem_access, uint32_t access) noexcept nogil:
-    """The turn of a quick access in a bank of L2; 0: the first, or none."""
+cdef inline uint32_t reissues_of(const BlockExecution* run, const MemAccess* mem_access,
+                                 uint32_t access) noexcept nogil:
+    """Returns how often a quick access is reissued for its bank of L2."""
     return served_as(run, access) if mem_access.kind == ACCESS_FLOAT_LOAD and not mem_access.checks else 0
 
 
@@ -120,7 +121,7 @@ cdef class MemoReplay(CaptureReporting):
         cdef int64_t began
         cdef bint remember = before and known and not self.is_known
         self.is_known = False
-        self.go_on_here()
+        self.restore_pipeline()
         began = self.now
         if remember:
             self.records.begin_log()
@@ -181,7 +182,7 @@ cdef class MemoReplay(CaptureReporting):
             if access < run.made and is_store(mem_access.kind) \
                     and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
                 return True
-            if access < run.made and turn_of(run, mem_access, access):
+            if access < run.made and reissues_of(run, mem_access, access):
                 return True
             access += 1
         return False
@@ -198,8 +199,8 @@ cdef class MemoReplay(CaptureReporting):
                 continue
             if is_store(mem_access.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], mem_access.size, began + issued[access])
-            elif turn_of(run, mem_access, access):
-                self.data.l2.took_turn(run.addresses[access], 1, turn_of(run, mem_access, access),
+            elif reissues_of(run, mem_access, access):
+                self.data.l2.issue_early(run.addresses[access], 1, reissues_of(run, mem_access, access),
                                        began + issued[access])
             access += 1
 
@@ -212,7 +213,7 @@ cdef class MemoReplay(CaptureReporting):
             set_frame_levels(&self.pipeline.frames, began + words[2 * i])
         self.pipeline.frames.now.sol, self.pipeline.frames.now.sor = plan.sol, plan.sor
 
-    cdef void go_on_here(self) noexcept nogil:
+    cdef void restore_pipeline(self) noexcept nogil:
         """Restores the pipeline's state from the memo."""
         if self.state:
             self.pipeline.now = self.now

@@ -1,7 +1,7 @@
-"""Miss status holding registers: lines that L2 asked for and that have not come, or that left it and have not arrived.
+"""Miss status holding registers (MSHRs) of L2: lines in flight to L2, or victims in flight to L3.
 
-A line is written into the data array in the cycle before it is there; a modified one is read out of it in the cycle in
-which it leaves. Lines of code take no turn in the array (a unified L2 has them in the same registers).
+A fill writes the data array in the cycle before the line arrives; a modified victim is read from it in the cycle in
+which it leaves. Code lines occupy no bank (a unified L2 has them in the same registers).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -22,7 +22,7 @@ cdef struct Mshr:
     int64_t ready                # ... of its arrival
     int asked_by
     bint awaited                 # a later access waits for it
-    bint written                 # a write asked for it: the fill merges what the queue's data buffer has
+    bint written                 # requested by a write: the fill merges the data of the data buffer
 
 cdef struct MshrFile:
     uint32_t first               # running counts: registers first .. next - 1 are or were in use
@@ -36,8 +36,8 @@ cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
         file.first += 1
 
 
-cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
-    """Registers whose line has come go, wherever they are."""
+cdef inline void compact_mshrs(MshrFile* file, int64_t now) noexcept nogil:
+    """Releases all registers whose line has arrived."""
     cdef uint32_t i = file.first, kept = file.first
     while i != file.next:
         if file.mshrs[i & (MAX_MSHRS - 1)].ready > now:
@@ -47,27 +47,26 @@ cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
     file.next = kept
 
 
-cdef inline int64_t room_for_mshr(MshrFile* file, int64_t now) noexcept nogil:
-    """The first cycle from ``now`` on in which a register is free: a line that finds none waits for the one that comes
-    next."""
+cdef inline int64_t mshr_free_cycle(MshrFile* file, int64_t now) noexcept nogil:
+    """Returns the first cycle from ``now`` on with a free register: a miss without one waits for the next arrival."""
     cdef uint32_t i
     cdef int64_t first
     release_filled(file, now)
     if file.next - file.first < MAX_MSHRS:
         return now
-    close_up(file, now)
+    compact_mshrs(file, now)
     if file.next - file.first < MAX_MSHRS:
         return now
     first = file.mshrs[file.first & (MAX_MSHRS - 1)].ready
     for i in range(MAX_MSHRS):
         if file.mshrs[i].ready < first:
             first = file.mshrs[i].ready
-    close_up(file, first)
+    compact_mshrs(file, first)
     return first
 
 
 cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
-    """One more line, for which `room_for_mshr` found a register; the caller says the rest of it."""
+    """Allocates a register, which `mshr_free_cycle` found to be free; the caller sets the other fields."""
     cdef Mshr* line = &file.mshrs[file.next & (MAX_MSHRS - 1)]
     file.next += 1
     line.number, line.asked, line.sent, line.ready = number, now, now, ready

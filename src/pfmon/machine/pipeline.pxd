@@ -29,7 +29,7 @@ cdef class Pipeline:
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
-    cdef int64_t steered[8]      # by branch register: cycle from which fetch uses its value
+    cdef int64_t br_ready[8]      # by branch register: cycle from which fetch uses its value
     cdef bint wrong_target       # the branch of the run was predicted by an earlier value of its branch register
 
     # figures
@@ -75,8 +75,9 @@ cdef class Pipeline:
     cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil
     cdef void resize_frame(self, const PipelineOp* step, int64_t issued) noexcept nogil
     # An instruction made the pipeline stand still behind its issue.
-    cdef void stand(self, const BlockExecution* run, uint32_t number, const AccessResult* served) noexcept nogil
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
+    cdef void stall_after_issue(self, const BlockExecution* run, uint32_t number,
+                                const AccessResult* served) noexcept nogil
+    cdef void notify_access(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
                    bint of_stack) noexcept nogil
     cdef void report_made(self, const PipelineOp* step, const BlockExecution* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil

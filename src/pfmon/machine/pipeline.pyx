@@ -168,7 +168,7 @@ cdef class Pipeline:
             if not fits(&self.use, step, self.m_ports):
                 self.why = WHY_IMPLICIT
                 break
-            take_ports(&self.use, step)
+            occupy_ports(&self.use, step)
             if self.board.horizon > self.start:
                 self.await_operands(step, i, executes(step, run.word))
             i += 1
@@ -195,7 +195,7 @@ cdef class Pipeline:
         if not executed and sources > 1:
             sources = 1
         for i in range(sources):
-            place = place_of(step.source[i], self.frames.base)
+            place = scoreboard_index(step.source[i], self.frames.base)
             at = usable(&self.board, place, step.use[i])
             if at > self.start and at > self.need:
                 self.need_cause = cause_of(place, self.board.operation[place])
@@ -241,15 +241,15 @@ cdef class Pipeline:
                 self.switch.pause(issued)
             elif step.effect == EFFECT_ALLOC:
                 self.resize_frame(step, issued)
-            if step.steers:
-                self.steered[step.steers] = issued + self.register_write
+            if step.writes_br:
+                self.br_ready[step.writes_br] = issued + self.register_write
             for k in range(step.targets):
-                write_register(&self.board, place_of(step.target[k], self.frames.base), step.operation[k],
+                write_register(&self.board, scoreboard_index(step.target[k], self.frames.base), step.operation[k],
                                ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
         if beyond == plan.length and plan.has_branch:
             self.event_log.context = <uint64_t>(beyond - 1) << EVENT_INSTRUCTION_SHIFT
             self.wrong_target = (flags_of(run.prediction) & EARLIER_TARGET
-                                 and self.steered[plan.branch.through - 1] > self.front_end.ready)
+                                 and self.br_ready[plan.branch.through - 1] > self.front_end.ready)
             self.predictor.record_outcome(&self.event_log, &plan.branch, run.taken,
                                         code_of(run.prediction) | (CODE_WRONG_TARGET if self.wrong_target else 0))
         self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
@@ -276,7 +276,7 @@ cdef class Pipeline:
         """Performs a memory access; returns the cycle from which an integer operation can use the loaded value."""
         cdef AccessResult served
         cdef MemoryEvent event
-        cdef uint32_t flags = step.access_flags, turn = 0, takes = 0 if run.quick else TAKES_A_TURN
+        cdef uint32_t flags = step.access_flags, reissues = 0, bank_flags = 0 if run.quick else OCCUPIES_BANK
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT | ranged << EVENT_RANGED_SHIFT
         if flags & ACCESS_CHECK and (run.block_marks == NULL or not has_bit(run.block_marks.failed, number)):
@@ -291,20 +291,20 @@ cdef class Pipeline:
                 self.report_made(step, run, number, self.access, self.now)
             if served_as(run, self.access) == SERVED_BY_L2 and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.record_plain(&self.event_log)
-                event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
+                event = access_event(EVENT_BANK, number, self.access, bank_flags, 0, 0)
                 log_event(&self.access_log, self.data, &event, address, self.now)
                 return self.now + self.data.l2.latency
             if step.access == ACCESS_FLOAT_LOAD + 1:
-                turn = served_as(run, self.access)
-            self.data.record_quick(&self.event_log, step.access - 1, turn)
+                reissues = served_as(run, self.access)
+            self.data.record_quick(&self.event_log, step.access - 1, reissues)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
-                event = access_event(EVENT_STORE, number, self.access, takes, 0, step.size)
+                event = access_event(EVENT_STORE, number, self.access, bank_flags, 0, step.size)
                 log_event(&self.access_log, self.data, &event, address, self.now)
             elif step.access == ACCESS_FLOAT_LOAD + 1:
-                takes = TAKES_A_TURN | turn << TURN_SHIFT if turn else takes
-                event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
+                bank_flags = OCCUPIES_BANK | reissues << REISSUE_SHIFT if reissues else bank_flags
+                event = access_event(EVENT_BANK, number, self.access, bank_flags, 0, 0)
                 log_event(&self.access_log, self.data, &event, address, self.now)
-            return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
+            return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.reissue_cycles(reissues)
         if flags & ACCESS_SPECULATIVE and run.block_marks != NULL:
             if has_bit(run.block_marks.no_address, number):
                 return self.now
@@ -316,11 +316,12 @@ cdef class Pipeline:
         event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
         request_access(&self.access_log, self.data, &self.event_log, &event, address, self.now, &served)
         if self.listener is not None and step.access != ACCESS_LFETCH + 1 and step.access != ACCESS_FLUSH + 1:
-            self.show(run.number, number, address, &served, False)
-        self.stand(run, number, &served)
+            self.notify_access(run.number, number, address, &served, False)
+        self.stall_after_issue(run, number, &served)
         return served.ready
 
-    cdef void stand(self, const BlockExecution* run, uint32_t number, const AccessResult* served) noexcept nogil:
+    cdef void stall_after_issue(self, const BlockExecution* run, uint32_t number,
+                                const AccessResult* served) noexcept nogil:
         cdef uint32_t i
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
@@ -336,7 +337,7 @@ cdef class Pipeline:
         served.stalls = 0
         self.event_log.context = <uint64_t>number << EVENT_INSTRUCTION_SHIFT
         request_access(&self.access_log, self.data, &self.event_log, &event, 0, self.now, &served)
-        self.stand(run, number, &served)
+        self.stall_after_issue(run, number, &served)
 
     cdef void resize_frame(self, const PipelineOp* step, int64_t issued) noexcept nogil:
         """Executes alloc: the frame has its new size from the cycle of its issue."""
@@ -346,7 +347,7 @@ cdef class Pipeline:
         self.allocs[2 * self.alloc_count + 1] = <uint32_t>step.imm
         self.alloc_count += 1
 
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
+    cdef void notify_access(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,
                    bint of_stack) noexcept nogil:
         """Notifies the capture listener of misses. Stores request no value from L2."""
         address &= ~THREAD_ID
@@ -362,7 +363,7 @@ cdef class Pipeline:
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.listener.load(run.number, number, address, issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
-                            + self.data.l2.turn_cycles(served_as(run, access)), False)
+                            + self.data.l2.reissue_cycles(served_as(run, access)), False)
         elif served_as(run, access) == SERVED_BY_L2:
             self.listener.load(run.number, number, address, issued, self.data.l2.latency, False)
 
@@ -410,8 +411,8 @@ cdef class Pipeline:
         if self.unat_written > self.now:
             state.unat_written = <int32_t>(self.unat_written - self.now)
         for i in range(8):
-            if self.steered[i] > self.now - STEERED_SINCE:
-                state.steered[i] = <uint8_t>(self.steered[i] - (self.now - STEERED_SINCE))
+            if self.br_ready[i] > self.now - BR_READY_SINCE:
+                state.br_ready[i] = <uint8_t>(self.br_ready[i] - (self.now - BR_READY_SINCE))
         state.left_over = self.left_over
         if self.open:
             state.part = self.part
@@ -422,7 +423,7 @@ cdef class Pipeline:
         """Restores a state; `now` and the frames are unchanged."""
         cdef uint32_t i
         for i in range(8):
-            self.steered[i] = self.now - STEERED_SINCE + state.steered[i]
+            self.br_ready[i] = self.now - BR_READY_SINCE + state.br_ready[i]
         self.open = state.open
         self.earliest = self.now + state.earliest
         self.front_end.restore(state, self.now)

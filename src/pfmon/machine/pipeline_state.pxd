@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     MAX_STATE_WAITS = 4          # of a state
-    STEERED_SINCE = 5            # no present window came earlier, or none that matters (FrontEnd.fill_buffer)
+    BR_READY_SINCE = 5            # no present window came earlier, or none that matters (FrontEnd.fill_buffer)
 
 cdef struct PortUse:             # resources used in the open cycle
     uint8_t m, m01, m0, m23, m2, i, f, f0, b
@@ -40,7 +40,7 @@ cdef struct PipelineState:
     int32_t front_bubbles
     int32_t unat_written         # cycles from now on; 0: it is written
     int32_t spare
-    uint8_t steered[8]           # by branch register: cycles from `STEERED_SINCE` before now until fetch uses its value
+    uint8_t br_ready[8]          # by branch register: cycles from now - BR_READY_SINCE until fetch uses its value
     uint32_t front_cause         # of these
     PendingWait waits[MAX_STATE_WAITS]  # until: cycles from now on
     Pending pending[MAX_PENDING_RESULTS]

@@ -78,7 +78,7 @@ cdef class BranchPredictor:
         return {Occurrence(event_log.items[i] & 0xFFFF): event_log.items[i] >> 16 & 0xFFFF
                 for i in range(event_log.count)}
 
-    def give_hint(self, address: int, target: int, important: bool = True) -> None:
+    def predict_target(self, address: int, target: int, important: bool = True) -> None:
         """Executes brp: predicts ``target`` for the branch in the bundle at ``address``."""
         self.hint(address, target, important)
 

@@ -148,7 +148,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
     cdef uint32_t history_bits
     cdef uint32_t capacity       # branches of a window that are kept
     cdef uint32_t taken_bubbles, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles
-    cdef Prediction foretold[2], foretold_late   # results for a usual branch: not taken, taken; taken, late target
+    # for a usual branch: not taken, taken; taken with a late target
+    cdef Prediction usual_results[2], usual_late_result
     cdef bint perfect_loops
     cdef uint64_t forced         # this branch was wrongly predicted taken: later ones of its bundle are unknown
 
@@ -162,9 +163,9 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.static_bubbles = config["predictor.static_bubbles"] + fetch
         self.return_bubbles = config["predictor.return_bubbles"] + fetch
         self.indirect_bubbles = config["predictor.indirect_bubbles"] + fetch
-        self.foretold[0] = prediction(0, False, False, 0, FRONT_BUBBLE)
-        self.foretold[1] = prediction(0, True, True, self.taken_bubbles, FRONT_BUBBLE)
-        self.foretold_late = prediction(0, True, True, self.late_bubbles, FRONT_BUBBLE)
+        self.usual_results[0] = prediction(0, False, False, 0, FRONT_BUBBLE)
+        self.usual_results[1] = prediction(0, True, True, self.taken_bubbles, FRONT_BUBBLE)
+        self.usual_late_result = prediction(0, True, True, self.late_bubbles, FRONT_BUBBLE)
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.reads_registers = True
         self.returns.depth = config["predictor.return_stack"]
@@ -255,16 +256,16 @@ cdef class TwoLevelPredictor(BranchPredictor):
         if position >= 0 and branch.usual and not unknown:
             counter = self._counter(branch, window.history[position])
             if (counter[0] >= 2) == taken:
-                return self._as_foretold(window, position, counter, taken)
-        return self._otherwise(window, position, branch, unknown, taken, target)
+                return self._predict_usual(window, position, counter, taken)
+        return self._predict_general(window, position, branch, unknown, taken, target)
 
-    cdef inline Prediction _as_foretold(self, BranchWindow* window, int position, uint8_t* counter,
+    cdef inline Prediction _predict_usual(self, BranchWindow* window, int position, uint8_t* counter,
                                         bint taken) noexcept nogil:
-        """Handles the most frequent case, with the same effect as `_otherwise`: a usual branch predicted correctly."""
+        """Handles the most frequent case, a usual branch predicted correctly, with the effect of `_predict_general`."""
         cdef uint32_t history = window.history[position]
-        cdef Prediction found = self.foretold[taken]
+        cdef Prediction found = self.usual_results[taken]
         if taken and window.trigger != window.slot[position]:
-            found = self.foretold_late
+            found = self.usual_late_result
             window.trigger = window.slot[position]
         if counter[0] == 1 or counter[0] == 2:
             train(counter, taken)
@@ -273,7 +274,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.forced = 0
         return found
 
-    cdef Prediction _otherwise(self, BranchWindow* window, int position, const Branch* branch, bint unknown, bint taken,
+    cdef Prediction _predict_general(self, BranchWindow* window, int position, const Branch* branch, bint unknown,
+                                     bint taken,
                                uint64_t target) noexcept nogil:
         """Handles the general case; ``unknown``: an earlier branch of its bundle was wrongly predicted taken."""
         cdef uint32_t code = 0, bubbles = 0, cause = FRONT_BUBBLE
@@ -303,7 +305,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 push_return(&self.returns, branch.fall_through)
         if position >= 0:
             self._learn(window, position, branch, taken)
-        elif self._worth_keeping(branch, taken):
+        elif self._allocates(branch, taken):
             if window and window.count == self.capacity:
                 code |= CODE_OVERSUBSCRIBED
             else:
@@ -325,7 +327,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
             return branch.whether == DYNAMIC_TAKEN
         return self._counter(branch, window.history[position])[0] >= 2
 
-    cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
+    cdef inline bint _allocates(self, const Branch* branch, bint taken) noexcept nogil:
         """Whether to allocate: not for static hints; for taken branches unless a stack or register has the target."""
         if branch.clear or branch.whether == STATIC_NOT_TAKEN:
             return False

@@ -22,7 +22,7 @@ cdef inline void start_groups(LineGroup* groups) noexcept nogil:
         groups[i].number = NO_GROUP
 
 
-cdef inline LineGroup* place_of_group(LineGroup* groups, uint64_t line) noexcept nogil:
+cdef inline LineGroup* group_entry(LineGroup* groups, uint64_t line) noexcept nogil:
     """Returns the entry of a line's group, by the line's number, if it is kept."""
     return &groups[(line >> GROUP_SHIFT) & (LINE_GROUPS - 1)]
 
@@ -33,13 +33,13 @@ cdef inline uint64_t line_bit(uint64_t line) noexcept nogil:
 
 
 cdef inline void line_arrives(LineGroup* groups, uint64_t line) noexcept nogil:
-    cdef LineGroup* group = place_of_group(groups, line)
+    cdef LineGroup* group = group_entry(groups, line)
     if group.number == line >> GROUP_SHIFT:
         group.lines |= line_bit(line)
 
 
 cdef inline void line_leaves(LineGroup* groups, uint64_t line) noexcept nogil:
-    cdef LineGroup* group = place_of_group(groups, line)
+    cdef LineGroup* group = group_entry(groups, line)
     if group.number == line >> GROUP_SHIFT:
         group.lines &= ~line_bit(line)
 

@@ -19,4 +19,4 @@ cdef struct ObservedBlock:       # a block that ran on the machine, with its rec
 
 cdef class RecordObserver(EventSetConsumer):
     # Called after a block; ``block`` NULL words: only items, of no block.
-    cdef void take(self, const ObservedBlock* block) noexcept nogil
+    cdef void on_block(self, const ObservedBlock* block) noexcept nogil

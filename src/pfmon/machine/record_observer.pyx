@@ -3,5 +3,5 @@
 cdef class RecordObserver(EventSetConsumer):
     """The base class ignores them."""
 
-    cdef void take(self, const ObservedBlock* block) noexcept nogil:
+    cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         pass

@@ -19,7 +19,7 @@ cpdef enum BubbleKind:
 
 cdef struct Part:                # instructions of one block that issue in one cycle; `before`: those issued before them
     uint64_t code                # block | first << 32 | last << 40 | branch code << 48
-    uint64_t how                 # executed instructions | dispersal << 32
+    uint64_t executed_dispersal                 # executed instructions | dispersal << 32
     uint64_t chain               # part before | notes << 32
 
 @cython.final

@@ -23,7 +23,7 @@ cdef inline bint is_cycle(const Part* part) noexcept nogil:
 
 
 cdef inline uint64_t part_hash(const Part* part) noexcept nogil:
-    return mix(mix(mix(0x51ED270B, part.code), part.how), part.chain)
+    return mix(mix(mix(0x51ED270B, part.code), part.executed_dispersal), part.chain)
 
 
 cdef int grow_table(uint32_t** table, uint32_t* size) noexcept nogil:
@@ -131,12 +131,13 @@ cdef class Records:
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
-        wanted.how = executed | <uint64_t>dispersal << 32
+        wanted.executed_dispersal = executed | <uint64_t>dispersal << 32
         wanted.chain = before | <uint64_t>event_log << 32
         at = <uint32_t>part_hash(&wanted) & (self.part_table_size - 1)
         while self.part_table[at]:
             number = self.part_table[at]
-            if self.parts[number].code == wanted.code and self.parts[number].how == wanted.how \
+            if self.parts[number].code == wanted.code \
+                    and self.parts[number].executed_dispersal == wanted.executed_dispersal \
                     and self.parts[number].chain == wanted.chain:
                 return number
             at = (at + 1) & (self.part_table_size - 1)
@@ -372,7 +373,7 @@ cdef class Records:
         cdef Part* part = &self.parts[number]
         block = part.code & 0xFFFFFFFF
         return (None if block == NO_BLOCK else block, part.code >> 32 & 0xFF, part.code >> 40 & 0xFF,
-                part.how & 0xFFFFFFFF, self.events_of(<uint32_t>(part.chain >> 32)))
+                part.executed_dispersal & 0xFFFFFFFF, self.events_of(<uint32_t>(part.chain >> 32)))
 
     def groups(self, event_sets=None):
         """Issue groups with numbers of cycles: ((block, first, last, executed, notes), ...), count.
@@ -423,7 +424,7 @@ cdef class Records:
         cdef uint32_t i, count = self.part_count
         for i in range(1, count):
             if totals.counts[i] and is_cycle(&self.parts[i]):
-                dispersal = self.parts[i].how >> 32
+                dispersal = self.parts[i].executed_dispersal >> 32
                 yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, dispersal, totals.counts[i])
 
     def sizes(self):

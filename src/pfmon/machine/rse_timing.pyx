@@ -23,7 +23,7 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
         pipeline.data.access(&pipeline.event_log, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0,
                              began + i // pipeline.rse_rate, &served)
         if pipeline.listener is not None:
-            pipeline.show(number, instruction, address, &served, True)
+            pipeline.notify_access(number, instruction, address, &served, True)
         address += 8
         if (i + 1) % REGISTERS_A_PART == 0:
             write_unattributed_events(pipeline.unattributed, &pipeline.event_log, pipeline.records, number, instruction)

@@ -25,7 +25,7 @@ cdef struct Scoreboard:
     int32_t longest[OPERATIONS]
 
 
-cdef inline uint16_t place_of(uint16_t register, uint32_t base) noexcept nogil:
+cdef inline uint16_t scoreboard_index(uint16_t register, uint32_t base) noexcept nogil:
     """Returns the scoreboard index of a step's register."""
     if register & STACKED:
         return <uint16_t>(RING_FIRST + ((register + base) & (RING - 1)))

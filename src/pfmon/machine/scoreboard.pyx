@@ -28,14 +28,14 @@ cdef void forget_all(Scoreboard* board) noexcept nogil:
     board.recent_count = 0
 
 
-cdef uint16_t from_frame(uint16_t place, uint32_t base) noexcept nogil:
+cdef uint16_t to_pending(uint16_t place, uint32_t base) noexcept nogil:
     """Converts a place of the scoreboard to Pending.register."""
     if place >= RING_FIRST and place < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((place - RING_FIRST - base) & (RING - 1)))
     return place
 
 
-cdef uint16_t to_frame(uint16_t register, uint32_t base) noexcept nogil:
+cdef uint16_t from_pending(uint16_t register, uint32_t base) noexcept nogil:
     """Converts Pending.register to a place of the scoreboard."""
     if register >= RING_FIRST and register < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((register - RING_FIRST + base) & (RING - 1)))
@@ -56,7 +56,7 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
         place = board.recent[i]
         if board.time[place] - now > MAX_AHEAD:
             return False
-        one.register = from_frame(place, base)
+        one.register = to_pending(place, base)
         one.operation = board.operation[place]
         one.spare = 0
         one.after = <int32_t>(board.time[place] - now)
@@ -76,7 +76,7 @@ cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pe
     forget_all(board)
     board.horizon = 0
     for i in range(count):
-        write_register(board, to_frame(pending[i].register, base), pending[i].operation, now + pending[i].after)
+        write_register(board, from_pending(pending[i].register, base), pending[i].operation, now + pending[i].after)
 
 
 cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t rotating) noexcept nogil:
@@ -86,9 +86,9 @@ cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t ro
     cdef uint16_t place
     for i in range(count):
         place = board.recent[i]
-        moved[i].register = rotated(from_frame(place, base), rotating)
+        moved[i].register = rotated(to_pending(place, base), rotating)
         moved[i].operation = board.operation[place]
         moved[i].after = <int32_t>(board.time[place] - now)
     forget_all(board)
     for i in range(count):
-        write_register(board, to_frame(moved[i].register, base), moved[i].operation, now + moved[i].after)
+        write_register(board, from_pending(moved[i].register, base), moved[i].operation, now + moved[i].after)

@@ -61,5 +61,5 @@ cdef void switch_in(Pipeline pipeline, int64_t now) noexcept nogil:
 cdef void record_switch(Pipeline pipeline, const BlockExecution* run, uint32_t first) noexcept nogil:
     """Records the cycles of the switch to this thread, at its next instruction."""
     pipeline.records.add_bubbles(run.number, first, BUBBLE_BACK, THREAD_SWITCH, pipeline.owed)
-    pipeline.front_end.stand(run.number, first, FRONT_FEFLUSH, pipeline.owed)
+    pipeline.front_end.account_wait(run.number, first, FRONT_FEFLUSH, pipeline.owed)
     pipeline.owed = 0

@@ -56,7 +56,7 @@ cpdef enum FrontCause:           # front-end causes, highest priority first
     FRONT_UNREACHED              # a bundle of the window that control never reached
     FRONT_CAUSES
 
-cpdef enum Dispersal:            # syllables of a cycle, by reason: first bit of each field of Part.how >> 32
+cpdef enum Dispersal:            # syllables of a cycle, by reason: first bit of each field (records.pxd, Part)
     DISPERSAL_EXPLICIT = 0       # not dispersed: a stop
     DISPERSAL_IMPLICIT = 3       # ... no port, or a rule of the ports
     DISPERSAL_FRONT_END = 6      # ... not fetched yet

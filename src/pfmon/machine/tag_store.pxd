@@ -86,7 +86,7 @@ cdef struct KnownLine:           # a place found before: the fields for its next
     uint64_t bit                 # if it is set, nothing is to be done; 0: the policy has to be called
 
 
-cdef inline void know(TagStore store, int64_t place, KnownLine* known) noexcept nogil:
+cdef inline void get_known_line(TagStore store, int64_t place, KnownLine* known) noexcept nogil:
     known.number = &store.numbers[place]
     known.info = &store.infos[place]
     known.word, known.bit = &store.always, 1

@@ -13,5 +13,5 @@ cdef class ThreadEvictions:
 
     # ``number`` is filled and replaces ``old``, unless the place was free; ``shift``: of the numbers.
     cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil
-    cdef uint64_t place_of(self, uint64_t number) noexcept nogil
+    cdef uint64_t slot_of(self, uint64_t number) noexcept nogil
     cdef bint grow(self) noexcept nogil

@@ -26,27 +26,27 @@ cdef class ThreadEvictions:
     def __dealloc__(self):
         free(self.entries)
 
-    cdef uint64_t place_of(self, uint64_t number) noexcept nogil:
+    cdef uint64_t slot_of(self, uint64_t number) noexcept nogil:
         cdef uint64_t place = (number * HASH >> HASH_SHIFT) & self.mask
         while self.entries[place] and self.entries[place] >> 1 != number + 1:
             place = (place + 1) & self.mask
         return place
 
     cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil:
-        cdef uint64_t place = self.place_of(number & ~ALONE)
+        cdef uint64_t place = self.slot_of(number & ~NO_L2_ENTRY)
         if self.entries[place] & GONE:
             self.entries[place] -= GONE
             self.missed[thread_of(number << shift)] += 1
         if old == NO_NUMBER or thread_of(old << shift) == thread_of(number << shift):
             return
-        old &= ~ALONE
-        place = self.place_of(old)
+        old &= ~NO_L2_ENTRY
+        place = self.slot_of(old)
         if self.entries[place] == 0:
             if 2 * self.count > self.mask:
                 if not self.grow():
                     self.lost = True
                     return
-                place = self.place_of(old)
+                place = self.slot_of(old)
             self.count += 1
         self.entries[place] = old + 1 << 1 | GONE
 
@@ -59,7 +59,7 @@ cdef class ThreadEvictions:
         self.entries, self.mask = entries, 2 * size - 1
         for i in range(size):
             if old[i]:
-                entries[self.place_of((old[i] >> 1) - 1)] = old[i]
+                entries[self.slot_of((old[i] >> 1) - 1)] = old[i]
         free(old)
         return True
 

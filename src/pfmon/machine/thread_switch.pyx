@@ -93,9 +93,9 @@ cdef class ThreadSwitch(CoupledMachines):
         for i in range(self.event_count):
             self.events[i] = self.events[i + 1]
         if event.comes_back:
-            returned(&self.urgency[event.thread])
+            raise_urgency(&self.urgency[event.thread])
         else:
-            missed(&self.urgency[event.thread])
+            lower_urgency(&self.urgency[event.thread])
         return event.at
 
     cdef int64_t decide(self, int64_t issued, int64_t issues, uint32_t* why, uint32_t* held_back,
@@ -159,34 +159,34 @@ cdef class ThreadSwitch(CoupledMachines):
         cdef uint32_t own = self.running
         self.switches[own][why] += 1
         if own:
-            self.second.hold(at)
+            self.second.lose_core(at)
         else:
-            self.first.hold(at)
+            self.first.lose_core(at)
         self.hand_over(at)
-        self.let_other_run()
+        self.yield_to_other()
         if own:
-            self.second.go_on(self.handed_over)
+            self.second.get_core(self.handed_over)
         else:
-            self.first.go_on(self.handed_over)
+            self.first.get_core(self.handed_over)
 
     cdef bint is_absent(self, uint32_t thread) noexcept nogil:
         """Whether a thread is idle."""
         return self.ended[thread] or self.asleep[thread] or self.starved[thread]
 
-    cdef void rests(self, SwitchedThread thread) noexcept nogil:
-        self.switch_away(thread.stand(), BY_LOW_POWER)
+    cdef void on_sleep(self, SwitchedThread thread) noexcept nogil:
+        self.switch_away(thread.drain_pipeline(), BY_LOW_POWER)
 
-    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         if not self.is_absent(1 - self.running):
-            self.quantum_end = thread.stand() + self.quantum
+            self.quantum_end = thread.drain_pipeline() + self.quantum
             self.look_ahead()
 
-    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+    cdef void on_begin(self, SwitchedThread thread) noexcept nogil:
         if self.handed_over:
-            thread.go_on(self.handed_over)
+            thread.get_core(self.handed_over)
 
-    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
-        thread.hold(now)
+    cdef void on_end(self, SwitchedThread thread, int64_t now) noexcept nogil:
+        thread.lose_core(now)
         if self.ended[1 - self.running]:
             self.active[self.running] += <uint64_t>(now - self.handed_over)
             return

@@ -70,7 +70,8 @@ cdef class Timing(MemoReplay):
         self.set_ranges(ranges)
 
     def set_ranges(self, ranges):
-        """Sets the data ranges from the next instruction on: (address, mask) each. No block may be held (`settle`)."""
+        """Sets the data ranges from the next instruction on: (address, mask) each. No block may be held: call
+        `update_records` first."""
         set_ranges(&self.pipeline.ranges, [(address | (self.thread_id & mask), mask) for address, mask in ranges])
 
     # --- a block
@@ -118,7 +119,7 @@ cdef class Timing(MemoReplay):
             self.apply_marks(plan, run.number)
         if self.listener is not None:
             self.leave_captures()
-        if self.snooped is not None and self.snooped.answered:
+        if self.snooped is not None and self.snooped.has_responses:
             self.leave_responses(run.number)
         self.last = run.number
         if self.observer is not None:
@@ -127,12 +128,12 @@ cdef class Timing(MemoReplay):
     cdef inline uint64_t predict(self, const BlockPlan* plan, BlockExecution* run, uint64_t next_ip) noexcept nogil:
         """Predicts the block's branch; returns the result, as a part of a node's outcome."""
         if not plan.has_branch:
-            if plan.steers:
+            if plan.br_writes_end:
                 self.follow_branch_registers(plan, run, next_ip)
             return 0
         run.taken = executed(run.word, plan.taken_condition)
         run.prediction = self.predictor.run(&plan.branch, run.taken, next_ip)
-        if plan.steers or plan.branch.through:
+        if plan.br_writes_end or plan.branch.through:
             self.follow_branch_registers(plan, run, next_ip)
         return run.prediction
 
@@ -162,11 +163,11 @@ cdef class Timing(MemoReplay):
                                       uint64_t next_ip) noexcept nogil:
         """Tracks the block's writes to branch registers, and whether its branch had another target before them."""
         cdef uint32_t i
-        for i in range(plan.first_steer, plan.steers):
-            if plan.steps[i].steers and executes(&plan.steps[i], run.word):
-                branch_register_written(&self.branch_registers, plan.steps[i].steers)
+        for i in range(plan.first_br_write, plan.br_writes_end):
+            if plan.steps[i].writes_br and executes(&plan.steps[i], run.word):
+                branch_register_written(&self.branch_registers, plan.steps[i].writes_br)
         if plan.branch.through and run.taken:
-            if goes_elsewhere(&self.branch_registers, plan.branch.through - 1, next_ip) \
+            if target_differs(&self.branch_registers, plan.branch.through - 1, next_ip) \
                     and self.predictor.reads_registers and not flags_of(run.prediction) & (WRONG_PATH | UNKNOWN_PATH):
                 run.prediction |= EARLIER_TARGET << FLAGS_SHIFT
 
@@ -186,7 +187,7 @@ cdef class Timing(MemoReplay):
         if self.ran != NULL:
             block.node, block.node_items = <uint32_t>(self.ran - self.memo.nodes), self.memo.logs + self.ran.log
             block.node_item_count = self.ran.log_count
-        self.observer.take(&block)
+        self.observer.on_block(&block)
 
     cdef void find_ranged(self, const BlockPlan* plan, BlockExecution* run) noexcept nogil:
         """Finds the accesses in the data ranges."""
@@ -286,7 +287,7 @@ cdef class Timing(MemoReplay):
     cdef void flush_behind(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
         """Applies instructions of the block that flush the pipeline."""
         cdef uint32_t i
-        self.go_on_here()
+        self.restore_pipeline()
         if plan.cut == Cut.FAILED_CHECK:
             self.pipeline.flush(run.number, XPN, self.pipeline.failed_check)
         for i in range(plan.length if not plan.plain else 0):
@@ -299,7 +300,7 @@ cdef class Timing(MemoReplay):
         cdef uint64_t mark, address
         cdef uint32_t cause
         cdef int kind
-        self.go_on_here()
+        self.restore_pipeline()
         for i in range(self.mark_count):
             mark = self.marks[i]
             kind = mark_kind(mark)

@@ -10,7 +10,7 @@ cdef class Tlb:
     cdef uint32_t reserved       # entries reserved for each hardware thread; 0: there is one thread
 
     # Returns the place of the next entry, for an address of a thread; ``place``: the replacement policy's choice.
-    cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil
+    cdef int64_t reserved_entry(self, uint64_t address, int64_t place) noexcept nogil
 
 
 @cython.final
@@ -22,7 +22,7 @@ cdef class PageTable:
     cdef uint64_t count
     cdef readonly bint lost      # sticky: there was no memory for a page
 
-    cdef bint knows(self, uint64_t page) noexcept nogil
+    cdef bint has_page(self, uint64_t page) noexcept nogil
     cdef bint add(self, uint64_t page) noexcept nogil
     cdef bint grow(self) noexcept nogil
 
@@ -36,12 +36,12 @@ cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
     return 1
 
 
-cdef inline int64_t room_in(Tlb tlb, uint64_t address) noexcept nogil:
+cdef inline int64_t tlb_victim(Tlb tlb, uint64_t address) noexcept nogil:
     """Returns the place of the next entry."""
     cdef int64_t place = tlb.tags.victim(address)
-    return tlb.own_place(address, place) if tlb.reserved else place
+    return tlb.reserved_entry(address, place) if tlb.reserved else place
 
 
 cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:
     if quick_find(tlb.tags, address) == ABSENT:
-        tlb.tags.put(room_in(tlb, address), address, 0, 0, 1)
+        tlb.tags.put(tlb_victim(tlb, address), address, 0, 0, 1)

@@ -18,7 +18,7 @@ cdef class Tlb:
         entries = config[f"{name}.entries"]
         self.tags = TagStore(entries // ways, ways, page.bit_length() - 1, config[f"{name}.replacement"])
 
-    cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil:
+    cdef int64_t reserved_entry(self, uint64_t address, int64_t place) noexcept nogil:
         """Replacement ignores the thread of an entry, except for reserved ones (Montecito manual 2.4.3.1)."""
         cdef uint32_t own = thread_of(address), i, others = 0
         cdef uint64_t number = self.tags.numbers[place]
@@ -43,7 +43,7 @@ cdef class Tlb:
             raise ValueError("entries are reserved in one set with LRU replacement")
         self.reserved = entries
 
-    def bring(self, address: int) -> None:
+    def insert_entry(self, address: int) -> None:
         """Calls `insert`, for tests."""
         insert(self, address)
 
@@ -63,7 +63,7 @@ cdef class PageTable:
     def __dealloc__(self):
         free(self.pages)
 
-    cdef bint knows(self, uint64_t page) noexcept nogil:
+    cdef bint has_page(self, uint64_t page) noexcept nogil:
         cdef uint64_t place = (page * HASH >> HASH_SHIFT) & self.mask
         while self.pages[place]:
             if self.pages[place] == page + 1:
@@ -100,12 +100,12 @@ cdef class PageTable:
         return 1
 
     def __contains__(self, page: int) -> bool:
-        return self.knows(page)
+        return self.has_page(page)
 
     def __len__(self) -> int:
         return self.count
 
     def learn(self, page: int) -> None:
         """Adds a page, for tests."""
-        if not self.knows(page) and not self.add(page):
+        if not self.has_page(page) and not self.add(page):
             raise MemoryError

@@ -9,13 +9,13 @@ cdef enum:
     THREADS = 2                  # of a core
 
 
-cdef inline void missed(uint8_t* urgency) noexcept nogil:
+cdef inline void lower_urgency(uint8_t* urgency) noexcept nogil:
     """Updates the urgency at an L3 miss of the thread."""
     if urgency[0] > MIN_URGENCY:
         urgency[0] -= 1
 
 
-cdef inline void returned(uint8_t* urgency) noexcept nogil:
+cdef inline void raise_urgency(uint8_t* urgency) noexcept nogil:
     """Updates the urgency when the data of a thread's L3 miss arrives."""
     if urgency[0] < NOMINAL_URGENCY:
         urgency[0] += 1

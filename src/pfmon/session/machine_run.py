@@ -91,7 +91,7 @@ class MachineRun:
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
         ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
-        counts of blocks to a tally: an out-of-order machine at the end, others at each `settle`."""
+        counts of blocks to a tally: an out-of-order machine at the end, others at each `update_records`."""
         if reader is None and type(beside) is Tally and not self._hardware_thread:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted, self._add_runs = beside, self._adder_of_runs()
@@ -159,7 +159,8 @@ class MachineRun:
             self._pipe.drain()
 
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Set the data ranges from the next instruction on, after `settle`. Only the Itaniums' machines use them."""
+        """Set the data ranges from the next instruction on, after `update_records`. Only the machines of Itaniums use
+        them."""
         if set_ranges := getattr(self.machine, "set_ranges", None):
             set_ranges(ranges)
 
@@ -167,12 +168,12 @@ class MachineRun:
         """Another event set counts from the instruction on that the gate stands before: its data ranges are in force
         then."""
         if list(before) != list(after):
-            self.settle(gate.next_address)
+            self.update_records(gate.next_address)
             self.set_ranges(after)
 
-    def settle(self, address: int) -> None:
+    def update_records(self, address: int) -> None:
         """Bring the records up to the next instruction, which is at ``address``."""
-        self.machine.settle(address)
+        self.machine.update_records(address)
 
     def so_far(self, seen: RunData) -> RunData:
         """Return the data to count during the run, without affecting it. Called by the stream's writer between two
@@ -186,5 +187,5 @@ class MachineRun:
         return seen._replace(tally=tally)
 
     def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
-        """Return the machine's records of some event sets, None: of all; as of `settle` or the end."""
+        """Return the machine's records of some event sets, None: of all; as of `update_records` or the end."""
         return MachineRecords(self.machine, self._figures, event_sets)

@@ -105,7 +105,7 @@ class Monitoring:
     def _watch(self, run: MachineRun) -> None:
         """Connect the machine to the event address registers and trace buffers of each event set while it counts; for
         true values to those of all sets always."""
-        from pfmon.machine._machine import watching
+        from pfmon.machine._machine import combined_listener
 
         first = 0
         for group in self._groups:
@@ -115,7 +115,7 @@ class Monitoring:
             captures *= THREADS_APART  # one PMU for all threads
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
-            run.machine.listen(watching(everyone if self._controls.true_values else own), number)
+            run.machine.listen(combined_listener(everyone if self._controls.true_values else own), number)
         own_conditions = [group.conditions(self._engine.table) for group in self._groups]
         for number, conditions in enumerate(own_conditions):
             if self._controls.true_values:
@@ -260,7 +260,7 @@ class Monitoring:
     def _interval(self) -> None:
         assert self._gate
         if self._machine:
-            self._machine.settle(self._gate.next_address)
+            self._machine.update_records(self._gate.next_address)
         self._report_interval(self._gate.retired)
 
     def _report_interval(self, retired: int) -> None:
@@ -294,7 +294,7 @@ class Monitoring:
             return self._groups[self._turn].sets[0].counters.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
-            self._machine.settle(self._engine.ip)
+            self._machine.update_records(self._engine.ip)
         return self._groups[self._turn].read_pmd(number, self.seen(self._turn))
 
 

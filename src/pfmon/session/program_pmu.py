@@ -58,7 +58,7 @@ class ProgramPmu:
         )
         self._live = LiveSets(engine.table, engine.traced, [self._unit.consumer])
         if self._machine:
-            self._machine.machine.show(self._live)
+            self._machine.machine.set_observer(self._live)
         self._gate = gate(
             *(Controls(), engine.table, engine.traced, [Consumer()]),
             machine=self._machine.machine if self._machine else self._live,
@@ -107,7 +107,7 @@ class ProgramPmu:
         """Bring the registers up to the next instruction. Required before reading or writing them, except in the
         overflow handler."""
         if self._machine:
-            self._machine.settle(self._engine.ip)
+            self._machine.update_records(self._engine.ip)
         self._unit.sync()
         self._add_stood()
 

@@ -60,7 +60,7 @@ class ReportCollector:
         nothing = Increments([NOTHING for _ in queries])
         cycles = RecordCounts(queries, nothing, table, machine.records, stack_rate(figures))
         self._calls = CallTree(table, nothing, cycles)
-        machine.show(self._calls)
+        machine.set_observer(self._calls)
         self._misses = None
         if figures.core == IN_ORDER:
             self._misses = DataMisses(int(figures["l3.latency"]), int(figures["memory.latency"]))

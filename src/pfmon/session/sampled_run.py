@@ -181,7 +181,7 @@ class SampledRun:
         """Return the live counting of all event sets, connected to the machine's records if there is one."""
         live = LiveSets(self._engine.table, self._traced, [one.unit.consumer for one in self._sets], self._calls)
         if self._machine:
-            self._machine.machine.show(live)
+            self._machine.machine.set_observer(live)
         return live
 
     def _make_gate(self, live: LiveSets) -> Gate:
@@ -262,7 +262,7 @@ class SampledRun:
             return unit.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
-            self._machine.settle(self._engine.ip)
+            self._machine.update_records(self._engine.ip)
         if unit.registers.data_register(number):
             unit.registers.store({number: unit.register(number)})
         return unit.registers.read_data(number, cpl=3)

@@ -45,13 +45,13 @@ cdef class Hierarchy:
         cdef LruLine gone
         served.references = served.misses = 0
         self.below(address, now, True, served)
-        bring(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
+        insert_line(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
 
     # --- L2 and below
 
     cdef void below(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil:
         """Requests a line that missed L1; fills it into L2."""
-        cdef const LruLine* found = look(&self.l2.rows, address >> self.l2.shift)
+        cdef const LruLine* found = use_line(&self.l2.rows, address >> self.l2.shift)
         if not self.has_l3:
             served.references += demand
         if found != NULL:
@@ -69,7 +69,7 @@ cdef class Hierarchy:
 
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil:
         """Requests a line that missed L1 and L2."""
-        cdef const LruLine* found = look(&self.l3.rows, address >> self.l3.shift)
+        cdef const LruLine* found = use_line(&self.l3.rows, address >> self.l3.shift)
         served.references += demand
         if found != NULL:
             served.level = LEVEL_L3
@@ -89,7 +89,7 @@ cdef class Hierarchy:
 
     cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef LruLine gone
-        bring(&self.l1d.rows, address >> self.l1d.shift, &gone).ready = packed(ready, modified)
+        insert_line(&self.l1d.rows, address >> self.l1d.shift, &gone).ready = packed(ready, modified)
         if gone.number and is_modified(&gone):
             address = (gone.number - 1) << self.l1d.shift
             if not keep_modified(self.l2, address >> self.l2.shift):
@@ -97,7 +97,7 @@ cdef class Hierarchy:
 
     cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef LruLine gone
-        bring(&self.l2.rows, address >> self.l2.shift, &gone).ready = packed(ready, modified)
+        insert_line(&self.l2.rows, address >> self.l2.shift, &gone).ready = packed(ready, modified)
         if gone.number == 0:
             return
         address = (gone.number - 1) << self.l2.shift
@@ -108,7 +108,7 @@ cdef class Hierarchy:
 
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef LruLine gone
-        bring(&self.l3.rows, address >> self.l3.shift, &gone).ready = packed(ready, modified)
+        insert_line(&self.l3.rows, address >> self.l3.shift, &gone).ready = packed(ready, modified)
         if gone.number:
             self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
 

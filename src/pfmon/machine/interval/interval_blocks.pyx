@@ -45,7 +45,7 @@ cdef class IntervalBlocks:
                 return NULL
             memset(fresh + self.capacity[bank], 0, (capacity - self.capacity[bank]) * sizeof(void*))
             self.plans[bank], self.capacity[bank] = fresh, capacity
-        plan = <IntervalBlock*>take_lines(self.bytes_of(reached))
+        plan = <IntervalBlock*>alloc_host_lines(self.bytes_of(reached))
         if plan == NULL:
             self.failure = Failure.OUT_OF_MEMORY
             return NULL

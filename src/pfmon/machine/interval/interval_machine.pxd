@@ -13,11 +13,11 @@ cdef enum:
 cdef class IntervalMachine(MissEvents):
     cdef RecordObserver observer
     cdef list listeners          # by event set: a CycleListener, or None
-    cdef list told               # by event set: a capture listener, or None
+    cdef list capture_listeners               # by event set: a capture listener, or None
     cdef bint has_listener       # there is one of either
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
     cdef IntervalBlock* ran      # the block that ran last
-    cdef uint32_t turn, event_set
+    cdef uint32_t next_event_set, event_set
     cdef bint due
     cdef uint64_t* cycles_of     # by event set
     cdef int64_t shared          # cycle up to which these are attributed

@@ -44,8 +44,8 @@ cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept
     while line <= last:
         if line + 1 != self.line:
             self.line = line + 1
-            translated = look(&self.itlb, line >> self.page_lines) != NULL
-            found = look(&self.l1i, line)
+            translated = use_line(&self.itlb, line >> self.page_lines) != NULL
+            found = use_line(&self.l1i, line)
             if not translated or found == NULL or ready_of(found) > self.now:
                 self.late_code(plan, line, found, translated)
         line += 1
@@ -73,7 +73,7 @@ cdef inline void branch(IntervalMachine self, IntervalBlock* plan, uint64_t word
     if plan.condition != ALWAYS:
         taken = (word >> (32 + plan.condition)) & 1
         plan.held += taken
-        if not foresees(self.predictor, plan.last ^ plan.last >> 13, taken):
+        if not predict_direction(self.predictor, plan.last ^ plan.last >> 13, taken):
             self.wrong_direction(plan, taken, next_ip)
             return
     if taken and not (plan.branch == BranchKind.DIRECT and follows(self.predictor, plan.last, next_ip)):
@@ -122,7 +122,7 @@ cdef class IntervalMachine(MissEvents):
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
         self.event_sets = event_sets
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
-        self.listeners, self.told = [None] * event_sets, [None] * event_sets
+        self.listeners, self.capture_listeners = [None] * event_sets, [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
             raise MemoryError
@@ -203,7 +203,7 @@ cdef class IntervalMachine(MissEvents):
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
         shown.now = <uint64_t>self.now
-        self.observer.take(&shown)
+        self.observer.on_block(&shown)
 
     cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
@@ -235,7 +235,7 @@ cdef class IntervalMachine(MissEvents):
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         """Switches to this event set before the next instruction; a held block still belongs to the one before."""
-        self.turn = event_set
+        self.next_event_set = event_set
         self.due = True
         if self.held_count == 0:
             self.change_event_set()
@@ -243,9 +243,9 @@ cdef class IntervalMachine(MissEvents):
     cdef void change_event_set(self) noexcept nogil:
         """Puts the pending event set in force."""
         self.due = False
-        if self.turn != self.event_set:
+        if self.next_event_set != self.event_set:
             self.write_out()
-            self.event_set = self.turn
+            self.event_set = self.next_event_set
             self.records.use(self.event_set)
             if self.observer is not None:
                 self.observer.use_event_set(self.event_set)
@@ -255,7 +255,7 @@ cdef class IntervalMachine(MissEvents):
 
     cdef int set_cycle_listener(self) except -1:
         """Sets the listeners for cycles and misses of the event set in force."""
-        self.tallies.listener, self.listener = self.listeners[self.event_set], self.told[self.event_set]
+        self.tallies.listener, self.listener = self.listeners[self.event_set], self.capture_listeners[self.event_set]
         self.tallies.detailed = self.tallies.shown or self.tallies.listener is not None
         return 0
 
@@ -271,7 +271,7 @@ cdef class IntervalMachine(MissEvents):
         """As `use_event_set`: switches to this event set before the next instruction."""
         self.use_event_set(event_set)
 
-    def settle(self, uint64_t next_ip):
+    def update_records(self, uint64_t next_ip):
         """Brings the records up to the instruction at ``next_ip``."""
         if self.held_count:
             self.run_held(next_ip)
@@ -283,13 +283,13 @@ cdef class IntervalMachine(MissEvents):
 
     # --- interface for Python
 
-    def show(self, RecordObserver observer):
+    def set_observer(self, RecordObserver observer):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
         self.observer, self.tallies.shown, self.tallies.detailed = observer, True, True
 
     def listen(self, CaptureListener listener, uint32_t event_set=0):
         """Notifies a capture listener (None: none) of misses while an event set is in force; not of branches."""
-        self.told[event_set] = listener
+        self.capture_listeners[event_set] = listener
         self.has_listener |= listener is not None
         if event_set == self.event_set:
             self.set_cycle_listener()
@@ -330,7 +330,7 @@ cdef class IntervalMachine(MissEvents):
         """Cycles so far."""
         return self.now
 
-    # as of `settle` or `finish`; ``event_sets``: those included, None: all
+    # as of `update_records` or `finish`; ``event_sets``: those included, None: all
 
     def time(self, event_sets=None):
         """Cycles of the core and of the reference clock, integers."""

@@ -33,7 +33,7 @@ cdef class IntervalPredictor:
     cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
 
 
-cdef inline bint foresees(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
+cdef inline bint predict_direction(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
     """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
     whether it was right. Branchless on the outcome: the host would mispredict as the program's own processor does."""
     cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]

@@ -16,10 +16,10 @@ cdef class IntervalTlbs:
 
     cdef int64_t miss(self, LruSets first, uint64_t page, bint second, bint* walked) noexcept nogil:
         cdef LruLine gone
-        bring(&first.rows, page, &gone)
+        insert_line(&first.rows, page, &gone)
         if second and self.has_second:
-            if look(&self.second.rows, page) != NULL:
+            if use_line(&self.second.rows, page) != NULL:
                 return self.penalty
-            bring(&self.second.rows, page, &gone)
+            insert_line(&self.second.rows, page, &gone)
         walked[0] = True
         return self.walk

@@ -54,7 +54,7 @@ cdef inline LruLine* search(LruLine* first, uint32_t ways, uint64_t number) noex
     return NULL
 
 
-cdef inline LruLine* look(const LruRows* rows, uint64_t number) noexcept nogil:
+cdef inline LruLine* use_line(const LruRows* rows, uint64_t number) noexcept nogil:
     """Returns the line of a number and makes it the most recent; NULL: it is not there."""
     cdef LruLine* first = lru_set(rows, number)
     if first.number == number + 1:
@@ -62,7 +62,7 @@ cdef inline LruLine* look(const LruRows* rows, uint64_t number) noexcept nogil:
     return search(first, rows.ways, number)
 
 
-cdef inline LruLine* bring(const LruRows* rows, uint64_t number, LruLine* gone) noexcept nogil:
+cdef inline LruLine* insert_line(const LruRows* rows, uint64_t number, LruLine* gone) noexcept nogil:
     """Fills a number that is not there; ``gone``: the victim, with number 0 if there was none."""
     cdef LruLine* first = lru_set(rows, number)
     cdef uint32_t way = rows.ways - 1

@@ -37,9 +37,9 @@ cdef class LruSets:
     def use(self, number: int) -> bool:
         """Uses a number; returns whether it hit; a miss fills it."""
         cdef LruLine gone
-        if look(&self.rows, number) != NULL:
+        if use_line(&self.rows, number) != NULL:
             return True
-        bring(&self.rows, number, &gone)
+        insert_line(&self.rows, number, &gone)
         return False
 
     def drop(self, number: int) -> None:

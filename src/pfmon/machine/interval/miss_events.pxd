@@ -31,9 +31,10 @@ cdef class MissEvents(EventSetConsumer):
                         bint translated) noexcept nogil
     cdef void record_miss(self, IntervalBlock* plan, const IntervalAccess* access, const HierarchyAccess* served,
                         int64_t began) noexcept nogil
-    cdef void tell_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
+    cdef void notify_fetch(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
                         const HierarchyAccess* served, int64_t began) noexcept nogil
-    cdef void tell_data(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line, const LruLine* found,
+    cdef void notify_access(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line,
+                            const LruLine* found,
                         bint translated,
                         bint walked, const HierarchyAccess* served, int64_t began) noexcept nogil
     cdef void late_load(self, IntervalBlock* plan, uint32_t number, const HierarchyAccess* served,

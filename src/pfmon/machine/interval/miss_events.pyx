@@ -50,9 +50,9 @@ cdef class MissEvents(EventSetConsumer):
         else:
             self.stall(plan, 0, STALL_L1I, ready_of(found))
         if self.listener is not None:
-            self.tell_code(plan, line, found, translated, walked, &served, began)
+            self.notify_fetch(plan, line, found, translated, walked, &served, began)
 
-    cdef void tell_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
+    cdef void notify_fetch(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
                         const HierarchyAccess* served, int64_t began) noexcept nogil:
         """Notifies the capture listener of a fetch that missed."""
         line <<= self.plans.line_shift
@@ -69,8 +69,8 @@ cdef class MissEvents(EventSetConsumer):
         if line == 0:                # an access that was not made
             return
         while line <= last:
-            translated = look(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
-            found = look(&self.l1d, line)
+            translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
+            found = use_line(&self.l1d, line)
             if translated and found != NULL and ready_of(found) <= self.now + self.caches.l1_latency:
                 found.ready |= accesses_of(plan)[number].writes
             else:
@@ -100,11 +100,12 @@ cdef class MissEvents(EventSetConsumer):
             found.ready |= access.writes
             served.level, served.ready = LEVEL_L1, max(start + self.caches.l1_latency, ready_of(found))
         if self.listener is not None:
-            self.tell_data(plan, access, line, found, translated, walked, &served, began)
+            self.notify_access(plan, access, line, found, translated, walked, &served, began)
         if access.reads and (found == NULL or served.ready > began + self.caches.l1_latency):
             self.late_load(plan, number, &served, start > began)
 
-    cdef void tell_data(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line, const LruLine* found,
+    cdef void notify_access(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line,
+                            const LruLine* found,
                         bint translated,
                         bint walked, const HierarchyAccess* served, int64_t began) noexcept nogil:
         """Notifies the capture listener of an access that missed."""
