@@ -1,8 +1,7 @@
 """The access log of a block: its requests to memory in order, with their cycles and results.
 
-All requests of a block (pipeline.pyx, front_end.pyx) go through it: a request already in the log is not made again. The
-block's timing depends on the log and on nothing else: so a block whose log is memoized needs no simulation
-(response_tree.pyx).
+All requests of a block (pipeline.pyx, front_end.pyx) go through it; a request already in the log is not repeated. The
+log determines the block's timing, so a block with a memoized log needs no simulation (response_tree.pyx).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
@@ -17,12 +16,12 @@ cdef enum MemoryEventKind:
     EVENT_FETCH = 0              # a window of the front end
     EVENT_ACCESS                 # a memory access
     EVENT_FENCE
-    EVENT_STORE                  # no answer: a store that was made before issued, loads right behind it may meet it
-    EVENT_BANK                   # ... a read that was made before issued: those behind it may meet it in a bank of L2
+    EVENT_STORE                  # issue of a store of the fast path, without a result: later loads may conflict with it
+    EVENT_BANK                   # ... of a read of the fast path: later reads may conflict with it in a bank of L2
 
 cdef enum:
-    OCCUPIES_BANK = 1             # flag of the latter two: others may meet it
-    REISSUE_SHIFT = 1               # ... above it the turn of a read
+    OCCUPIES_BANK = 1             # flag of EVENT_STORE and EVENT_BANK: it occupies a tag port, a read also a bank
+    REISSUE_SHIFT = 1            # ... above it the number of reissues of a read
 
 cdef struct MemoryEvent:
     int32_t at                   # cycles since the block began
@@ -52,7 +51,7 @@ cdef inline MemoryEvent access_event(int kind, uint32_t instruction, uint32_t ac
 
 
 cdef struct AccessLog:
-    bint on                      # it is kept for this block
+    bint on                      # requests of this block are logged
     bint lost                    # it overflowed
     uint32_t count               # of its events
     uint32_t next                # index of the next request
@@ -71,8 +70,8 @@ cdef inline bint has_room(const AccessLog* log) noexcept nogil:
     return log.on and log.count < MAX_MEMORY_EVENTS and log.starts[log.count] + MAX_RESPONSE_WORDS <= MAX_LOG_WORDS
 
 
-# Ask memory (`request_access`: for an access or a fence), or take what it has answered; what is noted goes to
-# ``event_log``. `MemoryEvent.at` is worked out here from ``now``.
+# Request a fetch window, an access or a fence from memory, or return the logged result. Events are recorded in
+# ``event_log``. `MemoryEvent.at` is computed from ``now``.
 cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog* event_log, const MemoryEvent* event,
                                uint64_t window, int64_t now,
                     Fetched* out) noexcept nogil

@@ -7,7 +7,7 @@ cdef enum:
 
 cdef struct AccessResult:
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
-    int64_t asked                # cycle of L2's request for a value; -1: there was none
+    int64_t asked                # cycle of the request to L2; -1: none
     uint32_t level               # capture_listener.TlbLevel: the level that served a miss of the first-level TLB
     uint32_t stalls              # pipeline stalls before the access could be made
     uint32_t cause[MAX_STALLS]   # stall_causes.pxd, Cause

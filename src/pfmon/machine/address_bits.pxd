@@ -1,6 +1,6 @@
-"""Address bits that no program uses and that carry flags here, and addresses of the VHPT.
+"""Flags in unimplemented address bits, and addresses of the VHPT.
 
-Bits 51 to 60 of a virtual address are not implemented (they are zeros in a program's)."""
+Bits 51 to 60 of a virtual address are not implemented: programs leave them 0."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -24,7 +24,7 @@ cdef enum:
 
 cdef inline uint64_t vhpt_entry(uint64_t address, uint32_t page_shift, uint32_t entry_shift) noexcept nogil:
     """Returns the address of a translation's VHPT entry: the virtual linear page table of a region lies at the top of
-    the region's implemented addresses (Linux on IA-64). THREAD_ID, which is set there, is not in thread 1's table."""
+    the region's implemented addresses (Linux on IA-64), whose bits include THREAD_ID; thread 1's table has it clear."""
     cdef uint64_t thread = address & THREAD_ID, region = address >> REGION_SHIFT << REGION_SHIFT
     cdef uint64_t table = region | <uint64_t>TABLE_BITS << TABLE_SHIFT
     return (table ^ thread) + ((address ^ region ^ thread) >> page_shift << entry_shift)

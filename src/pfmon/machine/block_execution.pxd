@@ -12,8 +12,8 @@ cdef enum:
     MAX_MARKED_INSTRUCTIONS = 128    # of a block (block_plan.pxd, MAX_PLAN_LENGTH)
 
 cdef enum:                       # Run.served of an integer load
-    SERVED_BY_L2 = 1             # in its latency
-    SERVED_AHEAD = 2             # by L1D, ahead of earlier accesses that wait for the simulation
+    SERVED_BY_L2 = 1             # with exactly L2's latency
+    SERVED_AHEAD = 2             # by L1D, before earlier accesses, which the simulation performs
 
 cdef struct BlockMarks:          # marks of instructions, a bit for each
     uint64_t failed[2]           # a check load that found no entry in the ALAT
@@ -34,9 +34,9 @@ cdef struct BlockExecution:      # one execution of a block
     Prediction prediction        # of its branch, if it has one
     uint8_t taken                # its last instruction is a taken branch
     uint8_t quick                # memoizable: all of it took the fast path
-    uint32_t made                # number of accesses performed before the block is simulated, in order
-    uint64_t served              # of the first accesses, two bits each: level that served an integer load, 0 for L1D in
-                                 # order; turn of a floating-point load in a bank of L2
+    uint32_t made                # number of the first accesses, which the fast path performed
+    uint64_t served              # of the first accesses, two bits each: SERVED_ of an integer load (0: by L1D, in
+                                 # program order); reissues of a floating-point load for its bank of L2
     uint64_t first_window
     uint64_t slow_window         # the first window that the front end has to wait for
 

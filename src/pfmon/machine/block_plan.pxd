@@ -56,11 +56,10 @@ cdef struct MemAccess:           # a memory access of a block
     uint8_t kind                 # AccessKind
     uint8_t size
     uint8_t group                # number of its instruction group in the block: its minimum cycle of issue
-    uint8_t checks               # it is made only if the ALAT has no entry
-    uint8_t releases             # it waits for what is before it
+    uint8_t checks               # a check load: it accesses memory only if it misses the ALAT
+    uint8_t releases             # release semantics: it waits for all earlier accesses
 
-# Blocks are many and the host's caches small: fields used in every run are in the first 64 bytes, or right after the
-# plan.
+# For the host's caches, fields used in every run are in the first 64 bytes or right after the plan.
 cdef struct BlockPlan:           # 128 bytes; then its accesses (`mem_accesses`)
     uint64_t ip
     uint64_t first_window
@@ -85,7 +84,7 @@ cdef struct BlockPlan:           # 128 bytes; then its accesses (`mem_accesses`)
     uint8_t br_writes_end        # ... and the one after the last; 0: none
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
-    uint8_t fast                 # needs nothing after it but frames and hints, and its timing repeats
+    uint8_t fast                 # memoizable, without work after it except frames and hints
     uint8_t spare[3]
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) after it

@@ -15,7 +15,7 @@ cdef struct Queue:
 
 
 cdef inline void release_entries(Queue* queue, int64_t now) noexcept nogil:
-    """Removes entries whose cycle has come."""
+    """Removes the entries that leave up to cycle ``now``."""
     cdef uint32_t gone, i
     if queue.count == 0 or queue.leaves[0] > now:
         return
@@ -53,8 +53,8 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
 
 
 cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
-    """An empty queue, in memory that is all zeros. figures.csv has no queue beyond MAX_QUEUE_ENTRIES; who enters asked
-    for room."""
+    """Initializes an empty queue in zeroed memory. figures.csv limits queues to MAX_QUEUE_ENTRIES; callers of
+    `enter_queue` call `first_free_cycle` first."""
     queue.capacity = capacity if capacity < MAX_QUEUE_ENTRIES else MAX_QUEUE_ENTRIES
     queue.lost = capacity > MAX_QUEUE_ENTRIES
 

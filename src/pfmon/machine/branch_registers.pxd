@@ -1,4 +1,4 @@
-"""Contents of branch registers, as far as branches through them reveal: the stream has no register values."""
+"""Contents of branch registers, inferred from the targets of branches: the stream has no register values."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

@@ -23,10 +23,10 @@ cdef class Bus:
     cdef Queue requests          # BRQ
     cdef Queue memory_reads
     cdef Queue system            # requests before the bus
-    cdef Queue writes            # modified lines that wait for the bus
-    cdef Queue castout           # ... and clean
+    cdef Queue writes            # modified victims that wait for the bus
+    cdef Queue castout           # clean victims
     cdef WritebackBuffer lines_written, lines_cast_out  # the lines themselves
-    cdef Queue snoops            # requests of another core that this one has to answer
+    cdef Queue snoops            # requests of another core without a snoop response yet
     cdef int64_t asked           # cycle of this core's latest bus request
 
     # Shares the bus with another core; ``shares`` accounts its queues.

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t
 
 cdef enum:
-    MAX_OCCUPATIONS = 32         # occupations that are kept; requests are never for the cycles of older ones
+    MAX_OCCUPATIONS = 32         # latest occupations: requests come later than all older ones
 
 cdef struct BusyPort:
     int64_t cycles               # of each occupation

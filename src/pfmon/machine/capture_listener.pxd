@@ -49,7 +49,7 @@ cdef class CaptureListener:
     cdef uint32_t count          # captured while the current block ran
     cdef Captured captured[MAX_BLOCK_CAPTURES]
 
-    # A load that missed or bypasses L1D issued in a cycle; its value came ``latency`` later.
+    # A load that missed or bypasses L1D issued in a cycle; its value arrived ``latency`` cycles later.
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack) noexcept nogil
     # ``of_stack``: the access is the register stack engine's.

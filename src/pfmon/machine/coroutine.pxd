@@ -1,8 +1,8 @@
 """Coroutines: two flows of control in one thread of the host, each with its own stack; one runs and yields to the
 other.
 
-A machine is deep in its blocks when its hardware thread is switched out, and resumes there. A context makes the second
-stack; after that flows use longjmp, as swapcontext calls the kernel for the signal mask each time.
+A hardware thread is switched out in the middle of a block, and resumes there. makecontext creates the second stack;
+later switches use longjmp, since swapcontext makes a system call for the signal mask each time.
 """
 
 from libc.stdint cimport uint32_t, uintptr_t

@@ -11,16 +11,16 @@ cdef enum:
 cdef class SwitchedThread(EventSetConsumer):
     """Reactions of a hardware thread's machine when it loses and gets the core."""
 
-    # It has had the core up to and including cycle ``now``.
+    # The thread is switched out after cycle ``now``.
     cdef void lose_core(self, int64_t now) noexcept nogil
-    # It has the core after cycle ``now``.
+    # The thread is switched in; its first cycle is the one after ``now``.
     cdef void get_core(self, int64_t now) noexcept nogil
-    # It may have to wait for events other than memory; returns the last cycle that it used.
+    # Ends the open cycle and brings the records up to date, before a wait; returns the thread's last cycle.
     cdef int64_t drain_pipeline(self) noexcept nogil
-    # Its core is idle from here on, and busy after cycle ``now``.
+    # The core becomes idle (`sleep`), and busy again after cycle ``now`` (`wake`).
     cdef void sleep(self) noexcept nogil
     cdef void wake(self, int64_t now) noexcept nogil
-    # Its stream has ended: runs the held block. Returns the last cycle that it used.
+    # The stream has ended: runs the held block. Returns the thread's last cycle.
     cdef int64_t end(self) noexcept nogil
 
 
@@ -29,24 +29,24 @@ cdef class CoupledMachines:
     cdef Consumer first_reader, second_reader
     cdef Ring first_ring, second_ring
     cdef Coroutine flows[FLOWS]
-    cdef bint begun              # the second has its stack
-    cdef void* stack             # of the second
+    cdef bint begun              # the second flow has its stack
+    cdef void* stack             # of the second flow
     cdef uint32_t running
     cdef bint ended[FLOWS]
-    cdef bint asleep[FLOWS]      # its program waits for the other's
-    cdef int credit[FLOWS]       # excess of wakes over sleeps: it may be woken before it sleeps
-    cdef bint starved[FLOWS]     # it can read on only after the other has read more
+    cdef bint asleep[FLOWS]      # its program thread sleeps until the other flow's wakes it
+    cdef int credit[FLOWS]       # wakes minus sleeps: a wake may precede its sleep
+    cdef bint starved[FLOWS]     # its ring is empty until the other flow reads more
 
     # Runs the other flow; returns when that yields to this one.
     cdef void yield_to_other(self) noexcept nogil
     cdef void leave(self, uint32_t own) noexcept nogil
     # The running flow begins its stream.
     cdef void on_begin(self, SwitchedThread thread) noexcept nogil
-    # Its stream has ended, in cycle ``now``; the other one may go on.
+    # The running flow's stream has ended, in cycle ``now``; the other flow may run.
     cdef void on_end(self, SwitchedThread thread, int64_t now) noexcept nogil
-    # The running flow's program waits, or has nothing to read for now: returns when it goes on.
+    # The running flow's program thread sleeps, or its ring is empty: returns when the flow can continue.
     cdef void on_sleep(self, SwitchedThread thread) noexcept nogil
-    # The other flow's program goes on.
+    # The other flow's program thread wakes.
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil
     cdef void begin_asleep(self) noexcept nogil
     cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil

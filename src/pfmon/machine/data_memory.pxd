@@ -16,7 +16,7 @@ cdef enum:
     RECENT_DATA_LINES = 128           # a power of two; by kind of access
     RECENT_LINE_SHIFT = 6
 
-cdef struct RecentLine:          # a line that was quick before, with its translation
+cdef struct RecentLine:          # line and page of the last quick access
     KnownLine translation
     KnownLine line
 
@@ -43,18 +43,17 @@ cdef class DataMemory(DataTranslation):
     cdef uint64_t no_number
     cdef Info no_info
 
-    # Whether the access has the usual latency. Then it is performed.
-    # `now`: no later than the cycle of the access if the block is quick.
+    # Whether the access is quick: it hits, without conflicts; then it is performed. `now`: its earliest cycle of issue.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
-    # `reissues`: of a read of L2, as set by quick() in L2's banks.
+    # `reissues`: of a read of L2 for its bank, as set by quick().
     cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil
-    # Performs an integer load that is not familiar (recent_load): returns QUICK; PLAIN: it misses L1D and hits L2
-    # without conflicts, with exactly L2's latency; or SLOW: it was not performed. `now` as for quick().
+    # Performs an integer load for which recent_load() returned NOT_RECENT. Returns QUICK; PLAIN: it misses L1D and hits
+    # L2 with exactly L2's latency; SLOW: it was not performed. `now` as for quick().
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef void record_plain(self, EventLog* event_log) noexcept nogil
     cdef void access(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      AccessResult* out) noexcept nogil
-    # mf: what is behind it waits for everything before it.
+    # mf: later accesses wait for all earlier ones.
     cdef void fence(self, int64_t now, AccessResult* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
@@ -72,7 +71,7 @@ cdef class DataMemory(DataTranslation):
                        AccessResult* out) noexcept nogil
     # fc: the line leaves all caches.
     cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now, AccessResult* out) noexcept nogil
-    # The cycle in which an access of cycle `now` can be made: the pipeline may have stood for one of its group before.
+    # Returns the cycle of an access issued in cycle `now`: earlier accesses of its group may have stalled the pipeline.
     cdef int64_t begin(self, int64_t now, AccessResult* out) noexcept nogil
     cdef void end(self, const AccessResult* out) noexcept nogil
     cdef void invalidate_alias(self, uint64_t address) noexcept nogil
@@ -97,14 +96,14 @@ cdef enum:                       # result for an integer load
 
 cdef inline bint is_recent(const RecentLine* recent_line, TagStore lines, TagStore pages, uint64_t address,
                              uint64_t physical) noexcept nogil:
-    """Whether both places still hold the line, at the ``physical`` place, and the page of this address."""
+    """Whether the line's and the page's entries still hold the line of ``physical`` and the page of this address."""
     return (recent_line.line.number[0] == physical >> lines.shift
             and recent_line.translation.number[0] == address >> pages.shift)
 
 
 cdef inline int recent_load(DataMemory data, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
-    """`DataMemory.quick`, inlined, for an integer load whose line and page are where they were found last;
-    NOT_RECENT: they are not, and nothing was done."""
+    """`DataMemory.quick`, inlined, for an integer load that hits the line and page of the last one in its slot of
+    `recent_line`; NOT_RECENT: it does not, and was not performed."""
     cdef const RecentLine* recent_line = &data.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
     if now < data.ordered:
         return 0

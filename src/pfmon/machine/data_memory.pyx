@@ -81,7 +81,7 @@ cdef class DataMemory:
             plan_read(&self.l2.banks, address, now)
             return 1
         if now < self.l2.latest or (now < self.filled and self.is_in_flight(address, now)):
-            return 0             # it may be a release that waits, or conflict with a fill of L1D
+            return 0             # a release may have to wait, a store may conflict with a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             recent_line = &self.recent_line[2][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
             if recent_line.line.info.state != MODIFIED \
@@ -112,7 +112,7 @@ cdef class DataMemory:
                 and recent_line.line.info.ready <= now
                 and touch_known(pages, &recent_line.translation) and touch_known(self.lines2, &recent_line.line))
 
-    # `quick` for accesses served by L2, without remembering a store.
+    # `quick` for accesses served by L2, except that a store is not recorded for later conflicts.
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           RecentLine* recent_line) noexcept nogil:
         cdef int64_t page = quick_find(pages, address)
@@ -247,7 +247,7 @@ cdef class DataMemory:
             self.ordered = ready
         return ready
 
-    # Fills a line into L1D, if a fill buffer is free and its hint allows it.
+    # Fills a line into L1D, if a fill buffer is free and the access has no .nt1, .nt2 or .nta hint.
     cdef void fill_line(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
         if not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) and first_free_cycle(&self.fills, now) <= now:
             self.put_line(address, now, ready)
@@ -353,7 +353,7 @@ cdef class DataMemory:
         return served.ready, stalls, recorded(&event_log)
 
     def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool:
-        """Calls quick() for an access; if it succeeds, the access is performed in this cycle, as by the pipeline."""
+        """Calls quick() for an access; if it succeeds, also issues it in this cycle, like the pipeline."""
         cdef bint said = self.quick(address, size, kind, now)
         if said and not reads_first_level(kind):
             self.l2.issue_early(address, kind == ACCESS_FLOAT_LOAD,
@@ -361,7 +361,7 @@ cdef class DataMemory:
         return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
-        """Whether an access that is not quick is a plain load; then it is made."""
+        """Whether an access that is not quick is a PLAIN load; then it is performed."""
         if kind != ACCESS_LOAD or now < self.ordered or self.other_load(address, size, flags, now) != PLAIN:
             return False
         self.l2.issue_early(address, 1, 0, now)
@@ -382,7 +382,7 @@ cdef class DataMemory:
         return recorded(&event_log)
 
     def quick_latency_of(self, kind: int) -> int:
-        """Cycles from issue to use of what quick() said yes to last."""
+        """Cycles from issue to use of the last access for which quick() succeeded."""
         return self.quick_latency[kind] + self.l2.reissue_cycles(
             self.l2.banks.reissues if kind == ACCESS_FLOAT_LOAD else 0)
 

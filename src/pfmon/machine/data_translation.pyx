@@ -44,7 +44,7 @@ cdef class DataTranslation:
                            AccessResult* out) noexcept nogil:
         cdef bint first = is_float(kind) or lookup(self.tlb1, address)
         if first and not is_float(kind):
-            return now           # the second level has it, too: otherwise it would be marked
+            return now           # an unmarked entry is also in the second level
         if not first:
             first = self.lacks_l2_entry(address)
             if not first:
@@ -76,12 +76,12 @@ cdef class DataTranslation:
     cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil:
         record(event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         if kind == ACCESS_SPILL or kind == ACCESS_FILL:
-            return now           # nobody waits for the register stack engine's
+            return now           # no instruction waits for the register stack engine
         now = stall_until(out, Cause.XPN, now, now + self.exception_cycles)
         enter_level_0(&self.l2.user_clock, now, now + self.software_cycles)
         return stall_until(out, Cause.KERNEL, now, now + self.software_cycles)
 
-    # Reads the VHPT entry through L2, if its address has a translation itself: returns the cycle; otherwise -now.
+    # Reads the VHPT entry through L2, if the TLB maps its address: returns the cycle; otherwise -now.
     cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil:
         cdef int64_t done
         if not lookup(self.tlb2, entry):

@@ -1,10 +1,10 @@
-"""Dispersal: instructions that the ports take_ports together (Montecito manual, 2.3.1)."""
+"""Dispersal: instructions that issue together, by free ports (Montecito manual, 2.3.1)."""
 
 from libc.stdint cimport uint32_t
 
 
 cdef enum DispersalEnd:          # reason for the end of an issue group
-    WHY_END = 0                  # of the block: others may join
+    WHY_END = 0                  # of the block: the next block's instructions may join the group
     WHY_EXPLICIT = 1             # a stop
     WHY_IMPLICIT = 2             # no port, or a rule of the ports
     WHY_FRONT_END = 3            # the next bundle was not fetched yet

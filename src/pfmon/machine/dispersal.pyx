@@ -5,10 +5,10 @@ from libc.string cimport memset
 
 
 cdef bint fits(const PortUse* use, const PipelineOp* step, uint32_t m_ports) noexcept nogil:
-    """Whether the ports take_ports one more, by its position among those before it (Montecito manual 2.3.1).
+    """Whether a port is free for one more instruction of the group (Montecito manual 2.3.1).
 
-    The first in an I slot goes to I0, the second to I1. M ports are given first to instructions with the fewest
-    choices: the sets are nested (M0 in M0-1, M2 in M2-3), so that counting decides.
+    The first instruction in an I slot goes to I0, the second to I1. Instructions with the fewest possible M ports are
+    dispersed first: the port sets are nested (M0 in M0-1, M2 in M2-3), so a count for each set is sufficient.
     """
     cdef uint32_t port = step.port
     if port == PORT_A:

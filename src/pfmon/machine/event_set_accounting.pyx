@@ -126,7 +126,7 @@ cdef class EventSetAccounting:
     # --- interface for Python
 
     cdef void select_event_sets(self, event_sets):
-        """Gives the levels the histograms of some event sets until `hide`; None: of all."""
+        """Replaces the levels' histograms by those of some event sets, None: of all, until `restore_levels`."""
         cdef uint32_t i, value, event_set, first
         cdef AccountedLevel* one
         for i in range(self.count):
@@ -137,7 +137,8 @@ cdef class EventSetAccounting:
                 first = (event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1)
                 for value in range(one.size):
                     one.level.cycles[value] += self.levels[first + value]
-            for value in range(one.size):        # what another event set had too much is taken from one of these
+            # Cycles that one event set counted in excess are negative in another one.
+            for value in range(one.size):
                 if <int64_t>one.level.cycles[value] < 0:
                     one.level.cycles[value] = 0
 

@@ -1,12 +1,13 @@
-"""The fast path of a block: fetches and accesses are performed before its timing is known, as long as they are
-quick."""
+"""The fast path of a block: quick fetches and accesses (hits without conflicts) are performed before the block's timing
+is known, up to the first other one."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport executed
 
 
-# Performs the accesses after `BlockPlan.mem_accesses[slow]`, which is number ``access`` and waits for the simulation.
+# Performs quick loads after `BlockPlan.mem_accesses[slow]`, the access number ``access``, which the simulation
+# performs.
 cdef void run_fast_path_rest(DataMemory data, const BlockPlan* plan, BlockExecution* run, uint32_t slow,
                              uint32_t access,
                       int64_t clock) noexcept nogil
@@ -23,13 +24,13 @@ cdef inline bint cannot_conflict(DataMemory data, const MemAccess* conflicting,
 
 cdef inline bint run_fast_path(InstructionFetch fetch, DataMemory data, const BlockPlan* plan, BlockExecution* run,
                         int64_t clock, bint marked) noexcept nogil:
-    """Performs the block's fetches and accesses in order, as long as they have the usual latency.
-    Returns whether all of them had, and the block is memoizable; a block with marks is not."""
+    """Performs the block's fetches and accesses in order, as long as they are quick. Returns whether all are, and the
+    block is memoizable; a block with marks is not."""
     cdef uint64_t line = plan.first_window >> fetch.line_shift, last_line = line + plan.more_lines
     cdef int64_t at
     cdef uint32_t access = 0
     cdef int known
-    cdef const MemAccess* conflicting = NULL     # the last read that met another one in a bank
+    cdef const MemAccess* conflicting = NULL     # the last read with a bank conflict
     cdef const MemAccess* mem_access = plan.mem_accesses
     cdef const MemAccess* beyond = mem_access + plan.access_count
     data.l2.banks.block += 1

@@ -1,8 +1,8 @@
 """The fast path for a block that is not entirely quick: see fast_path.pxd.
 
-Integer loads that hit L1D leave nothing to the simulation but their latency. They are performed ahead of accesses that
-wait for it, unless these could change their result: order is kept after an acquire, and after a store to the same
-bytes.
+Of an integer load that hits L1D the simulation needs the latency alone. Such loads are performed before earlier
+accesses that the simulation performs, unless the result could differ: not after an acquire, nor after a store to the
+same eight-byte granules.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t

@@ -68,12 +68,12 @@ cdef class InstructionFetch:
     cdef bint quick_line(self, uint64_t number, int64_t now) noexcept nogil
     cdef void record_quick(self, EventLog* event_log) noexcept nogil
     cdef void fetch(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    # The snoop of an fc that a recording does not say the line of.
+    # Snoops for an fc whose address the recording lacks.
     cdef void record_flush(self, EventLog* event_log) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
-    # Cycle before which everything is final when the front end is at cycle ``now``.
+    # Returns the cycle up to which all queues are final when the front end is at cycle ``now``.
     cdef int64_t final_cycle(self, int64_t now) noexcept nogil
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
@@ -88,7 +88,7 @@ cdef class InstructionFetch:
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
     cdef void drop_page(self, uint64_t page) noexcept nogil
     cdef int64_t request_line(self, EventLog* event_log, uint64_t line, int kind, int64_t now) noexcept nogil
-    # So many lines were requested.
+    # Records so many line requests.
     cdef void record_lines(self, EventLog* event_log, uint32_t asked) noexcept nogil
     cdef LineGroup* group_of(self, uint64_t number) noexcept nogil
     cdef void find_lines(self, LineGroup* group, uint64_t number) noexcept nogil

@@ -231,7 +231,7 @@ cdef class InstructionFetch:
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 
-    # Invalidates the lines of a page in L1I and the streaming buffer, mostly few.
+    # Invalidates the lines of a page, usually few, in L1I and the streaming buffer.
     cdef void drop_page(self, uint64_t page) noexcept nogil:
         cdef uint64_t line = page << self.tlb_shift
         cdef uint32_t left = self.lines_of(line)[0], i

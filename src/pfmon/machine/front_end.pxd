@@ -14,7 +14,7 @@ cdef class FrontEnd:
     cdef const UserClock* clock  # the core's
     cdef Records records
     cdef CaptureListener listener  # None: no listener
-    cdef uint64_t window         # the latest; 0: none that control is still in
+    cdef uint64_t window         # current fetch window; 0: none
     cdef int64_t ready           # cycle from which `window` can be dispersed
     cdef int32_t bubbles         # of a prediction, before the next window
     cdef uint32_t bubble_cause   # of these

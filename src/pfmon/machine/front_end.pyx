@@ -1,8 +1,7 @@
 """The front end with its own clock: computes when the next window of bundles can be dispersed, and the causes of waits.
 
-A window comes a cycle after the one before; later if it missed, if a branch was predicted late, or while the
-instruction buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_FE,
-IDEAL_BE_LOST_BW_DUE_TO_FE).
+A window arrives one cycle after the previous one; later after a miss or a late prediction, or while the instruction
+buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_FE, IDEAL_BE_LOST_BW_DUE_TO_FE).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -73,7 +72,7 @@ cdef class FrontEnd:
         self.window = step.window
 
     cdef bint is_of_line_before(self, const PipelineOp* step, const BlockExecution* run) noexcept nogil:
-        """Whether the block's window before this one is of the same line, which has arrived: this one has, too."""
+        """Whether the block's previous window is of the same line: that line has arrived."""
         return (step.window > run.slow_window and step.window > run.first_window
                 and step.window & (self.fetch.line - 1) != 0)
 

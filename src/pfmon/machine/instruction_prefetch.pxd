@@ -3,8 +3,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-# Handles the hints of a taken branch to ``target``: it ends a stream (without one, and without many, the call is not
-# needed), and with many begins one.
+# Handles a taken branch to ``target``: ends the active stream; with .many begins a new one. Without an active stream
+# and without .many the call may be omitted.
 cdef void redirect(InstructionFetch fetch, EventLog* event_log, uint64_t target, bint many, int64_t now) noexcept nogil
 # Handles brp and moves to branch registers with a prefetch hint.
 cdef void hint(InstructionFetch fetch, EventLog* event_log, uint64_t target, int64_t now) noexcept nogil

@@ -13,8 +13,8 @@ cdef enum:
 
 
 cdef inline uint32_t present_in_row(InstructionFetch fetch, uint64_t number, uint64_t most) noexcept nogil:
-    """Counts consecutive lines that are present or in flight, from one on, by its number; at most so many. The count
-    ends with the group of lines, and has to be repeated there."""
+    """Counts the consecutive lines from a line number on that are present or in flight, up to a limit or the end of the
+    group of lines; the caller continues in the next group."""
     return <uint32_t>min(lines_in_row(fetch.group_of(number), number), most)
 
 
@@ -129,7 +129,7 @@ cdef void send_prefetch(InstructionFetch fetch, EventLog* event_log, uint64_t li
 
 
 cdef void record_sent(InstructionFetch fetch, EventLog* event_log, uint32_t lines) noexcept nogil:
-    """Records prefetch requests for so many lines: all at once, so that equal lists of events recur."""
+    """Records the prefetch requests of so many lines as one event: equal event lists are stored once."""
     fetch.record_lines(event_log, lines)
     record(event_log, Occurrence.L2_PREFETCH_SENT, lines)
 

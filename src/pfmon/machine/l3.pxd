@@ -35,8 +35,8 @@ cdef class L3:
     cdef void write_back(self, EventLog* event_log, uint64_t address, int64_t now, int64_t sent) noexcept nogil
     # Upgrades L2's line in state S for a write; returns the cycle of the write.
     cdef int64_t invalidate(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil
-    # fc: the line leaves L3, and the other core; it goes to memory if one has it modified, or L2 (`modified`).
+    # fc: flushes the line from L3 and the other core; writes it back if one of them, or L2 (`modified`), modified it.
     cdef void flush(self, EventLog* event_log, uint64_t address, bint modified, int64_t now) noexcept nogil
-    # The other core is asked for a line: the state in which it had it.
+    # Snoops the other core for a line; returns the state in which it was found there.
     cdef int snoop_other(self, EventLog* event_log, uint64_t address, int wanted, uint32_t modified) noexcept nogil
     cdef void insert(self, EventLog* event_log, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil

@@ -8,7 +8,7 @@ state E, of instructions in S, reads for ownership in M (in L2). Lines move from
 from libc.stdint cimport uint32_t
 
 
-cdef uint32_t FIRST_MISS[WANTS]       # occurrence of a miss by Wanted; hits follow in the order of State
+cdef uint32_t FIRST_MISS[WANTS]       # by L3Request: occurrence of a miss; those of hits follow, by LineState
 FIRST_MISS[<int>WANTED_DATA] = Occurrence.L3_DATA_READ_MISS_I
 FIRST_MISS[<int>WANTED_OWNED] = Occurrence.L3_DATA_WRITE_MISS_I
 FIRST_MISS[<int>WANTED_FETCH] = Occurrence.L3_FETCH_DEMAND_MISS_I
@@ -20,7 +20,7 @@ TRANSACTION[<int>WANTED_OWNED] = BUS_LINE_TO_OWN
 TRANSACTION[<int>WANTED_FETCH] = BUS_LINE_OF_CODE
 TRANSACTION[<int>WANTED_FETCH_AHEAD] = BUS_LINE_OF_CODE
 
-cdef uint32_t MODIFIED_THERE[WANTS]      # occurrence of a read whose line another core had modified
+cdef uint32_t MODIFIED_THERE[WANTS]      # by L3Request: occurrence of a read of a line that another core had modified
 MODIFIED_THERE[<int>WANTED_DATA] = Occurrence.BUS_READ_HITM
 MODIFIED_THERE[<int>WANTED_OWNED] = Occurrence.BUS_READ_OWN_HITM
 MODIFIED_THERE[<int>WANTED_FETCH] = Occurrence.BUS_READ_HITM

@@ -71,7 +71,7 @@ cdef class Machine(Timing):
             if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MAX_HELD_WORDS:
                 self.keep()
         if self.block != NULL and self.block_count > MAX_HELD_WORDS:
-            self.fail(Failure.BLOCK_TOO_LONG)    # its words are not kept: it is left out
+            self.fail(Failure.BLOCK_TOO_LONG)    # the block is dropped
             self.block = NULL
         if self.block != NULL and self.block != self.held:
             self.keep()
@@ -95,7 +95,7 @@ cdef class Machine(Timing):
                       and self.pipeline.ranges.count == 0)
 
     cdef void keep(self) noexcept nogil:
-        """Copies the words of the held block, with addresses as the mechanisms see them."""
+        """Copies the words of the held block, and sets the thread's bit in the addresses."""
         cdef uint64_t i
         memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
         for i in range(1, self.block_count if self.thread_id else 0):
@@ -212,7 +212,8 @@ cdef class Machine(Timing):
             self.account_evictions(switch)
 
     cdef account_evictions(self, ThreadSwitch switch):
-        """Lines of a program's threads have no owner: only their translations, and L1D's lines, are separated."""
+        """Tracks evictions between the threads. Threads of one program share lines: then only the TLBs and L1D, whose
+        tags name translations of one thread, are tracked."""
         stores = {"itlb1": self.fetch.tlb1.tags, "itlb2": self.fetch.tlb2.tags, **self.data.stores()}
         if not self.same_program:
             stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
@@ -227,7 +228,7 @@ cdef class Machine(Timing):
 
     cdef void resume_levels(self, int64_t now) noexcept nogil:
         cdef Frames* frames = &self.pipeline.frames
-        resume_level(&frames.current_level, now)    # before they are left out up to here
+        resume_level(&frames.current_level, now)    # before `leave_out`
         resume_level(&frames.dirty_level, now)
         self.shares.leave_out(now)
 

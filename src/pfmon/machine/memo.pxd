@@ -7,8 +7,8 @@ from pfmon.stream._stream cimport Arena, RunCounter
 
 cdef enum NodeFlag:
     NODE_CYCLES = (1 << 30) - 1
-    NODE_LATE_ACCESSES = 1 << 30 # what is behind it may meet stores of its end, or reads that are issued again
-    NODE_WRONG_TARGET = 1 << 31  # its branch was foretold by an earlier value of its branch register
+    NODE_LATE_ACCESSES = 1 << 30 # later accesses may conflict with its last stores or reissued reads
+    NODE_WRONG_TARGET = 1 << 31  # its branch was predicted by an earlier value of its branch register
 
 cdef struct MemoNode:            # effect of a block from a state: 64 bytes
     uint64_t word                # of the stream: block and conditions

@@ -1,9 +1,9 @@
 """Memoizes the effects of blocks, so that they need not be simulated again.
 
-When nothing of a block misses, its effect on the pipeline depends on the pipeline's state, on which of its instructions
-execute and on the prediction of its branch: for each such combination met, the memo holds the number of cycles, the
-state afterwards, and the records. A repetition costs a comparison with the node that followed the last time. Runs of
-each node are counted, by event set, and `write_out` converts the counts into records.
+Without misses the timing of a block depends on the pipeline's state, on its executed instructions and on the prediction
+of its branch. For each such combination so far a node holds the number of cycles, the next state, and the records. A
+repetition costs a comparison with the node that followed the last time. Runs of each node are counted by event set, and
+`write_out` converts the counts into records.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
@@ -147,8 +147,8 @@ cdef class Memo:
         return self.states[number]
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
-        """Returns a state after r32 moved up by ``moved`` places, or after a rotation; NONE, and `lost`, when there is
-        no memory: the pipeline itself does not hold the state to continue from."""
+        """Returns a state after r32 moved up by ``moved`` registers, or after a rotation; NONE, and `lost`, when there
+        is no memory: the pipeline itself does not hold the state to continue from."""
         cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
         cdef StateShift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
         if known.key != key:

@@ -1,8 +1,7 @@
-"""Replays memoized blocks; the pipeline simulates all others, and the memo learns them.
+"""Replays memoized blocks; simulates all others in the pipeline and memoizes them.
 
-Memory accesses are always performed; only pipeline timing is replayed: a replayed block's accesses were performed
-before (timing.pyx, `survey`), or are performed here, in the same cycles as in a simulation (access_log.pxd,
-response_tree.pyx).
+Pipeline timing is replayed; memory accesses are always performed: by the fast path (fast_path.pxd), or here, in the
+same cycles as in a simulation (access_log.pxd, response_tree.pyx).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -10,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.stream._stream cimport executed
 
 cdef enum:
-    MAX_BLOCK_PATHS = 4096       # paths of a block from a state that the memo learns
+    MAX_BLOCK_PATHS = 4096       # memoized paths of a block from a state (response_tree.pyx)
 
 
 cdef inline uint32_t reissues_of(const BlockExecution* run, const MemAccess* mem_access,
@@ -69,7 +68,7 @@ cdef class MemoReplay(CaptureReporting):
         return &self.memo.nodes[number]
 
     cdef inline bint may_switch(self, int64_t until) noexcept nogil:
-        """Whether the other hardware thread may get the core before a cycle: then the block has to be simulated."""
+        """Whether a thread switch is possible before a cycle: then the block is simulated."""
         if self.pipeline.switch is None or self.pipeline.switch.next_event >= until:
             return False
         self.is_known = True

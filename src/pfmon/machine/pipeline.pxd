@@ -54,10 +54,10 @@ cdef class Pipeline:
 
     cdef void run(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
-    # Spends cycles in the operating system behind a block: a system call, a fault, another thread's turn.
+    # Spends cycles in the operating system after a block: a system call, a fault, a switch of program threads.
     cdef void interrupt(self, uint64_t number, int64_t cycles) noexcept nogil
-    # Stops while the operating system runs, before an instruction; `flush`: after a flush of the pipeline. The
-    # clock of user level has the stay already.
+    # Stops while the operating system runs, before an instruction; `flush`: after a flush of the pipeline. The caller
+    # has added the stay to the clock of user level.
     cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil
     cdef void close(self, uint32_t why, const BlockPlan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil
@@ -74,7 +74,7 @@ cdef class Pipeline:
                             uint64_t address) noexcept nogil
     cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil
     cdef void resize_frame(self, const PipelineOp* step, int64_t issued) noexcept nogil
-    # An instruction made the pipeline stand still behind its issue.
+    # Stalls the pipeline after the issue of an instruction.
     cdef void stall_after_issue(self, const BlockExecution* run, uint32_t number,
                                 const AccessResult* served) noexcept nogil
     cdef void notify_access(self, uint64_t block, uint32_t instruction, uint64_t address, const AccessResult* served,

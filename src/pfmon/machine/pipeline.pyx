@@ -1,9 +1,9 @@
 """The main pipeline: dispersal, issue, stalls (Montecito manual 2.3 and 4.6).
 
-A block is simulated issue group by issue group: the instructions that the ports take together, the cycle in which their
-operands are ready, the memory's responses, and the causes of cycles in which nothing issued. Time is that of the
-execution stage: instructions of a cycle retire together some fixed number of cycles later, so that cycles with an issue
-are cycles with a retirement, and all others are back-end bubbles.
+A block is simulated by issue groups: dispersal to ports, the cycle in which operands are ready, the responses of
+memory, and the causes of cycles without an issue. Time is that of the execution stage: instructions of a cycle retire
+together a fixed number of cycles later, so cycles with an issue are cycles with a retirement, and all others are
+back-end bubbles.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
@@ -282,7 +282,7 @@ cdef class Pipeline:
         if flags & ACCESS_CHECK and (run.block_marks == NULL or not has_bit(run.block_marks.failed, number)):
             if step.access == ACCESS_LOAD + 1:
                 record(&self.event_log, L1D_CHECK_READ, 1)
-            return self.now                          # the register has the value already
+            return self.now                          # a check load that hits the ALAT
         if flags & ACCESS_SPILL_FILL:
             self.await_unat(step, run, number)
         if was_made(run, self.access):

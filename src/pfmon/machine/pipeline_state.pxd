@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     MAX_STATE_WAITS = 4          # of a state
-    BR_READY_SINCE = 5            # no present window came earlier, or none that matters (FrontEnd.fill_buffer)
+    BR_READY_SINCE = 5           # maximum age in cycles of a window in the buffer (FrontEnd.fill_buffer)
 
 cdef struct PortUse:             # resources used in the open cycle
     uint8_t m, m01, m0, m23, m2, i, f, f0, b
@@ -21,14 +21,14 @@ cdef struct PendingWait:         # the front end's delay until a cycle, and its 
     uint32_t cause               # Cause
     uint32_t front               # FrontCause
 
-cdef struct OpenPart:            # the last instructions issued, as long as others may join them
+cdef struct OpenPart:            # instructions of the open issue group
     uint64_t code
     uint64_t executed
     uint32_t before
     uint32_t event_log
 
 cdef struct PipelineState:
-    uint64_t window              # the current fetch window; 0: none that matters
+    uint64_t window              # current fetch window; 0: none
     OpenPart part
     PortUse use
     uint8_t open                 # `part` may be extended

@@ -72,7 +72,7 @@ cdef void free_store(Store* store) noexcept:
 
 
 cdef inline bint is_in_set(const Entry* entries, uint32_t ways, uint64_t tag) noexcept nogil:
-    """Whether an entry of a set has a tag; mostly none has."""
+    """Whether an entry of a set has the tag; usually none has."""
     cdef uint32_t way
     if ways == USUAL_WAYS:
         return (entries[0].tag == tag) | (entries[1].tag == tag) | (entries[2].tag == tag) | (entries[3].tag == tag)
@@ -203,7 +203,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         if not behind:
             self.absent[number & (ABSENT_WINDOWS - 1)] = number + 1
             return NULL
-        known = behind[0]            # the evicted one may take its place
+        known = behind[0]            # the evicted window may replace it
         window = self._allocate(number)
         window[0] = known
         window.trigger = NO_TRIGGER

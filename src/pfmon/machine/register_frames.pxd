@@ -39,7 +39,7 @@ cdef inline void grow_frames(Frames* frames) noexcept nogil:
 
 
 cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
-    """Enters a call; returns how far r32 moved."""
+    """Enters a call; returns the number of registers by which r32 moved up."""
     cdef uint32_t moved = <uint32_t>frames.now.sol
     if frames.depth == frames.capacity:
         grow_frames(frames)
@@ -54,7 +54,7 @@ cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
 
 
 cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
-    """Enters a return; returns how far r32 moved down."""
+    """Enters a return; returns the number of registers by which r32 moved down."""
     cdef uint32_t moved
     if frames.depth == 0:
         return 0
@@ -69,9 +69,9 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
 
 
 cdef inline void set_frame_levels(Frames* frames, int64_t now) noexcept nogil:
-    """Sets the levels from cycle ``now`` on. Dirty registers are bounded by the physical ones outside of the frame: the
-    others are stored for it. The tracked number may be larger where a program leaves frames without returns (longjmp)
-    or switches backing stores: the stream does not show it."""
+    """Sets the levels from cycle ``now`` on. The number of dirty registers is at most that of physical registers
+    outside the frame: the others were stored. The tracked number may be larger after a longjmp or a switch of backing
+    stores, which the stream does not show."""
     cdef int64_t others = STACKED_REGISTERS - frames.now.sof
     set_level(&frames.current_level, now, <uint32_t>frames.now.sof)
     set_level(&frames.dirty_level, now, <uint32_t>(frames.dirty if frames.dirty < others else others))

@@ -1,10 +1,10 @@
 """Memoizes blocks that miss or wait, by the responses of memory.
 
-The timing of a block depends on its initial state and on the responses of memory: the cycle of a request depends on the
-responses before it, and on nothing else. So the requests of a block from a state form a tree: a point is a request, an
-edge from it a response seen so far, and the last one leads to a node of the memo. On a path through it memory accesses
-are performed as in a simulation; everything else is looked up (as in the out-of-order simulator of Schnarr and Larus,
-Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
+The timing of a block depends on its initial state and on the responses of memory; the cycle of a request depends on the
+responses before it. So the requests of a block from a state form a tree: a point is a request, an edge is a response so
+far, and the last edge of a path leads to a node of the memo. Along a path memory accesses are performed as in a
+simulation; all other timing is looked up (as in the out-of-order simulator of Schnarr and Larus, Fast Out-Of-Order
+Processor Simulation Using Memoization, ASPLOS 1998).
 """
 
 from libc.stdlib cimport free, realloc

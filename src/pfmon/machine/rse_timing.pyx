@@ -32,5 +32,5 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
         pipeline.frames.dirty -= registers
         if pipeline.frames.dirty < 0:
             pipeline.frames.dirty = 0
-    elif cause == RSE_LOADRS:    # a return loads registers of its frame; loadrs loads registers that count as dirty
+    elif cause == RSE_LOADRS:    # registers loaded by loadrs are dirty; those loaded by a return are in its frame
         pipeline.frames.dirty += registers

@@ -9,7 +9,7 @@ cdef enum:
     MAX_PENDING_RESULTS = 48
 
 cdef struct Pending:             # a result not yet available to all operations
-    uint16_t register            # scoreboard index; for the ring: RING_FIRST + places from r32 on
+    uint16_t register            # scoreboard index; in the ring: RING_FIRST + number of registers above r32
     uint8_t operation
     uint8_t spare
     int32_t after                # cycles from now on

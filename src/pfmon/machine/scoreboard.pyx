@@ -1,4 +1,4 @@
-"""Results in flight: renamed by rotation, and as a list that depends neither on the cycle nor on the frame's place."""
+"""Results in flight: renaming by rotation, and lists independent of the cycle and of the frame's position."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
@@ -29,14 +29,14 @@ cdef void forget_all(Scoreboard* board) noexcept nogil:
 
 
 cdef uint16_t to_pending(uint16_t place, uint32_t base) noexcept nogil:
-    """Converts a place of the scoreboard to Pending.register."""
+    """Converts a scoreboard index to Pending.register."""
     if place >= RING_FIRST and place < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((place - RING_FIRST - base) & (RING - 1)))
     return place
 
 
 cdef uint16_t from_pending(uint16_t register, uint32_t base) noexcept nogil:
-    """Converts Pending.register to a place of the scoreboard."""
+    """Converts Pending.register to a scoreboard index."""
     if register >= RING_FIRST and register < RING_FIRST + RING:
         return <uint16_t>(RING_FIRST + ((register - RING_FIRST + base) & (RING - 1)))
     return register

@@ -20,8 +20,8 @@ cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t firs
     """Switches to the other hardware thread before the group at ``first`` issues, if that is due; returns whether it
     did.
 
-    A pipeline stall delays the switch, and is over by then. The group is formed again afterwards, as all fetched
-    bundles are flushed (Montecito manual 2.4.1)."""
+    A pipeline stall delays the switch until the stall ends. The switch flushes all fetched bundles, so the group is
+    formed again afterwards (Montecito manual 2.4.1)."""
     cdef uint32_t why = 0, held_back, missed
     cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back,
                                              &missed)

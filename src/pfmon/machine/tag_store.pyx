@@ -23,7 +23,7 @@ cdef class TagStore:
     (replacement_registry.py).
 
     A number's set is its remainder by the number of sets (for a power of two: its low bits, Montecito manual
-    table 2-9). ``hinted``: places of numbers found are remembered, which pays where most lookups hit.
+    table 2-9). ``hinted``: the index of the last hit is cached by low bits of the number, for stores with many hits.
     """
 
     def __cinit__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True):

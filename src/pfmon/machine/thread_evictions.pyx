@@ -1,8 +1,8 @@
 """Evictions of a hardware thread's lines by the other in a cache or TLB, and the misses that they cause.
 
-Processors cannot count that: exact figures of the cost of sharing (docs/smt.md). A line counts when it is refilled,
-once for each time that the other thread evicted it. Lines evicted together with something else (lines of L1D with their
-translation or with L2's line) count there.
+Processors have no such event: exact costs of sharing (docs/smt.md). A line evicted by the other thread counts once,
+when it is refilled. Lines invalidated by another eviction (lines of L1D with their translation or with L2's line) count
+where that eviction is.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

@@ -33,7 +33,7 @@ cdef class ThreadSwitch(CoupledMachines):
     cdef int64_t handed_over     # the last cycle of the thread before
     cdef int64_t quantum_end     # cycle in which the foreground thread's quantum ends
     cdef int64_t paused          # cycle of its hint; NEVER
-    cdef bint owes               # a switch was delayed until it retires an instruction
+    cdef bint owes               # a switch is delayed until the running thread retires an instruction
     cdef L3Event events[MAX_L3_EVENTS]      # by cycle
     cdef uint32_t event_count
     cdef readonly bint lost      # sticky: no room for an event
@@ -57,7 +57,7 @@ cdef class ThreadSwitch(CoupledMachines):
     # numbers of such switches.
     cdef int64_t decide(self, int64_t issued, int64_t issues, uint32_t* why, uint32_t* held_back,
                         uint32_t* missed) noexcept nogil
-    # Switches to the other thread after cycle ``at``; returns when this one has the core again.
+    # Switches to the other thread after cycle ``at``; returns when this thread is switched in again.
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil

@@ -1,8 +1,8 @@
 """Switch-on-event multithreading of two hardware threads of a core, as in Montecito (manual 2.4.1).
 
-One thread, in the foreground, has the pipeline; the other waits. L3 misses and returns change the urgency of their
-thread, and at each change the urgencies are compared: the foreground thread loses the core when its own is lower. It
-also loses it at the end of its quantum, by hint@pause, and when it becomes idle.
+The foreground thread has the pipeline; the background thread waits. L3 misses and returns change the urgency of their
+thread. At each change the urgencies are compared: the foreground thread is switched out when its urgency is lower, at
+the end of its quantum, at hint@pause, and when it becomes idle.
 
 Each thread has a machine and reads a stream of its own (coupled_machines.pyx).
 """

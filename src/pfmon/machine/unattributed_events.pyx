@@ -1,4 +1,4 @@
-"""Unattributed events, which belong to no cycle with an issue: a part without instructions. Most recur."""
+"""Unattributed events, of no cycle with an issue: recorded as a part without instructions."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Urgency: it decides which hardware thread has the core (Montecito manual 2.4.1.3, figure 2-2)."""
+"""Urgency: the thread with the higher one has the core (Montecito manual 2.4.1.3, figure 2-2)."""
 
 from libc.stdint cimport uint8_t
 

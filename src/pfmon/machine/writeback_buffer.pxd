@@ -1,4 +1,4 @@
-"""The write-back buffer: lines waiting for the bus, by address: a snoop may hit one (Montecito manual 2.5)."""
+"""The write-back buffer: lines that wait for the bus; a snoop may hit them (Montecito manual 2.5)."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -7,7 +7,7 @@ cdef struct WritebackBuffer:
     uint64_t lines[MAX_QUEUE_ENTRIES]
     int64_t came[MAX_QUEUE_ENTRIES]
     int64_t leaves[MAX_QUEUE_ENTRIES]
-    uint32_t next                # index of the next one; it is the oldest
+    uint32_t next                # index of the next line, which replaces the oldest
 
 
 cdef inline void enter_writeback(WritebackBuffer* waiting, uint64_t line, int64_t now, int64_t leaves) noexcept nogil:
