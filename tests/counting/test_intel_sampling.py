@@ -74,7 +74,7 @@ def test_samplers_agree(
         recorder.replay(unit.consumer)
         unit.finish()
         if not plain:
-            buffer.give()
+            buffer.flush()
         found.append(samples)
     assert found[0] == found[1]
 

@@ -71,7 +71,7 @@ def both(name: str, pmu: str, counting: ProgrammedPmu) -> list[tuple[int, int]]:
             again = by_address(plain.by_place(monitor), table)
             counted = {at: counts[number] for at, counts in sink.by_address().items() if counts[number]}
             assert counted == {at: count for at, count in again.items() if at is not None}, monitor
-            assert sink.elsewhere()[number] + sum(counted.values()) == sink.totals()[number]
+            assert sink.outside_blocks()[number] + sum(counted.values()) == sink.totals()[number]
             pairs.append((sink.totals()[number], plain.count(monitor)))
     return pairs
 

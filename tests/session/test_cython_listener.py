@@ -24,7 +24,7 @@ cdef class Addresses(SampleListener):
     def __cinit__(self, most=1 << 60):
         self.found, self.told, self.most = {}, [], most
 
-    def beside(self, registers, calls):
+    def on_sample_extra(self, registers, calls):
         self.told.append((registers, calls))
 
     cdef bint refuses(self) noexcept nogil:
@@ -33,7 +33,7 @@ cdef class Addresses(SampleListener):
             return True
         return False
 
-    cdef bint take(self, const Sampled* sample) noexcept nogil:
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil:
         self.total += 1
         if sample.values:
             self.counted = sample.counts[0]

@@ -93,7 +93,7 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
     unit.finish()
     if plain:
         return listener.samples, listener.lost, {pmd: listener.value(pmd) for pmd in periods}
-    buffer.give()
+    buffer.flush()
     return samples, buffer.lost, unit.totals()
 
 

@@ -299,7 +299,7 @@ def test_counting_is_on_exactly_between_triggers(source: str | int) -> None:
         recorder.replay(gate)
         wanted = [one for one, on in counted(whole, rules) if on]
         assert expanded(seen.words(), table, True) == wanted
-        assert gate.reached() == [sum(reached(one, rule) for one in retiring(whole)) for rule in rules]
+        assert gate.trigger_hits() == [sum(reached(one, rule) for one in retiring(whole)) for rule in rules]
         partial += 0 < len(wanted) < len(whole)
     assert partial
 
@@ -316,7 +316,7 @@ def hits(m: Machine, code: Sequence[int] = (), data: Sequence[tuple[int, bool, b
         m.cpu.table, [Consumer()], traced=True, code=code, data=data, actions=[(False, 0, True)] * count, on=True
     )
     m.cpu.run(gate)
-    return gate.reached()
+    return gate.trigger_hits()
 
 
 @pytest.mark.parametrize("max_block", [96, 1])

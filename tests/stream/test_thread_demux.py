@@ -20,7 +20,7 @@ def spread(words: list[int], table: BlockTable) -> tuple[ThreadDemux, list[list[
     """What each hardware thread gets."""
     pair, rings, readers = RingPair(), [Ring(), Ring()], [Recorder(), Recorder()]
     for number, ring in enumerate(rings):
-        ring.belong_to(pair, number)
+        ring.join_pair(pair, number)
     demux, whole = ThreadDemux(table, readers, rings, traced=True), Recorder()
     whole.load(words)
     whole.replay(demux)
@@ -67,6 +67,6 @@ def test_turns_are_known_by_their_hardware_threads_instructions() -> None:
     turn = [mark(Mark.THREAD, place) for place in range(4)]
     words = [*first, turn[1], *second, *third, turn[2], *first, turn[1], *first, turn[3], *first, turn[0], *second]
     demux, _ = spread(words, table_of_blocks())
-    assert demux.turns_on(0) == [(0, 0), (1, 2), (2, 0)]
-    assert demux.turns_on(1) == [(0, 1), (8, 3)]
+    assert demux.thread_turns(0) == [(0, 0), (1, 2), (2, 0)]
+    assert demux.thread_turns(1) == [(0, 1), (8, 3)]
     assert [demux.retired_on(one) for one in (0, 1)] == [5, 9]

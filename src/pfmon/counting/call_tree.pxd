@@ -37,7 +37,7 @@ cdef class CallPath(CallStack):
     cdef uint64_t chain_count
     cdef readonly bint lost      # sticky: there was no memory for a node
 
-    cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil
+    cdef bint descend(self, uint64_t ip, uint32_t file) noexcept nogil
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil
 
 

@@ -77,16 +77,16 @@ cdef class CallPath(CallStack):
         if not self.chain.begun:
             self.chain.begun = True
             if self.thread:                              # its first function, as if the root had called it
-                self.go_down(head.ip, head.file)
+                self.descend(head.ip, head.file)
         if leaving == BranchKind.NO_BRANCH:
             if stub:
                 self.nodes[self.chain.at].calls -= 1
                 self.chain.at = self.nodes[self.chain.at].parent
-                self.chain.fresh = self.go_down(head.ip, head.file)
+                self.chain.fresh = self.descend(head.ip, head.file)
             return
         CallStack.arrive(self, word)
         if self.now.depth > depth:
-            self.chain.fresh = self.go_down(head.ip, head.file)
+            self.chain.fresh = self.descend(head.ip, head.file)
         elif self.now.depth < depth:
             self.chain.at = self.chain.node_at[self.now.depth]
 
@@ -97,7 +97,7 @@ cdef class CallPath(CallStack):
         self.chain.stub = (self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP
                            and executed(word, last.condition))
 
-    cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
+    cdef bint descend(self, uint64_t ip, uint32_t file) noexcept nogil:
         """Descends to the function called from the current node; False: it counts as part of that."""
         cdef uint32_t found = 0
         if self.nodes[self.chain.at].depth < MAX_CALL_DEPTH:

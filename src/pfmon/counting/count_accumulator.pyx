@@ -68,7 +68,7 @@ cdef class CountAccumulator:
             raise MemoryError("there is no memory for a profile")
         return self.counts_at(self.sums)
 
-    def elsewhere(self):
+    def outside_blocks(self):
         """Returns the counts before the first block."""
         return self.counts_at(self.nowhere)
 

@@ -58,17 +58,17 @@ cdef class DataMisses(CaptureListener):
             self.piece_of(address).translations += 1
 
     cdef MissBucket* piece_of(self, uint64_t address) noexcept nogil:
-        cdef MissBucket* found = self.place(address >> self.shift)
+        cdef MissBucket* found = self.find_bucket(address >> self.shift)
         if found.key == 0:
             if 4 * (self.used + 1) > 3 * self.size:
                 self.make_room()
-                found = self.place(address >> self.shift)
+                found = self.find_bucket(address >> self.shift)
             if found.key == 0:
                 found.key = (address >> self.shift) + 1
                 self.used += 1
         return found
 
-    cdef MissBucket* place(self, uint64_t number) noexcept nogil:
+    cdef MissBucket* find_bucket(self, uint64_t number) noexcept nogil:
         cdef uint64_t i = number * <uint64_t>0x9E3779B97F4A7C15 >> 32
         while True:
             i &= self.size - 1
@@ -97,7 +97,7 @@ cdef class DataMisses(CaptureListener):
         for i in range(size):
             if old[i].key == 0:
                 continue
-            piece = self.place((old[i].key - 1) >> wider)
+            piece = self.find_bucket((old[i].key - 1) >> wider)
             if piece.key == 0:
                 piece.key = ((old[i].key - 1) >> wider) + 1
                 self.used += 1

@@ -129,7 +129,7 @@ cdef class DataRangeTally(Tally):
             word = words[i]
             i += 1
             if word >> 63:
-                self.take_mark(words + i - 1, last, block_word, accessed)
+                self.count_mark_in_ranges(words + i - 1, last, block_word, accessed)
                 continue
             last = word & BLOCK_MASK
             block_word = word
@@ -196,7 +196,7 @@ cdef class DataRangeTally(Tally):
             place += 1
         return runs
 
-    cdef void take_mark(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
+    cdef void count_mark_in_ranges(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
                         const uint64_t* accessed) noexcept nogil:
         """Counts a mark; ``accessed``: addresses of the block before it, NULL if that came in an earlier buffer (the
         engine writes the marks of a block right after it; later ones have no address)."""

@@ -13,7 +13,7 @@ cdef class Gate(Splitter):
     cdef Consumer witness
     cdef EventSetConsumer machine
     cdef TriggerState switches
-    cdef uint32_t turn           # event set in force while counting is on
+    cdef uint32_t event_set           # event set in force while counting is on
     cdef uint32_t off            # event set of uncounted instructions
     cdef bint by_thread
     cdef uint64_t whole_calls    # a bit for each trigger that counts one whole call
@@ -25,4 +25,4 @@ cdef class Gate(Splitter):
     cdef void switched(self) noexcept nogil
     cdef void await_return(self) noexcept nogil
     cdef bint has_left_call(self) noexcept nogil
-    cdef void turn_to(self, uint32_t place) noexcept nogil
+    cdef void switch_reader(self, uint32_t place) noexcept nogil

@@ -49,10 +49,10 @@ cdef class Gate(Splitter):
     def choose(self, uint32_t place):
         """Switches the stream to the reader in this place."""
         self.reader = self.keep[place]
-        self.turn = place
+        self.event_set = place
         self.switched()
 
-    cdef void turn_to(self, uint32_t place) noexcept nogil:
+    cdef void switch_reader(self, uint32_t place) noexcept nogil:
         with gil:
             self.choose(min(place, self.off - 1))
 
@@ -66,7 +66,7 @@ cdef class Gate(Splitter):
         self.switches.on = False
         self.switched()
 
-    def steer(self, bint on, up):
+    def set_counting(self, bint on, up):
         """Starts or stops counting; ``up``: PSR.up at this point, None: it is ignored."""
         self.switches.on = on
         self.switches.heeds_psr_up = up is not None
@@ -78,11 +78,11 @@ cdef class Gate(Splitter):
         """Whether counting is on after the words read so far."""
         return bool(is_counting(&self.switches))
 
-    def stop_at(self, uint64_t retired):
+    def set_due(self, uint64_t retired):
         """Calls on_due when so many instructions have retired, if it is not due before."""
         self.due = min(self.due, retired)
 
-    def reached(self) -> list[int]:
+    def trigger_hits(self) -> list[int]:
         """Number of times that each trigger was reached, whether or not it had an effect."""
         return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]
 
@@ -104,7 +104,7 @@ cdef class Gate(Splitter):
         if self.witness is not None:
             self.witness.follow(self.last)
         if self.machine is not None:
-            self.machine.use_event_set(self.turn if is_counting(&self.switches) else self.off)
+            self.machine.use_event_set(self.event_set if is_counting(&self.switches) else self.off)
 
     cdef void reach(self, uint32_t trigger) noexcept nogil:
         cdef bint changed = reach_trigger(&self.switches, trigger)
@@ -151,7 +151,7 @@ cdef class Gate(Splitter):
 
     cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         if mark_kind(mark) == Mark.THREAD:
-            self.turn_to(<uint32_t>mark_value(mark))
+            self.switch_reader(<uint32_t>mark_value(mark))
             return
         set_mode(&self.switches, mark)
         self.switched()

@@ -69,7 +69,7 @@ cdef class LiveCounting(OverflowInterrupts):
         """Returns the counts of all monitors so far."""
         return [self.counted[m] for m in range(self.counters)]
 
-    def left_of(self):
+    def increments_left(self):
         """Returns how many increments are left before each monitor's counter overflows."""
         return [self.left[m] for m in range(self.monitors)]
 
@@ -81,7 +81,7 @@ cdef class LiveCounting(OverflowInterrupts):
         """Freezes or unfreezes all counters."""
         self.frozen = frozen
 
-    def hold_off(self, uint64_t monitors):
+    def disable_counters(self, uint64_t monitors):
         """Disables the counters of these monitors, a bit each, until the next call."""
         self.waiting_for_others = monitors
         self.set_off()
@@ -106,7 +106,7 @@ cdef class LiveCounting(OverflowInterrupts):
             while i < count and words[i] >> 63:
                 i += 1
             block.mark_count = <uint32_t>(words + i - block.marks)
-            self.take_block(&block)
+            self.count_block(&block)
         if self.calls is not None:
             self.calls.read(self.behind, words + count - self.behind)
         self.behind = NULL
@@ -157,16 +157,16 @@ cdef class LiveCounting(OverflowInterrupts):
 
     cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         if self.calls is None:
-            self.take_block(block)
+            self.count_block(block)
             return
         if block.words != NULL:
             self.calls.arrive(block.words[0])
-        self.take_block(block)
+        self.count_block(block)
         if block.words != NULL:
             self.calls.leave(block.words[0])
         self.calls.read(block.marks, block.mark_count)
 
-    cdef void take_block(self, const ObservedBlock* block) noexcept nogil:
+    cdef void count_block(self, const ObservedBlock* block) noexcept nogil:
         cdef int64_t sums[MAX_MONITORS]
         cdef const int64_t* known
         cdef uint64_t k, number
@@ -181,7 +181,7 @@ cdef class LiveCounting(OverflowInterrupts):
         if self.sliding:
             self.slide(block, 0, 0, 0)
             if self.resumed and not self.frozen:
-                self.take_apart(block)
+                self.count_by_instruction(block)
             else:
                 self.pass_by(block)
             return
@@ -201,7 +201,7 @@ cdef class LiveCounting(OverflowInterrupts):
                     self.captures.apply_until(LAST_ITEM)
                 self.pass_by(block)
             else:
-                self.take_apart(block)
+                self.count_by_instruction(block)
             return
         memset(sums, 0, self.monitors * sizeof(int64_t))
         if block.node_item_count:
@@ -228,7 +228,7 @@ cdef class LiveCounting(OverflowInterrupts):
                     self.trace_items(block.items, block.item_count)
             self.pass_by(block)
         else:
-            self.take_apart(block)
+            self.count_by_instruction(block)
 
     cdef void pass_by(self, const ObservedBlock* block) noexcept nogil:
         if block.words != NULL:
@@ -237,7 +237,7 @@ cdef class LiveCounting(OverflowInterrupts):
 
     # --- a block in which a counter overflows
 
-    cdef void take_apart(self, const ObservedBlock* block) noexcept nogil:
+    cdef void count_by_instruction(self, const ObservedBlock* block) noexcept nogil:
         """Counts instruction by instruction, each with its marks, after the machine's records up to the cycle in which
         it issued. With a skid all records come first, as they time the interrupt; and with an IP-EAR, which is then fed
         them again."""
@@ -260,7 +260,7 @@ cdef class LiveCounting(OverflowInterrupts):
         if self.cycles is not None:
             self.time, self.ahead = self.time_at(block, 0, 0), 0
         if block.words == NULL or apart:
-            self.take_records(block, records, LAST_INSTRUCTION)
+            self.count_records(block, records, LAST_INSTRUCTION)
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
@@ -269,7 +269,7 @@ cdef class LiveCounting(OverflowInterrupts):
                 self.captures.restore_trace()
             for i in range(head.length):
                 if i >= self.covered and self.taken < records:
-                    self.take_records(block, records, i)
+                    self.count_records(block, records, i)
                 memset(sums, 0, self.monitors * sizeof(int64_t))
                 address = 0
                 if self.traced and self.table.c.instructions[head.first + i].access and executed(
@@ -291,7 +291,7 @@ cdef class LiveCounting(OverflowInterrupts):
                     continue
                 if self.step(sums, self.table.c.instructions[head.first + i].address):
                     self.slide(block, 0, 0, i + 1)
-            self.take_records(block, records, LAST_INSTRUCTION)
+            self.count_records(block, records, LAST_INSTRUCTION)
         if self.captures is not None:
             self.trace_until(block, LAST_INSTRUCTION)
             self.collect_captures(block, LAST_INSTRUCTION)
@@ -319,7 +319,7 @@ cdef class LiveCounting(OverflowInterrupts):
                     return time
         return time
 
-    cdef void take_records(self, const ObservedBlock* block, uint32_t beyond, uint32_t instruction) noexcept nogil:
+    cdef void count_records(self, const ObservedBlock* block, uint32_t beyond, uint32_t instruction) noexcept nogil:
         """Counts the machine's remaining records before the place ``beyond`` (the memo's records first), up to the
         cycle in which an instruction of the block issued. An instruction without a record issued in the cycle that is
         open when the block ends."""

@@ -35,13 +35,13 @@ cdef class LivePerInstruction(LiveCounting):
             return <uint32_t>(code >> 48 & INSTRUCTION_MASK)
         return <uint32_t>(code >> 40 & INSTRUCTION_MASK) + CYCLE
 
-    cdef void take_apart(self, const ObservedBlock* block) noexcept nogil:
+    cdef void count_by_instruction(self, const ObservedBlock* block) noexcept nogil:
         cdef int64_t sums[MAX_MONITORS]
         cdef const BlockHead* head
         cdef uint64_t k, number
         cdef uint32_t i
         if block.words == NULL:
-            LiveCounting.take_apart(self, block)
+            LiveCounting.count_by_instruction(self, block)
             return
         number = self.last = block.words[0] & BLOCK_MASK
         head = &self.table.c.heads[number]

@@ -175,7 +175,7 @@ class LiveUnit:
         """Returns the value of a PMD while a sampler counts, or during a listener's overflow."""
         if self._listener:
             return self.registers.count(number)
-        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=False):
+        for monitor, left in zip(self._unit.monitors, self.consumer.increments_left(), strict=False):
             if monitor.pmd == number:
                 return -left & ((1 << self.registers.bank.width) - 1)
         name = self.registers.data_register(number)
@@ -241,7 +241,7 @@ class LiveUnit:
         for number, monitor in enumerate(self._unit.monitors):
             self.consumer.load(number, self.registers.headroom(monitor.pmd))
             waiting |= (not self.registers.enabled(monitor.pmd)) << number
-        self.consumer.hold_off(waiting)
+        self.consumer.disable_counters(waiting)
 
     def _exact(self) -> Increments:
         return self._unit.increments()

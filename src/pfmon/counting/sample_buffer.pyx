@@ -29,11 +29,11 @@ cdef class SampleBuffer(SampleListener):
             return True
         return False
 
-    def beside(self, registers, calls):
+    def on_sample_extra(self, registers, calls):
         self.more.append((registers, calls))
         self.has_more = True
 
-    cdef bint take(self, const Sampled* sample) noexcept nogil:
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil:
         cdef SampleEntry* entry
         cdef uint32_t i
         if not self.room(sample.values):
@@ -53,7 +53,7 @@ cdef class SampleBuffer(SampleListener):
             return False
         with gil:
             try:
-                self.give()
+                self.flush()
             except BaseException as error:   # raised again when the run has ended
                 self.error = error
         return True
@@ -80,7 +80,7 @@ cdef class SampleBuffer(SampleListener):
             self.values, self.value_capacity = <int64_t*>fresh, capacity
         return True
 
-    def give(self):
+    def flush(self):
         """Passes the buffered samples on."""
         cdef uint64_t k, told = 0, count = self.count
         cdef uint32_t i

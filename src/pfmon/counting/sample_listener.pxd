@@ -18,6 +18,6 @@ cdef class SampleListener:
     cdef readonly object error   # raised by a listener in Python; ends sampling
 
     # Takes a sample, which is invalid afterwards; returns whether long periods follow (a buffer is full).
-    cdef bint take(self, const Sampled* sample) noexcept nogil
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil
     # Whether the next sample is refused.
     cdef bint refuses(self) noexcept nogil

@@ -4,10 +4,10 @@ cdef class SampleListener:
     """A subclass in Cython takes samples without the GIL. ``beside`` passes the parts of a sample that only Python has,
     before `take`: (number, value) of the registers in the sample, and the call stack."""
 
-    def beside(self, registers, calls):
+    def on_sample_extra(self, registers, calls):
         pass
 
-    cdef bint take(self, const Sampled* sample) noexcept nogil:
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil:
         return False
 
     cdef bint refuses(self) noexcept nogil:

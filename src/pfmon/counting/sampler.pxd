@@ -28,6 +28,6 @@ cdef class Sampler:
     cdef public object extra     # None, or a function that returns (registers, calls) for `SampleListener.beside`
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil
-    cdef bint ask(self) noexcept nogil
+    cdef bint add_extra(self) noexcept nogil
     cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t stamp, uint64_t retired,
                        const int64_t* counted, int64_t* left) noexcept nogil

@@ -57,12 +57,12 @@ cdef class Sampler:
                 counts[i] = counted[m] - self.counters[m].marked
                 if self.counters[m].reset:
                     self.counters[m].marked = counted[m]
-            if self.extra is not None and not self.ask():
+            if self.extra is not None and not self.add_extra():
                 return False
             sample.iip, sample.event_set = address, self.event_set
             sample.stamp, sample.retired = stamp, retired
             sample.values, sample.pmds, sample.counts = self.values, self.value_pmds, counts
-            full = self.listener.take(&sample)
+            full = self.listener.on_sample(&sample)
         for m in range(self.count):
             if wrapped >> m & 1:
                 left[m] = self.load(m, full)
@@ -88,12 +88,12 @@ cdef class Sampler:
             raise self.listener.error
         return {m: left[m] for m in monitors}
 
-    cdef bint ask(self) noexcept nogil:
+    cdef bint add_extra(self) noexcept nogil:
         """Adds the parts of the sample that only Python has; False: that failed."""
         with gil:
             try:
                 registers, calls = self.extra()
-                self.listener.beside(registers, calls)
+                self.listener.on_sample_extra(registers, calls)
             except BaseException as error:   # raised again when the run has ended
                 self.listener.error = error
                 return False

@@ -50,7 +50,7 @@ cdef class Tally(RunCounter):
     cdef bint traced
 
     cdef bint grow(self, uint32_t bank) noexcept nogil
-    cdef void settle(self) noexcept nogil
+    cdef void flush_words(self) noexcept nogil
     cdef bint grow_sites(self) noexcept nogil
     cdef TallySite* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
     cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil

@@ -67,7 +67,7 @@ cdef class Tally(RunCounter):
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
         self.add_mark(word, block)
 
-    cdef void settle(self) noexcept nogil:
+    cdef void flush_words(self) noexcept nogil:
         """Adds all counts by word to their blocks: readers of ``blocks`` call this first."""
         cdef uint64_t i
         if not self.unsettled:
@@ -124,7 +124,7 @@ cdef class Tally(RunCounter):
     def instructions(self) -> int:
         """Number of retired instructions."""
         cdef uint64_t bank, i, total = 0
-        self.settle()
+        self.flush_words()
         for bank in range(BANKS):
             for i in range(min(self.capacity[bank], self.table.c.header.bank[bank].blocks)):
                 total += self.blocks[bank][i].runs * self.table.c.heads[(bank << BANK_SHIFT) + i].length
@@ -132,13 +132,13 @@ cdef class Tally(RunCounter):
 
     def runs(self, uint64_t number) -> int:
         """Number of runs of block ``number``."""
-        self.settle()
+        self.flush_words()
         return tally_of(self, number).runs if number & BANK_MASK < self.capacity[number >> BANK_SHIFT] else 0
 
     def executed(self, uint64_t number) -> list[int]:
         """Number of times that each of its 31 conditions held."""
         cdef uint32_t condition
-        self.settle()
+        self.flush_words()
         if number & BANK_MASK >= self.capacity[number >> BANK_SHIFT]:
             return [0] * CONDITIONS
         return [self.held(number, condition) for condition in range(CONDITIONS)]

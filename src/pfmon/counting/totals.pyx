@@ -20,7 +20,7 @@ def add_totals(Tally tally, Increments increments, CountAccumulator sink):
         if not tally.room():
             with gil:
                 raise MemoryError("there is no memory for the totals of blocks")
-        tally.settle()
+        tally.flush_words()
         for bank in range(BANKS):
             for i in range(tally.table.c.header.bank[bank].blocks):
                 if tally.blocks[bank][i].runs:

@@ -9,7 +9,7 @@ from pfmon.engine.ia64.encodings._encodings cimport (
     EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK,
     OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED, UNIT_B, UNIT_F, UNIT_M, UNIT_X, Attributes, Operand,
     Operands, Row, decode, load_decoder, operands)
-from pfmon.stream._stream cimport ALWAYS, BlockInstruction, Cut, Ia64Kind, Ia64Payload, free_arena, take
+from pfmon.stream._stream cimport ALWAYS, BlockInstruction, Cut, Ia64Kind, Ia64Payload, free_arena, arena_alloc
 
 cdef enum:
     NOTHING = 0xFFFF             # an untracked register: r0, f0, f1, p0
@@ -172,8 +172,8 @@ cdef class BlockPlans:
         cdef uint32_t i
         cdef uint8_t groups = 0
         self.failure = Failure.BLOCK_TOO_LONG if head.length > MAX_PLAN_LENGTH else Failure.OUT_OF_MEMORY
-        plan = <BlockPlan*>take(&self.arena, bytes) if head.length <= MAX_PLAN_LENGTH else NULL
-        step = <PipelineOp*>take(&self.steps, head.length * sizeof(PipelineOp)) if plan != NULL else NULL
+        plan = <BlockPlan*>arena_alloc(&self.arena, bytes) if head.length <= MAX_PLAN_LENGTH else NULL
+        step = <PipelineOp*>arena_alloc(&self.steps, head.length * sizeof(PipelineOp)) if plan != NULL else NULL
         if step == NULL:
             return NULL
         memset(plan, 0, bytes)

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.stream._stream cimport (
-    BUFFERS, Buffer, Consumer, NOTHING_NOW, Ring, SLEEPS, Shared, THE_END, Taken, WAKES_OTHER, read_all)
+    BUFFERS, Buffer, Consumer, NOTHING_NOW, Ring, SLEEPS, Shared, THE_END, BufferState, WAKES_OTHER, read_all)
 
 
 cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
@@ -71,10 +71,10 @@ cdef class CoupledMachines:
         """Reads a ring whose writer also writes another one, in turn (ring_pair.pyx)."""
         cdef Shared* shared = ring.shared
         cdef Buffer* buffer
-        cdef uint32_t own = ring.number, turn
-        cdef Taken found
+        cdef uint32_t own = ring.number, buffer_end
+        cdef BufferState found
         while True:
-            found = ring.pair.take(own)
+            found = ring.pair.wait_for_buffer(own)
             if found == THE_END:
                 return
             if found == NOTHING_NOW:
@@ -83,20 +83,20 @@ cdef class CoupledMachines:
                 self.starved[own] = False
                 continue
             buffer = &shared.buffers[shared.reading % BUFFERS]
-            turn = ring.pair.turns[own][shared.reading % BUFFERS]
+            buffer_end = ring.pair.buffer_ends[own][shared.reading % BUFFERS]
             reader.consume(buffer.words, buffer.count)
             buffer.count = 0
             shared.reading += 1
             ring.pair.give_back(own)
-            if self.starved[1 - own] and ring.pair.settle(1 - own):
+            if self.starved[1 - own] and ring.pair.wait_for_writer(1 - own):
                 self.starved[1 - own] = False
                 self.on_wake(thread)
-            if turn & WAKES_OTHER:
+            if buffer_end & WAKES_OTHER:
                 self.credit[1 - own] += 1
                 if self.credit[1 - own] == 0:
                     self.asleep[1 - own] = False
                     self.on_wake(thread)
-            if turn & SLEEPS and not self.ended[1 - own]:
+            if buffer_end & SLEEPS and not self.ended[1 - own]:
                 self.credit[own] -= 1
                 if self.credit[own] < 0:
                     self.asleep[own] = True

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.stream._stream cimport free_arena, take, take_back
+from pfmon.stream._stream cimport arena_alloc, arena_reset, free_arena
 
 cdef enum:
     INITIAL_TABLE_SIZE = 1 << 14
@@ -124,7 +124,7 @@ cdef class Memo:
                 return NONE
             self.states = fresh
             self.state_capacity = capacity
-        copy = <PipelineState*>take(&self.arena, state_bytes(state))
+        copy = <PipelineState*>arena_alloc(&self.arena, state_bytes(state))
         if copy == NULL:
             return NONE
         memcpy(copy, state, state_bytes(state))
@@ -339,7 +339,7 @@ cdef class Memo:
     cdef void forget(self) noexcept nogil:
         """Begins anew, after `write_out`: earlier node and state numbers become invalid."""
         self.flushes += 1
-        take_back(&self.arena)
+        arena_reset(&self.arena)
         self.state_count = self.node_count = 1
         self.log_used = 0
         self.responses.forget()

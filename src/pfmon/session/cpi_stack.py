@@ -191,7 +191,7 @@ def of_all(found: Sequence[tuple[str, CpiStack]]) -> CpiStack:
 def _functions(sink: CountAccumulator, lookup: FunctionNames) -> list[FunctionRow]:
     """Return cycles and instructions by function, the one with most cycles first."""
     functions: dict[Function, list[int]] = {}
-    found = [(Function(NO_CODE, 0), sink.elsewhere())]
+    found = [(Function(NO_CODE, 0), sink.outside_blocks())]
     for file in sorted(sink.files()):
         boundaries = lookup.boundaries(file)
         for piece, counts in sink.by_piece(boundaries, file).items():

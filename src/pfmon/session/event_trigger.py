@@ -107,7 +107,7 @@ class EventGate:
         """The event that is waited for has happened. The gate has yet to pass on the block in which it did."""
         happened, _ = self._waiting.pop(0)
         self._timers.add(OneShotTimer(retired, self._gate.start if happened is self._start else self._gate.stop))
-        self._gate.stop_at(retired)
+        self._gate.set_due(retired)
         if self._waiting:
             following, increments = self._waiting[0]
             self._live.program(increments)

@@ -110,7 +110,8 @@ class Profile:
 
     def _elsewhere(self) -> list[int]:
         """Return the counts attributed to no instruction, in the order of all monitors."""
-        return [n for one, sink in zip(self._sets, self._sinks, strict=True) for n in one.ordered(sink.elsewhere())]
+        sinks = zip(self._sets, self._sinks, strict=True)
+        return [n for one, sink in sinks for n in one.ordered(sink.outside_blocks())]
 
     def _joined(self, parts: list[dict[Key, list[int]]]) -> dict[Key, list[int]]:
         """Join the counts of all sets, in the order of all monitors."""

@@ -63,7 +63,7 @@ class ProgramPmu:
             *(Controls(), engine.table, engine.traced, [Consumer()]),
             machine=self._machine.machine if self._machine else self._live,
         )
-        self._gate.steer(False, None)
+        self._gate.set_counting(False, None)
         self._poll_interval = PollInterval()
         self._ranges: Sequence[tuple[int, int]] = ()
         self._accepted = self.registers.configured
@@ -161,7 +161,7 @@ class ProgramPmu:
     def set_counting(self, on: bool, up: bool | None) -> None:
         """Set whether counters count from here on; ``up``: PSR.up, which the program may change; None: ignore
         PSR.up."""
-        self._gate.steer(on, up)
+        self._gate.set_counting(on, up)
 
     def set_overflow_stops(self, pmds: Collection[int]) -> None:
         """Set the counters whose overflow stops the program."""
@@ -190,7 +190,7 @@ class ProgramPmu:
         if not self._watched or self.registers.frozen:
             return self._timer
         retired = self._engine.retired
-        lefts = self._unit.consumer.left_of()
+        lefts = self._unit.consumer.increments_left()
         watched = [
             (monitor, left)
             for monitor, left in zip(self._unit.monitors, lefts, strict=True)

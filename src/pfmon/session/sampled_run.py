@@ -238,7 +238,7 @@ class SampledRun:
         if self._listener.error:
             raise self._listener.error
         if buffer:
-            buffer.give()
+            buffer.flush()
 
     def requalify(self, placed: ResolvedAddresses) -> None:
         """Set the resolved addresses of ranges and triggers (Monitoring.requalify)."""

@@ -40,7 +40,7 @@ class ThreadedProgram(CoupledRun):
 
     def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
         """Begin a half's stream; both rings have the same writer."""
-        ring.belong_to(self._pair, number)
+        ring.join_pair(self._pair, number)
         super().begin(number, ring, reader)
 
     def release(self) -> None:
@@ -140,7 +140,7 @@ class ThreadSession:
     def threads(self) -> Sequence[tuple[int, int]]:
         """The turns of its threads, in instructions of this hardware thread."""
         numbers = list(dict.fromkeys(number for _, number in self._engine.threads))
-        turns = self._whole.demux.turns_on(self._number) if self._whole.demux else []
+        turns = self._whole.demux.thread_turns(self._number) if self._whole.demux else []
         return [(retired, numbers[place]) for retired, place in turns if place < len(numbers)]
 
     @property

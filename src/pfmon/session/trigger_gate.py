@@ -50,7 +50,7 @@ def gate(
 
 def move(gate: Gate, triggers: Sequence[Trigger]) -> None:
     """Set the resolved addresses of triggers, which could not be reached before."""
-    gate.place([one.address for one in triggers if not one.data], [one.address for one in triggers if one.data])
+    gate.set_triggers([one.address for one in triggers if not one.data], [one.address for one in triggers if one.data])
 
 
 def event_start(
@@ -68,7 +68,7 @@ def event_start(
 def unreached(controls: Controls, gate: Gate | None) -> list[str]:
     """A note for each trigger that was never reached."""
     found = []
-    reached = gate.reached() if gate else []
+    reached = gate.trigger_hits() if gate else []
     for trigger, hits in zip(controls.triggers, reached, strict=bool(reached)):
         if not hits:
             found.append(f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}")

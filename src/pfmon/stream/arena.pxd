@@ -14,6 +14,6 @@ cdef struct Arena:               # all zero: empty
     ArenaPiece* current
     uint64_t used                # bytes of the current one
 
-cdef void* take(Arena* arena, uint64_t size) noexcept nogil
-cdef void take_back(Arena* arena) noexcept nogil
+cdef void* arena_alloc(Arena* arena, uint64_t size) noexcept nogil
+cdef void arena_reset(Arena* arena) noexcept nogil
 cdef void free_arena(Arena* arena) noexcept nogil

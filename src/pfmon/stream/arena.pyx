@@ -12,7 +12,7 @@ cdef enum:
     PIECE_SIZE = 1 << 18
 
 
-cdef void* take(Arena* arena, uint64_t size) noexcept nogil:
+cdef void* arena_alloc(Arena* arena, uint64_t size) noexcept nogil:
     """Allocates ``size`` bytes, less than PIECE_SIZE - LINE; NULL when there is no memory."""
     cdef uint64_t rounded = (size + LINE - 1) & ~<uint64_t>(LINE - 1)
     if arena.current == NULL or arena.used + rounded > PIECE_SIZE:
@@ -39,7 +39,7 @@ cdef bint next_piece(Arena* arena) noexcept nogil:
     return True
 
 
-cdef void take_back(Arena* arena) noexcept nogil:
+cdef void arena_reset(Arena* arena) noexcept nogil:
     """Frees all allocations; keeps the memory for reuse."""
     arena.current = NULL
 

@@ -137,7 +137,7 @@ cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexce
     return True
 
 
-cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes, uint64_t room):
+cdef uint64_t fitting_capacity(uint64_t capacity, uint64_t payload_bytes, uint64_t room):
     """As many blocks as there is room for, in bytes of address space."""
     cdef uint64_t each = BANKS * (sizeof(BlockHead) + INSTRUCTIONS_A_BLOCK * (
         sizeof(BlockInstruction) + MAX_INSTRUCTION_ACCESSES * sizeof(BlockAccess) + payload_bytes))
@@ -162,7 +162,7 @@ cdef class BlockTable:
             self.attach()
             return
         self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        capacity = that_fits(min(max(1, capacity), BANK_BLOCKS), payload_bytes, self.room)
+        capacity = fitting_capacity(min(max(1, capacity), BANK_BLOCKS), payload_bytes, self.room)
         while not self.map_all(capacity, payload_bytes):
             if capacity <= MIN_TABLE_BLOCKS:
                 raise MemoryError("there is no room for the table of blocks")

@@ -39,8 +39,8 @@ cdef class Ring:
     cdef uint32_t number         # its number in the pair
 
     cdef void hand_over(self) noexcept nogil
-    # In a pair: the writer continues in the other ring; ``turn``: what follows this buffer (ring_pair.Turn).
-    cdef void end_turn(self, uint32_t turn) noexcept nogil
+    # In a pair: the writer continues in the other ring; ``buffer_end``: what follows this buffer (ring_pair.Turn).
+    cdef void end_buffer(self, uint32_t buffer_end) noexcept nogil
 
 
 # Passes everything to a consumer, until the writer has finished.

@@ -88,12 +88,12 @@ cdef class Ring:
             else:
                 sem_post(&self.shared.full)  # of an empty buffer: the end
 
-    def belong_to(self, RingPair pair, uint32_t number):
+    def join_pair(self, RingPair pair, uint32_t number):
         """Joins a pair of rings that one writer fills in turn. Before anything is written."""
         self.pair, self.number = pair, number
 
-    cdef void end_turn(self, uint32_t turn) noexcept nogil:
-        self.pair.next_turn[self.number] = turn
+    cdef void end_buffer(self, uint32_t buffer_end) noexcept nogil:
+        self.pair.next_end[self.number] = buffer_end
         self.hand_over()
 
     def drain(self):
@@ -219,7 +219,7 @@ cdef class Pipe(Consumer):
         if self.second is not None:
             if count > BUFFER_WORDS:     # a failure of the ring in either mode
                 self.fail(Failure.TOO_MANY_WORDS)
-            if self.second.over(count):
+            if self.second.is_turn_over(count):
                 self.choose()
         if not self.threaded:
             self.reader.consume(words, count)
@@ -232,7 +232,7 @@ cdef class Pipe(Consumer):
         """Chooses the engine's thread or the second one for the next words."""
         if self.threaded:
             wait_until_read(self.writer.ring)
-        self.second.go_on()
+        self.second.begin_turn()
         self.threaded = self.second.on
         if self.threaded and self.thread is None:
             with gil:

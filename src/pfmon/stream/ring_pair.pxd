@@ -20,12 +20,12 @@ cdef extern from "<pthread.h>" nogil:
 cdef enum:
     PAIR_BUFFERS = 8             # ring.pxd, BUFFERS
 
-cdef enum Taken:                 # result of a take from a ring
+cdef enum BufferState:                 # result of a take from a ring
     A_BUFFER = 0
     NOTHING_NOW = 1              # and nothing will come before the other ring is read
     THE_END = 2
 
-cdef enum Turn:                  # of a buffer: what follows it in the stream
+cdef enum BufferEnd:                  # of a buffer: what follows it in the stream
     GOES_ON = 0
     WAKES_OTHER = 1              # the other ring's sleeping thread wakes
     SLEEPS = 2                   # its own thread waits
@@ -38,14 +38,14 @@ cdef class RingPair:
     cdef uint32_t full[2]        # buffers ready to be read
     cdef bint finished[2]        # the writer has ended
     cdef int awaited             # ring in which the writer waits for room; -1: none
-    cdef uint32_t turns[2][PAIR_BUFFERS]
-    cdef uint32_t next_turn[2]   # of the next buffer handed over
+    cdef uint32_t buffer_ends[2][PAIR_BUFFERS]
+    cdef uint32_t next_end[2]   # of the next buffer handed over
 
     # Writer's side: hands a buffer over; returns when there is room for the next one.
     cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil
     cdef void finish(self, uint32_t ring) noexcept nogil
     # Reader's side.
-    cdef Taken take(self, uint32_t ring) noexcept nogil
+    cdef BufferState wait_for_buffer(self, uint32_t ring) noexcept nogil
     cdef void give_back(self, uint32_t ring) noexcept nogil
     # Waits until the writer is done or blocked; returns whether there is something to read.
-    cdef bint settle(self, uint32_t ring) noexcept nogil
+    cdef bint wait_for_writer(self, uint32_t ring) noexcept nogil

@@ -21,8 +21,8 @@ cdef class RingPair:
 
     cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil:
         pthread_mutex_lock(&self.mutex)
-        self.turns[ring][buffer % PAIR_BUFFERS] = self.next_turn[ring]
-        self.next_turn[ring] = GOES_ON
+        self.buffer_ends[ring][buffer % PAIR_BUFFERS] = self.next_end[ring]
+        self.next_end[ring] = GOES_ON
         self.full[ring] += 1
         pthread_cond_broadcast(&self.changed)
         while self.full[ring] == PAIR_BUFFERS:
@@ -37,8 +37,8 @@ cdef class RingPair:
         pthread_cond_broadcast(&self.changed)
         pthread_mutex_unlock(&self.mutex)
 
-    cdef Taken take(self, uint32_t ring) noexcept nogil:
-        cdef Taken found = A_BUFFER
+    cdef BufferState wait_for_buffer(self, uint32_t ring) noexcept nogil:
+        cdef BufferState found = A_BUFFER
         pthread_mutex_lock(&self.mutex)
         while self.full[ring] == 0:
             if self.finished[ring]:
@@ -59,7 +59,7 @@ cdef class RingPair:
         pthread_cond_broadcast(&self.changed)
         pthread_mutex_unlock(&self.mutex)
 
-    cdef bint settle(self, uint32_t ring) noexcept nogil:
+    cdef bint wait_for_writer(self, uint32_t ring) noexcept nogil:
         cdef bint found
         pthread_mutex_lock(&self.mutex)
         while self.full[ring] == 0 and not self.finished[ring] and self.awaited != <int>(1 - ring):

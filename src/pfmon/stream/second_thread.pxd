@@ -20,6 +20,6 @@ cdef class SecondThread:
     cdef double turn_seconds, holds
 
     # Whether a turn ends with so many more words.
-    cdef bint over(self, uint64_t count) noexcept nogil
+    cdef bint is_turn_over(self, uint64_t count) noexcept nogil
     # Sets `on` for the next turn. Everything so far has been read.
-    cdef void go_on(self) noexcept nogil
+    cdef void begin_turn(self) noexcept nogil

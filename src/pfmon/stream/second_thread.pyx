@@ -13,7 +13,7 @@ cdef extern from "<time.h>" nogil:
 
 cdef enum:
     TURNS = 8                    # of a trial, four in each mode
-    LOOK = 1 << 16               # words between two reads of the clock
+    CLOCK_WORDS = 1 << 16               # words between two reads of the clock
 
 cdef double ALIKE = 1.1          # ratio of processor times that counts as equal: turns differ by that
 
@@ -32,15 +32,15 @@ cdef class SecondThread:
         self.turn_seconds, self.holds = turn_seconds, holds
         self.ends = now(CLOCK_MONOTONIC) + trial_after
 
-    cdef bint over(self, uint64_t count) noexcept nogil:
+    cdef bint is_turn_over(self, uint64_t count) noexcept nogil:
         self.words += count
         self.unseen += count
-        if self.unseen < LOOK:
+        if self.unseen < CLOCK_WORDS:
             return False
         self.unseen = 0
         return now(CLOCK_MONOTONIC) >= self.ends
 
-    cdef void go_on(self) noexcept nogil:
+    cdef void begin_turn(self) noexcept nogil:
         cdef double spent = now(CLOCK_PROCESS_CPUTIME_ID)
         if self.turn:
             self.spent[self.on].seconds += spent - self.began

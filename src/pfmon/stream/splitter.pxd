@@ -49,7 +49,7 @@ cdef class Splitter(Consumer):
     cdef void handle_mark(self, uint64_t mark) noexcept nogil
 
     cdef bint has_trigger(self, uint64_t number) noexcept nogil
-    cdef bint look_at(self, uint64_t number) noexcept nogil
+    cdef bint examine_block(self, uint64_t number) noexcept nogil
     cdef void split(self, const RanBlock* ran) noexcept nogil
     cdef void stop_before(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil
     cdef bint touched(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access,

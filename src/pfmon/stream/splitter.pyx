@@ -41,7 +41,7 @@ cdef class Splitter(Consumer):
         for place, (address, reads, writes) in enumerate(data):
             self.data[place] = WatchedAddress(address, reads, writes, self.code_count + place)
 
-    def place(self, code, data):
+    def set_triggers(self, code, data):
         """Moves the triggers; their number stays. A trigger without code or data so far cannot have been reached:
         blocks already examined are not examined again."""
         cdef uint32_t place
@@ -144,10 +144,10 @@ cdef class Splitter(Consumer):
             memset(fresh + self.known[bank], UNKNOWN, capacity - self.known[bank])
             self.watched[bank], self.known[bank] = fresh, capacity
         if self.watched[bank][place] == UNKNOWN:
-            self.watched[bank][place] = WITH if self.look_at(number) else WITHOUT
+            self.watched[bank][place] = WITH if self.examine_block(number) else WITHOUT
         return self.watched[bank][place] == WITH
 
-    cdef bint look_at(self, uint64_t number) noexcept nogil:
+    cdef bint examine_block(self, uint64_t number) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef uint32_t i, k
         if self.data_count and (head.accesses or head.access_mask):

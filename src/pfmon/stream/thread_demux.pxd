@@ -18,7 +18,7 @@ cdef class ThreadDemux(Splitter):
     cdef Consumer first, second
     cdef Ring first_ring, second_ring
     cdef uint32_t running        # hardware thread
-    cdef bint turns              # the current part ends with a THREAD mark
+    cdef bint thread_switches              # the current part ends with a THREAD mark
     cdef uint64_t called_at      # instructions at the latest system call: a thread that retired none since waits
     cdef bint asleep[HALVES]     # all threads of a hardware thread wait
     cdef uint64_t place[HALVES]  # number of the latest thread
@@ -28,7 +28,7 @@ cdef class ThreadDemux(Splitter):
     cdef uint64_t counted        # instructions when the running one began
     cdef uint64_t retired_by[HALVES]
 
-    cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil
+    cdef void record_turn(self, uint32_t half, uint64_t place) noexcept nogil
     cdef uint64_t retired_in(self, uint32_t half) noexcept nogil
-    cdef bint turns_here(self, uint64_t word) noexcept nogil
-    cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil
+    cdef bint is_thread_switch(self, uint64_t word) noexcept nogil
+    cdef void write_half(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil

@@ -17,7 +17,7 @@ cdef class ThreadDemux(Splitter):
         self.first, self.second = readers
         self.first_ring, self.second_ring = rings
         self.called_at = ~<uint64_t>0
-        self.turn_begins(0, 0)
+        self.record_turn(0, 0)
         self.asleep[1] = True            # until it gets a thread
         self.used[0] = True
 
@@ -26,15 +26,15 @@ cdef class ThreadDemux(Splitter):
         free(self.turns_begun[1])
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        if count and words[count - 1] >> 63 and self.turns_here(words[count - 1]):
+        if count and words[count - 1] >> 63 and self.is_thread_switch(words[count - 1]):
             count -= 1                   # only the incoming thread is passed on
-        self.give(self.running, words, count)
+        self.write_half(self.running, words, count)
 
-    cdef bint turns_here(self, uint64_t word) noexcept nogil:
+    cdef bint is_thread_switch(self, uint64_t word) noexcept nogil:
         """Whether the last word of a part is the mark that ends it."""
-        return self.turns and mark_kind(word) == Mark.THREAD
+        return self.thread_switches and mark_kind(word) == Mark.THREAD
 
-    cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil:
+    cdef void write_half(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil:
         if count == 0:
             return
         if half:
@@ -43,39 +43,39 @@ cdef class ThreadDemux(Splitter):
             self.first.consume(words, count)
 
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
-        self.turns = mark_kind(mark) == Mark.THREAD
-        return self.turns or mark_kind(mark) == Mark.SYSTEM_CALL
+        self.thread_switches = mark_kind(mark) == Mark.THREAD
+        return self.thread_switches or mark_kind(mark) == Mark.SYSTEM_CALL
 
     cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         cdef uint64_t place = mark_value(mark)
         cdef uint32_t half = <uint32_t>(place % HALVES)
-        cdef uint32_t turn = GOES_ON
+        cdef uint32_t buffer_end = GOES_ON
         if mark_kind(mark) == Mark.SYSTEM_CALL:
             self.called_at = self.retired
             return
-        self.turns = False
+        self.thread_switches = False
         if half != self.running:
             if self.asleep[half]:
-                turn |= WAKES_OTHER
+                buffer_end |= WAKES_OTHER
                 self.asleep[half] = False
             if self.retired == self.called_at:
-                turn |= SLEEPS
+                buffer_end |= SLEEPS
                 self.asleep[self.running] = True
             self.retired_by[self.running] += self.retired - self.counted
             self.counted = self.retired
             if self.running:
-                self.second_ring.end_turn(turn)
+                self.second_ring.end_buffer(buffer_end)
             else:
-                self.first_ring.end_turn(turn)
+                self.first_ring.end_buffer(buffer_end)
             self.running = half
         if self.used[half] and place != self.place[half]:
-            self.give(half, &mark, 1)    # another thread of the same hardware thread
+            self.write_half(half, &mark, 1)    # another thread of the same hardware thread
         if not self.used[half] or place != self.place[half]:
-            self.turn_begins(half, place)
+            self.record_turn(half, place)
         self.used[half] = True
         self.place[half] = place
 
-    cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil:
+    cdef void record_turn(self, uint32_t half, uint64_t place) noexcept nogil:
         cdef uint64_t count = self.turn_count[half], capacity = self.turn_capacity[half] * 2 + 16
         cdef BegunThread* more
         if count == self.turn_capacity[half]:
@@ -87,7 +87,7 @@ cdef class ThreadDemux(Splitter):
         self.turns_begun[half][count] = BegunThread(self.retired_in(half), place)
         self.turn_count[half] = count + 1
 
-    def turns_on(self, uint32_t half):
+    def thread_turns(self, uint32_t half):
         """(instructions of the hardware thread before, number of the thread in the program) of each turn whose thread
         differs from the one before."""
         return [(self.turns_begun[half][i].retired, self.turns_begun[half][i].place)

@@ -67,7 +67,7 @@ class X86Describer(Describer):
 
 # plugin_reader.pyx
 
-def area_bytes_that_fit(share: int) -> int: ...
+def max_area_bytes(share: int) -> int: ...
 
 @final
 class PluginReader:
@@ -119,8 +119,8 @@ class PpcRule(IntEnum):
 class PpcDescriber(Describer):
     """Describes PowerPC instructions."""
 
-    def take_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
-    def take_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
+    def set_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
+    def set_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
 
 # ppc_operands.pxd
 

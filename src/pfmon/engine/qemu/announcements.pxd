@@ -50,7 +50,7 @@ cdef class Announcements:
     cdef bint is_sound(self, uint64_t left) noexcept nogil
     cdef bint is_file(self) noexcept nogil
     cdef bint is_part(self) noexcept nogil
-    cdef bint keep(self) noexcept nogil
+    cdef bint keep_part(self) noexcept nogil
     cdef bint grow(self, uint64_t capacity) noexcept nogil
     # The block at an offset in the area; NULL: none begins there.
     cdef const Kept* at(self, uint64_t place) noexcept nogil

@@ -45,7 +45,7 @@ cdef class Announcements:
         memcpy(self.body, place + sizeof(announcement), body_bytes(&self.head))
         if not self.is_sound(left):
             return DAMAGED
-        if self.head.parts and not self.keep():
+        if self.head.parts and not self.keep_part():
             return NO_ROOM
         self.done += before_counters(&self.head) + self.head.counters * sizeof(uint64_t)
         return A_BLOCK if self.head.parts else A_FILE
@@ -91,7 +91,7 @@ cdef class Announcements:
         self.instructions_left -= it.length
         return True
 
-    cdef bint keep(self) noexcept nogil:
+    cdef bint keep_part(self) noexcept nogil:
         """Keep the needed data of this part; False: out of memory."""
         cdef const announcement* it = &self.head
         cdef Kept* kept

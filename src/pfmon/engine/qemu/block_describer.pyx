@@ -117,8 +117,8 @@ cdef class Describer:
         decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
         self.width = 8 if mode & MODE_64 else 4
         self.read_registers = <registers_function>function(self.library, b"cs_regs_access")
-        self.take_facts(facts)
-        self.take_registers(registers)
+        self.index_mnemonics(facts)
+        self.index_registers(registers)
 
     def __dealloc__(self):
         if self.decoded != NULL:
@@ -126,14 +126,14 @@ cdef class Describer:
         if self.handle:
             (<close_function>function(self.library, b"cs_close"))(&self.handle)
 
-    def take_facts(self, facts):
+    def index_mnemonics(self, facts):
         """Index the mnemonics' facts by capstone's instruction numbers."""
         cdef unsigned int number
         for number, name in enumerate(self.names(b"cs_insn_name", MAX_CAPSTONE_IDS), 1):
             kind, branch, rule, first, size, isa_kind = facts(name)
             self.facts[number] = InstructionFacts(kind, branch, rule, first, size, isa_kind)
 
-    def take_registers(self, registers):
+    def index_registers(self, registers):
         """Index the registers' bits by capstone's register numbers."""
         cdef unsigned int number
         for number, name in enumerate(self.names(b"cs_reg_name", MAX_CAPSTONE_REGISTERS), 1):
@@ -165,7 +165,7 @@ cdef class Describer:
             if what == Announced.A_FILE:
                 files = True
                 with gil:
-                    self.take_file()
+                    self.keep_file()
             elif not self.enter():
                 return False
             what = self.announced.next()
@@ -177,7 +177,7 @@ cdef class Describer:
                 self.on_mapped()
         return True
 
-    def take_file(self):
+    def keep_file(self):
         """Keep the last announced file."""
         cdef const announcement* it = &self.announced.head
         path = (<const char*>self.announced.body)[:it.bytes]

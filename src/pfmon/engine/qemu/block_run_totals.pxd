@@ -5,4 +5,4 @@ from libc.stdint cimport uint64_t
 from pfmon.stream._stream cimport Consumer
 
 
-cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1
+cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1

@@ -15,7 +15,7 @@ cdef uint64_t MAX_BLOCK_RUNS = 0xFFFFFFFF
 cdef uint64_t MAX_RUN_COUNT = <uint64_t>1 << 48    # limit of all runs, and of a counter: days of execution
 
 
-cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
+cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
     """Give a consumer the runs of all described blocks with counters; returns the number of retired instructions.
     ``faulted``: a fault ended the program; if the last begun block ends with an instruction without a counter, that one
     faulted. ``where`` becomes the address of the faulting instruction, if there was a single fault. The program can
@@ -36,7 +36,7 @@ cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, 
             if not are_sound(describer, it, counters) or runs > MAX_RUN_COUNT:
                 consumer.fail(Failure.BAD_STREAM)
                 return retired
-            retired += give_block(number, it, counters, describer, consumer, &faults)
+            retired += pass_block_runs(number, it, counters, describer, consumer, &faults)
     if faulted and faults.times == 1:
         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
     return retired
@@ -54,7 +54,7 @@ cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counter
     return it.counters == marks + 2
 
 
-cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counters, Describer describer,
+cdef uint64_t pass_block_runs(uint64_t first, const Kept* it, const uint64_t* counters, Describer describer,
                          Consumer consumer, Faults* faults) except? -1:
     """Give a consumer the runs of one block, and of its beginnings that ended in a fault. Counters say how often each
     instruction that may fault was passed: the difference to the previous one is its number of faults."""
@@ -67,15 +67,15 @@ cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counter
         if sizes[place] & MAY_FAULT:
             mark += 1
             behind = min(reached, counters[mark])
-            retired += give_start(first, place, reached - behind, describer, consumer, faults)
+            retired += pass_partial_runs(first, place, reached - behind, describer, consumer, faults)
             reached = behind
     whole = runs_of_last(it, last_slots, reached, counters[it.counters - 1])
     if whole and faults.died_at and faults.died_at == it.last_ip:
         whole -= 1
         faults.died_at = 0
-    retired += give_start(first, it.instructions - 1, reached - whole, describer, consumer, faults)
+    retired += pass_partial_runs(first, it.instructions - 1, reached - whole, describer, consumer, faults)
     for number in range(it.parts):
-        give_runs(first + number, whole, consumer)
+        pass_whole_runs(first + number, whole, consumer)
     return retired + whole * it.instructions
 
 
@@ -95,7 +95,7 @@ cdef uint64_t runs_of_last(const Kept* it, uint32_t slots, uint64_t reached, uin
     return reached
 
 
-cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:
+cdef void pass_whole_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:
     """Give a consumer a number of runs of a block."""
     cdef uint64_t words[2]
     while times:
@@ -105,7 +105,7 @@ cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept 
         times -= 1 + min(times - 1, MAX_BLOCK_RUNS)
 
 
-cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,
+cdef uint64_t pass_partial_runs(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,
                          Faults* faults) noexcept nogil:
     """Count runs of a block's first instructions, possibly of several parts, that ended in a fault; returns the number
     of instructions."""
@@ -115,7 +115,7 @@ cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Descri
         return 0
     faults.times += times
     while left >= describer.table.c.heads[block].length:
-        give_runs(block, times, consumer)
+        pass_whole_runs(block, times, consumer)
         left -= describer.table.c.heads[block].length
         block += 1
     faults.block, faults.place = block, left
@@ -124,5 +124,5 @@ cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Descri
         if fresh == 0:
             consumer.fail(<Failure>describer.table.c.header.failure)
             return 0
-        give_runs(fresh, times, consumer)
+        pass_whole_runs(fresh, times, consumer)
     return times * length

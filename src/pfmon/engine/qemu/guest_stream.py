@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from pfmon.engine.api import ExitReport
-from pfmon.engine.qemu._qemu import Describer, PluginReader, area_bytes_that_fit
+from pfmon.engine.qemu._qemu import Describer, PluginReader, max_area_bytes
 from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES, TARGETS
 from pfmon.stream._stream import BlockTable, InstructionSet
@@ -77,6 +77,6 @@ def reading(
         describer.begin_as(parent)
     describer.on_mapped = on_mapped
     try:
-        return table, PluginReader(describer, traced, totals, area_bytes or area_bytes_that_fit(SHARES[followed].area))
+        return table, PluginReader(describer, traced, totals, area_bytes or max_area_bytes(SHARES[followed].area))
     except MemoryError as error:
         raise MemoryError(NO_ROOM) from error

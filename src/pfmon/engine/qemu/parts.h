@@ -83,8 +83,8 @@ bool watch_the_end(int area_file);
 void before_child(void);
 void in_child(void);
 
-/* Blocks that did not retire whole (settle.c). */
-bool settle(struct thread *thread, uint64_t next_ip);
+/* Blocks that did not retire whole (partial_block.c). */
+bool finish_last_block(struct thread *thread, uint64_t next_ip);
 
 #pragma GCC visibility pop
 

@@ -123,7 +123,7 @@ static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
 
 /* A block begins, and more than the last one's word may have to be written. */
 static __attribute__((noinline)) void on_rare_block(struct thread *thread, const struct announcement *block) {
-    if (!settle(thread, block->ip))
+    if (!finish_last_block(thread, block->ip))
         return;
     put_block(thread, thread->last, taken(thread->last, block->ip));
     if (thread->last->tail == REPEATED)

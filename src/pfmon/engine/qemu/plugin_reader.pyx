@@ -37,7 +37,7 @@ cdef enum:
 cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)
 
 
-def area_bytes_that_fit(uint64_t share):
+def max_area_bytes(uint64_t share):
     """Size of an area in bytes: MAX_AREA_BYTES, or less under a limit of the file size (RLIMIT_FSIZE) or of the address
     space (RLIMIT_AS: the area takes one part in ``share``); at least MIN_AREA_BYTES."""
     cdef uint64_t size = min(<uint64_t>MAX_AREA_BYTES, free_address_space() // share, largest_file())
@@ -183,10 +183,10 @@ cdef class PluginReader:
                     self.give_buffer(consumer)
             PyErr_CheckSignals()
         with nogil:
-            while self.has_come():
+            while self.has_buffer():
                 self.give_buffer(consumer)
 
-    cdef bint has_come(self) noexcept nogil:
+    cdef bint has_buffer(self) noexcept nogil:
         """Whether an unread buffer is available."""
         cdef uint32_t ahead = read_word_once(&self.ring.filling) - self.taken
         self.damaged |= ahead > RING_BUFFERS
@@ -195,10 +195,10 @@ cdef class PluginReader:
     cdef bint wait(self) noexcept nogil:
         """Wait a moment for a buffer; False: none arrived."""
         cdef timespec moment = timespec(0, MOMENT)
-        if not (self.has_come() or self.damaged or self.dead):
+        if not (self.has_buffer() or self.damaged or self.dead):
             futex_wait(&self.ring.filling, self.taken, &moment)
             self.give_back()             # in case the guest missed it
-        return self.has_come()
+        return self.has_buffer()
 
     cdef void give_back(self) noexcept nogil:
         """Return all read buffers to the guest."""
@@ -209,13 +209,13 @@ cdef class PluginReader:
         """Give a consumer the next buffer, and return it to the guest."""
         cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
         cdef uint64_t count = read_once(&buffer.count)
-        if self.take(consumer, buffer.words, count):
-            self.give(consumer, count)
+        if self.describe_words(consumer, buffer.words, count):
+            self.pass_words(consumer, count)
         buffer.count = 0
         self.taken += 1
         self.give_back()
 
-    cdef bint take(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+    cdef bint describe_words(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
         """Copy words from the ring, and describe their blocks; False: the consumer has the reason for the stream's
         end."""
         if not self.damaged and count <= RING_BUFFER_WORDS:
@@ -259,7 +259,7 @@ cdef class PluginReader:
         return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
                 and (instruction == NO_INSTRUCTION or instruction < length))
 
-    cdef void give(self, Consumer consumer, uint64_t count) noexcept nogil:
+    cdef void pass_words(self, Consumer consumer, uint64_t count) noexcept nogil:
         """Give a consumer the present words."""
         cdef uint64_t i
         if count == 0:
@@ -277,21 +277,21 @@ cdef class PluginReader:
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
         self.damaged |= read_word_once(&self.shared.stopping) != 0 and not self.stopping
-        if not self.take(consumer, buffer.words, count):
+        if not self.describe_words(consumer, buffer.words, count):
             return
         for i in range(MAX_GUEST_THREADS):
             last = self.last_block(i)
             if last == NULL:
                 continue
-            count = self.settle(i, last, count, faulted, &where)
+            count = self.write_retired_part(i, last, count, faulted, &where)
             if count + MAX_LEFT_WORDS > RING_BUFFER_WORDS:
                 with nogil:                  # the thread that has to read first may need the GIL
-                    self.give(consumer, count)
+                    self.pass_words(consumer, count)
                 count = 0
         with nogil:
-            self.give(consumer, count)
+            self.pass_words(consumer, count)
         if self.totals:
-            self.adjusted += give_totals(self.describer, consumer, faulted, &where)
+            self.adjusted += pass_totals(self.describer, consumer, faulted, &where)
         if where:
             self.ip = where
         if faulted:
@@ -315,7 +315,7 @@ cdef class PluginReader:
         self.damaged |= found == NULL
         return found
 
-    cdef uint64_t settle(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
+    cdef uint64_t write_retired_part(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
         """Write the words of a thread's last begun block, or of its retired part; returns the number of words.
         ``where`` becomes the address of the first instruction that did not retire. The plugin does the same when
         another block begins (plugin.c)."""

@@ -34,7 +34,7 @@ cdef inline bint is_branch(uint32_t word) noexcept nogil:
                                  or extended(word) == TO_TARGET))
 
 
-cdef inline bint goes_on(uint32_t word) noexcept nogil:
+cdef inline bint targets_next(uint32_t word) noexcept nogil:
     """Whether a branch with LK and an address goes to the next instruction: code reads its own address so, which is no
     call (bcl 20,31,$+4; book I, section 2.4)."""
     return word >> 26 == OPCODE_B and word & 0x3FFFFFE == 4 or word >> 26 == OPCODE_BC and word & 0xFFFE == 4
@@ -42,7 +42,7 @@ cdef inline bint goes_on(uint32_t word) noexcept nogil:
 
 cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil:
     """b and bc: target relative to their own address, unless AA is set; a call, if LK is."""
-    cdef bint calls = word & 1 and not goes_on(word)
+    cdef bint calls = word & 1 and not targets_next(word)
     place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
     if calls:
         place.kind |= Kind.CALL
@@ -93,7 +93,7 @@ cdef class PpcDescriber(Describer):
     def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):
         self.big_endian = mode >> 31
 
-    def take_undecoded(self, rows):
+    def set_undecoded(self, rows):
         """Set the facts of instructions that capstone does not decode: value, mask, facts. ValueError: too many."""
         for value, mask, (kind, branch, rule, first, size, isa_kind) in rows:
             if self.undecoded_count == MAX_UNDECODED:
@@ -111,7 +111,7 @@ cdef class PpcDescriber(Describer):
             raise MemoryError
         return 0
 
-    def take_forms(self, extensions, rows):
+    def set_forms(self, extensions, rows):
         """Set the registers used by instructions (ppc_forms.py). ``extensions``: position of the extended opcode, by
         primary opcode; rows of primary opcode, extended opcode, ppc_operands.Use."""
         if self.forms == NULL:

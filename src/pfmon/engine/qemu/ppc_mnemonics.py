@@ -153,10 +153,8 @@ NO_REGISTER = 255
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> PpcDescriber:
     """The describer of PowerPC instructions, with the capstone library at this path."""
     made = PpcDescriber(table, library, facts, lambda _: NO_REGISTER, architecture, mode)
-    made.take_undecoded(
-        (value, mask, facts(name)) for mask, names in UNDECODED.items() for value, name in names.items()
-    )
-    made.take_forms(EXTENSIONS, forms())
+    made.set_undecoded((value, mask, facts(name)) for mask, names in UNDECODED.items() for value, name in names.items())
+    made.set_forms(EXTENSIONS, forms())
     return made
 
 

@@ -36,7 +36,7 @@ cdef inline uint64_t condition(uint32_t field) noexcept nogil:
     return bit(CONDITIONS + 1 + (7 - field)) if field >= 6 else bit(CONDITIONS + 3)
 
 
-cdef inline uint64_t on(uint32_t first) noexcept nogil:
+cdef inline uint64_t registers_from(uint32_t first) noexcept nogil:
     """Bits of the general registers from the first on."""
     return 0xFFFFFFFFULL >> first << first
 
@@ -61,7 +61,7 @@ cdef uint64_t masked(uint32_t word) noexcept nogil:
     return bits
 
 
-cdef uint64_t looked_at(uint32_t word) noexcept nogil:
+cdef uint64_t condition_bits_read(uint32_t word) noexcept nogil:
     """Registers tested by a conditional branch: the condition unless BO ignores it, CTR if it counts."""
     cdef uint32_t options = word >> 21 & 31
     return (0 if options & 0x10 else condition((word >> 16 & 31) >> 2)) | (0 if options & 4 else bit(COUNT))
@@ -77,7 +77,7 @@ cdef uint64_t written(uint32_t word, uint32_t uses) noexcept nogil:
     if uses & Use.WRITE_FT:
         bits |= floating(target)
     if uses & Use.WRITE_RT_ON:
-        bits |= on(target)
+        bits |= registers_from(target)
     if uses & Use.WRITE_BF:
         bits |= condition(target >> 2)
     if uses & Use.WRITE_FXM:
@@ -106,7 +106,7 @@ cdef uint64_t read_registers(uint32_t word, uint32_t uses) noexcept nogil:
     if uses & Use.READ_RB:
         bits |= bit(b)
     if uses & Use.READ_RT_ON:
-        bits |= on(t)
+        bits |= registers_from(t)
     if uses & Use.READ_FT:
         bits |= floating(t)
     if uses & Use.READ_FA:
@@ -132,7 +132,7 @@ cdef uint64_t read_others(uint32_t word, uint32_t uses) noexcept nogil:
     if uses & Use.READ_CA:
         bits |= bit(FIXED_EXCEPTION)
     if uses & Use.READ_BO:
-        bits |= looked_at(word)
+        bits |= condition_bits_read(word)
     if uses & Use.READ_LR:
         bits |= bit(LINK)
     if uses & Use.READ_CTR:

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 from pfmon.engine.ia64.encodings._encodings cimport Row
 from pfmon.stream._stream cimport (
     AccessKind, BlockInstruction, BranchKind, Ia64Kind, Ia64Payload, Kind, Table, enter_block, free_arena,
-    fresh_instruction, make_room, take, take_back)
+    fresh_instruction, make_room, arena_alloc, arena_reset)
 
 
 cdef enum:
@@ -127,7 +127,7 @@ cdef uint32_t file_at(const BlockCache* blocks, uint64_t ip) noexcept nogil:
 
 cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
     """A new block with a copy of ``code``; NULL when out of memory."""
-    cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
+    cdef Block* block = <Block*>arena_alloc(&blocks.records, sizeof(Block))
     cdef Block** grown
     cdef uint64_t at, first
     cdef uint32_t i
@@ -206,7 +206,7 @@ cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
         blocks.by_ip[hashed(block.ip)] = NULL
         block = block.translated
     blocks.translated = NULL
-    take_back(&blocks.operations)
+    arena_reset(&blocks.operations)
     memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
     cpu.miss_link = NULL
 

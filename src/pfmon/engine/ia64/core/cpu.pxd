@@ -212,7 +212,7 @@ cdef struct Cpu:
     Jump jump_cache[JUMP_CACHE_SIZE]
 
 
-cdef inline int go(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline int next_op(Cpu* cpu, Op* op) noexcept nogil:
     """Continue with the next operation."""
     return op[1].run(cpu, op + 1)
 
@@ -227,7 +227,7 @@ cdef inline int fault(Cpu* cpu, Op* op, int number) noexcept nogil:
 cdef inline int checked(Cpu* cpu, Op* op) noexcept nogil:
     """This operation set a NaT bit: continue after it instruction by instruction, tracking NaT bits."""
     if cpu.checked:
-        return go(cpu, op)
+        return next_op(cpu, op)
     cpu.fault_op = op
     return STATUS_CHECKED
 

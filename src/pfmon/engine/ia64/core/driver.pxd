@@ -11,5 +11,5 @@ cdef enum ExitReason:            # why Processor.run returned
 
 cdef void write_marks(Cpu* cpu) noexcept nogil
 cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil
-cdef int settle(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil
+cdef int handle_status(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil

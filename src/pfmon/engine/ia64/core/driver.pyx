@@ -32,7 +32,7 @@ cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexce
     return total
 
 
-cdef void leave(Cpu* cpu, BlockCache* blocks, uint32_t length, uint32_t kind) noexcept nogil:
+cdef void leave_block_at(Cpu* cpu, BlockCache* blocks, uint32_t length, uint32_t kind) noexcept nogil:
     """Leave the running block after its first ``length`` instructions, which have retired."""
     cdef Block* whole = cpu.block
     cdef Block* part
@@ -74,15 +74,15 @@ cdef void leave_before(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Leave the running block before the instruction of cpu.fault_op and continue there."""
     cdef uint32_t index = cpu.fault_op.index
     cpu.ip = cpu.block.instructions[index].address
-    leave(cpu, blocks, index, 3)
+    leave_block_at(cpu, blocks, index, 3)
 
 
-cdef int settle(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
+cdef int handle_status(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
     """Handle the status of a chain: write what has retired to the stream, set cpu.ip to the next instruction. Returns a
     Why, or 0 to continue."""
     cdef uint32_t index
     if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system does
-        leave(cpu, blocks, cpu.fault_op.index, 2)
+        leave_block_at(cpu, blocks, cpu.fault_op.index, 2)
         cpu.ip = following(cpu.block, cpu.fault_op.index)
         return WHY_BREAK
     if status == STATUS_FAULT:
@@ -91,11 +91,11 @@ cdef int settle(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
         if cpu.fault == FAULT_FP_TRAP:   # a trap follows its instruction
             cpu.ip = following(cpu.block, index)
             index += 1
-        leave(cpu, blocks, index, 2)
+        leave_block_at(cpu, blocks, index, 2)
         return WHY_FAULT
     if status == STATUS_CUT:
         index = cpu.fault_op.index
-        leave(cpu, blocks, index + 1, 1)
+        leave_block_at(cpu, blocks, index + 1, 1)
         cpu.miss_link = NULL
     if status == STATUS_EDGE:
         leave_before(cpu, blocks)

@@ -66,4 +66,4 @@ cdef inline int write_if_qualified(Cpu* cpu, Op* op, uint64_t value) noexcept no
     cdef uint64_t qualified = 0 - ((cpu.pr >> op.qp) & 1)
     cpu.mask |= <uint64_t>op.y & qualified
     cpu.gr[op.r1] = (value & qualified) | (cpu.gr[op.r1] & ~qualified)
-    return go(cpu, op)
+    return next_op(cpu, op)

@@ -144,12 +144,12 @@ cdef class Processor:
             cpu.limit = self.next_limit()
             if single:
                 cpu.stop = 1
-                why = settle(cpu, self.blocks, run_checked(cpu, block, 0, MAX_BLOCK))
+                why = handle_status(cpu, self.blocks, run_checked(cpu, block, 0, MAX_BLOCK))
             elif self.exact_at - cpu.retired < block.length:
-                why = settle(
+                why = handle_status(
                     cpu, self.blocks, run_checked(cpu, block, 0, <uint32_t>(self.exact_at - cpu.retired)))
             else:
-                why = settle(cpu, self.blocks, run_block(cpu, block))
+                why = handle_status(cpu, self.blocks, run_block(cpu, block))
         if single or why == WHY_STOP:
             cpu.stop = 0                 # served; a request that came with a break or fault applies to the next run
         write_marks(cpu)
@@ -190,12 +190,12 @@ cdef class Processor:
     def context(self):
         """A copy of the running thread's registers."""
         cdef ThreadContext made = ThreadContext()
-        take_registers(self.cpu, &made.c)
+        save_registers(self.cpu, &made.c)
         return made
 
     def resume(self, ThreadContext context):
         """Load a thread's registers."""
-        give_registers(self.cpu, &context.c)
+        restore_registers(self.cpu, &context.c)
 
     def begin_stack(self, uint64_t base):
         """Start a register stack: the current frame is its first, the backing store begins at ``base``."""

@@ -26,8 +26,8 @@ cdef struct SavedRegisters:      # as in Cpu
 cdef class ThreadContext:
     cdef SavedRegisters c
 
-cdef void take_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil
-cdef void give_registers(Cpu* cpu, const SavedRegisters* source) noexcept nogil
+cdef void save_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil
+cdef void restore_registers(Cpu* cpu, const SavedRegisters* source) noexcept nogil
 cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil
 cdef bint possible_marker(uint64_t cfm) noexcept nogil
 cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil

@@ -12,7 +12,7 @@ from pfmon.stream._stream cimport NO_INSTRUCTION
 cdef class ThreadContext:
     """The registers of a thread that does not run; made by Processor.context."""
 
-cdef void take_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil:
+cdef void save_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil:
     """Save the registers of the running thread."""
     memcpy(to.gr, cpu.gr, sizeof(to.gr))
     memcpy(to.br, cpu.br, sizeof(to.br))
@@ -30,7 +30,7 @@ cdef void take_registers(const Cpu* cpu, SavedRegisters* to) noexcept nogil:
     to.bof, to.store, to.clean = cpu.bof, cpu.store, cpu.clean
 
 
-cdef void give_registers(Cpu* cpu, const SavedRegisters* source) noexcept nogil:
+cdef void restore_registers(Cpu* cpu, const SavedRegisters* source) noexcept nogil:
     """Load a thread's registers. The ALAT is cleared: its entries are the previous thread's. PSR.mfl and mfh stay set:
     they may be set without a write (SDM volume 2, 3.3.2), and translations rely on them.
     """

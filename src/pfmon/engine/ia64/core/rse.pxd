@@ -24,7 +24,7 @@ cdef int load_registers(Cpu* cpu) noexcept nogil
 cdef void cover_frame(Cpu* cpu) noexcept nogil
 cdef void physical_order(Cpu* cpu) noexcept nogil
 cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil
-cdef void turn_predicates(Cpu* cpu, uint64_t by) noexcept nogil
+cdef void rotate_predicates(Cpu* cpu, uint64_t by) noexcept nogil
 cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil
 cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil
 cdef void rotate_nats(Cpu* cpu) noexcept nogil

@@ -235,7 +235,7 @@ cdef void reverse_words(uint64_t* words, int64_t low, int64_t high) noexcept nog
         high -= 1
 
 
-cdef void turn(uint64_t* words, int64_t count, int64_t by) noexcept nogil:
+cdef void rotate_words(uint64_t* words, int64_t count, int64_t by) noexcept nogil:
     """words[(i + by) % count] = words[i], in place."""
     if count and by:
         reverse_words(words, 0, count - 1)
@@ -243,7 +243,7 @@ cdef void turn(uint64_t* words, int64_t count, int64_t by) noexcept nogil:
         reverse_words(words, by, count - 1)
 
 
-cdef void turn_floats(Cpu* cpu, int64_t by) noexcept nogil:
+cdef void rotate_floats(Cpu* cpu, int64_t by) noexcept nogil:
     cdef FloatRegister old[96]
     cdef int64_t i
     if not by or not cpu.high_fr:
@@ -254,7 +254,7 @@ cdef void turn_floats(Cpu* cpu, int64_t by) noexcept nogil:
         cpu.fr[32 + (i + by) % 96] = old[i]
 
 
-cdef void turn_predicates(Cpu* cpu, uint64_t by) noexcept nogil:
+cdef void rotate_predicates(Cpu* cpu, uint64_t by) noexcept nogil:
     """p(16 + (i + by) mod 48) = p(16 + i)."""
     cdef uint64_t rotating = cpu.pr >> 16
     if by:
@@ -262,7 +262,7 @@ cdef void turn_predicates(Cpu* cpu, uint64_t by) noexcept nogil:
         cpu.pr = (cpu.pr & 0xFFFF) | rotating << 16
 
 
-cdef void turn_nats(Cpu* cpu, int64_t count, int64_t by) noexcept nogil:
+cdef void rotate_stacked_nats(Cpu* cpu, int64_t count, int64_t by) noexcept nogil:
     cdef uint8_t old[96]
     cdef int64_t i
     if not by or not (cpu.nat[0] | cpu.nat[1]):
@@ -275,10 +275,10 @@ cdef void turn_nats(Cpu* cpu, int64_t count, int64_t by) noexcept nogil:
 
 cdef void physical_order(Cpu* cpu) noexcept nogil:
     """Undo renaming (rename bases become 0): GR[32 + i] moves to (i + rrb) mod sor (volume 1, 4.5.1)."""
-    turn_nats(cpu, cpu.sor, cpu.rrb_gr)
-    turn(&cpu.gr[32], cpu.sor, cpu.rrb_gr)
-    turn_floats(cpu, cpu.rrb_fr)
-    turn_predicates(cpu, cpu.rrb_pr)
+    rotate_stacked_nats(cpu, cpu.sor, cpu.rrb_gr)
+    rotate_words(&cpu.gr[32], cpu.sor, cpu.rrb_gr)
+    rotate_floats(cpu, cpu.rrb_fr)
+    rotate_predicates(cpu, cpu.rrb_pr)
     cpu.rrb_gr = cpu.rrb_fr = cpu.rrb_pr = 0
 
 
@@ -297,12 +297,12 @@ cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil:
     if cpu.rrb_pr >= 48:
         cpu.rrb_pr = 0
     if cpu.rrb_gr:
-        turn_nats(cpu, cpu.sor, cpu.sor - cpu.rrb_gr)
-        turn(&cpu.gr[32], cpu.sor, cpu.sor - cpu.rrb_gr)
+        rotate_stacked_nats(cpu, cpu.sor, cpu.sor - cpu.rrb_gr)
+        rotate_words(&cpu.gr[32], cpu.sor, cpu.sor - cpu.rrb_gr)
     if cpu.rrb_fr:
-        turn_floats(cpu, 96 - cpu.rrb_fr)
+        rotate_floats(cpu, 96 - cpu.rrb_fr)
     if cpu.rrb_pr:
-        turn_predicates(cpu, 48 - cpu.rrb_pr)
+        rotate_predicates(cpu, 48 - cpu.rrb_pr)
 
 
 cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil:
@@ -329,4 +329,4 @@ cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
 
 cdef void rotate_nats(Cpu* cpu) noexcept nogil:
     """Rotate the NaT bits once."""
-    turn_nats(cpu, cpu.sor, 1)
+    rotate_stacked_nats(cpu, cpu.sor, 1)

@@ -12,7 +12,7 @@ from pfmon.engine.ia64.encodings._encodings cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands, paired)
-from pfmon.stream._stream cimport Failure, LOOP, NOP, take
+from pfmon.stream._stream cimport Failure, LOOP, NOP, arena_alloc
 
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
@@ -42,16 +42,16 @@ cdef int guard(Cpu* cpu, Op* op) noexcept nogil:
     """Run the instruction that follows (``x`` operations) only if the qualifying predicate is 1."""
     if (cpu.pr >> op.qp) & 1:
         cpu.mask |= <uint64_t>op.imm
-        return go(cpu, op)
+        return next_op(cpu, op)
     op += op.x
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
     """Write the address of the following memory access to the stream."""
     cpu.out[0] = cpu.gr[op.r3]
     cpu.out += 1
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
@@ -61,7 +61,7 @@ cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
         cpu.um |= op.x
         (<MemoryMap*>cpu.memory).code_written = 1
         cpu.limit = NULL
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fall_through(Cpu* cpu, Op* op) noexcept nogil:
@@ -220,7 +220,7 @@ cdef uint64_t slot_bits(uint64_t low, uint64_t high, uint32_t slot) noexcept nog
     return high >> 23
 
 
-cdef void take_operands(Row* row, Instruction* ins, uint64_t bundle) noexcept nogil:
+cdef void decode_operands(Row* row, Instruction* ins, uint64_t bundle) noexcept nogil:
     cdef Operands found
     operands(row, ins.encoding, ins.extension, bundle, &found)
     ins.r1 = found.r1
@@ -281,7 +281,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
             ins.multiway = row != NULL and row.emit == EMIT_BRANCH and is_multiway(low, high)
             ins.qp = ins.encoding & 63 if row == NULL and units[template][slot] != NO_UNIT else 0
             if row != NULL:
-                take_operands(row, ins, bundle)
+                decode_operands(row, ins, bundle)
                 ins.accesses = row.emit == EMIT_MEMORY
                 note_floats(cpu, row, ins)
             if has_condition(row, ins):
@@ -356,7 +356,7 @@ cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
         ins.first_op = <uint16_t>(total - 1)
         ins.op_count = <uint16_t>op_count(blocks, row, ins, illegal[i])
         total += ins.op_count
-    block.ops = <Op*>take(&blocks.operations, total * sizeof(Op))
+    block.ops = <Op*>arena_alloc(&blocks.operations, total * sizeof(Op))
     if block.ops == NULL:
         return 0
     op = block.ops

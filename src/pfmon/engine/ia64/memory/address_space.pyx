@@ -187,7 +187,7 @@ cdef class AddressSpace:
         other.mapped = self.mapped
         for one in self.extents:
             if lend:
-                one.own_all(&self.c.spare)
+                one.make_all_private(&self.c.spare)
             copy = one.share()
             copy.shared |= lend
             other.extents.append(copy)
@@ -242,7 +242,7 @@ cdef class AddressSpace:
             part = min(length - done, part)
             if write:
                 if part >= MANY_BYTES:
-                    give_pages(region, address + done, part)
+                    commit_pages(region, address + done, part)
                 memcpy(host, data + done, part)
             else:
                 memcpy(data + done, host, part)

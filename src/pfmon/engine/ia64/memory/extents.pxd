@@ -15,5 +15,5 @@ cdef class Extent:
     cdef Extent cut(self, uint64_t address)
     cdef int separate(self) except -1
     cdef Extent share(self)
-    cdef int own_all(self, SpareFrames* spare) except -1
+    cdef int make_all_private(self, SpareFrames* spare) except -1
     cdef void release(self)

@@ -55,13 +55,13 @@ cdef class Extent:
             share_page(&other.pages[i])
         return other
 
-    cdef int own_all(self, SpareFrames* spare) except -1:
+    cdef int make_all_private(self, SpareFrames* spare) except -1:
         """Copy every page that another address space also has. MemoryError."""
         cdef uint64_t i
         if self.pages == NULL or self.shared:
             return 0
         for i in range((self.end - self.start) >> PAGE_SHIFT):
-            if not own_page(spare, &self.pages[i]):
+            if not make_private(spare, &self.pages[i]):
                 raise MemoryError
 
     cdef void release(self):

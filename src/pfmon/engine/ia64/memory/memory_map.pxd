@@ -43,7 +43,7 @@ cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil
 cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil
 cdef uint8_t* host_piece(MemoryMap* memory, Region* region, uint64_t address, bint write,
                          uint64_t* length) noexcept nogil
-cdef void give_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil
+cdef void commit_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil
 cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil

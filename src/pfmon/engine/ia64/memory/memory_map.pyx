@@ -138,13 +138,13 @@ cdef uint8_t* host_piece(
         length[0] = region.end - address
         return region.host + (address - region.start)
     page = &region.pages[(address - region.start) >> PAGE_SHIFT]
-    if write and not region.shared and not own_page(&memory.spare, page):
+    if write and not region.shared and not make_private(&memory.spare, page):
         return NULL
     length[0] = PAGE_SIZE - (address & (PAGE_SIZE - 1))
     return page.data + (address & (PAGE_SIZE - 1))
 
 
-cdef void give_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil:
+cdef void commit_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil:
     """Have the host allocate a region's pages at once: page faults take four times as long. A host without
     MADV_POPULATE_WRITE (Linux before 5.14) allocates them at first touch."""
     cdef uint64_t first = start & ~<uint64_t>(PAGE_SIZE - 1)
@@ -158,7 +158,7 @@ cdef inline void page_written(Region* region, uint64_t page) noexcept nogil:
     if page < region.touched:
         return
     if page == region.touched:
-        give_pages(region, page, region.ahead)
+        commit_pages(region, page, region.ahead)
         region.touched = page + region.ahead
         region.ahead = min(region.ahead * 2, MAX_POPULATED_BYTES)
     else:

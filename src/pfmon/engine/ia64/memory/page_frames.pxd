@@ -18,7 +18,7 @@ cdef struct SpareFrames:         # pages allocated one by one, for copies
     uint64_t used
 
 cdef PageFrames* new_frames(uint8_t* host, uint64_t pages) noexcept nogil
-cdef bint own_page(SpareFrames* spare, PageFrame* page) noexcept nogil
+cdef bint make_private(SpareFrames* spare, PageFrame* page) noexcept nogil
 cdef void drop_page(PageFrame* page) noexcept nogil
 cdef void drop_spare(SpareFrames* spare) noexcept nogil
 

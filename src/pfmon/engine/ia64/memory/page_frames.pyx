@@ -41,7 +41,7 @@ cdef void drop_page(PageFrame* page) noexcept nogil:
     release(page.frames)
 
 
-cdef bint take_page(SpareFrames* spare, PageFrame* page) noexcept nogil:
+cdef bint allocate_page(SpareFrames* spare, PageFrame* page) noexcept nogil:
     """A page for a copy; False when out of memory."""
     cdef void* host
     if spare.frames == NULL or spare.used == spare.frames.pages:
@@ -62,12 +62,12 @@ cdef bint take_page(SpareFrames* spare, PageFrame* page) noexcept nogil:
     return True
 
 
-cdef bint own_page(SpareFrames* spare, PageFrame* page) noexcept nogil:
+cdef bint make_private(SpareFrames* spare, PageFrame* page) noexcept nogil:
     """Make the page exclusive: copy it if it is shared. False when out of memory."""
     cdef PageFrame fresh
     if shares_of(page)[0] == 1:
         return True
-    if not take_page(spare, &fresh):
+    if not allocate_page(spare, &fresh):
         return False
     memcpy(fresh.data, page.data, PAGE_SIZE)
     drop_page(page)

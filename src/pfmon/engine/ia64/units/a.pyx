@@ -11,7 +11,7 @@ from pfmon.engine.ia64.encodings.predicated_handlers import guarded
 
 cdef int add(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int add_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, add_value(cpu, op))
@@ -19,12 +19,12 @@ cdef int add_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3] + 1
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int sub(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = sub_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int sub_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, sub_value(cpu, op))
@@ -32,17 +32,17 @@ cdef int sub_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int sub_one(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] - cpu.gr[op.r3] - 1
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int addp4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = addp4_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int and_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = and_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int and_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, and_value(cpu, op))
@@ -50,22 +50,22 @@ cdef int and_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int andcm(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] & ~cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int or_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] | cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int xor(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] ^ cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shladd(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shladd_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int shladd_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, shladd_value(cpu, op))
@@ -73,41 +73,41 @@ cdef int shladd_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int shladdp4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = region((cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3], cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- A3: 8-bit immediate and register ------------------------------------------------------------------------
 
 cdef int sub_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm - cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int and_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm & cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int andcm_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm & ~cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int or_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm | cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int xor_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm ^ cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- A4, A5: longer immediates -------------------------------------------------------------------------------
 
 cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_immediate_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int add_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, add_immediate_value(cpu, op))
@@ -115,7 +115,7 @@ cdef int add_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int move(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = move_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int move_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, move_value(cpu, op))
@@ -126,7 +126,7 @@ cdef inline uint64_t move_immediate_value(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int move_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = move_immediate_value(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int move_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, move_immediate_value(cpu, op))
@@ -134,7 +134,7 @@ cdef int move_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = region(<uint64_t>op.imm + cpu.gr[op.r3], cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def a_rows():

@@ -11,297 +11,297 @@ from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef int cmp_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_lt_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_lt_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_ltu_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_ltu_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_eq_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_eq_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_lt_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_lt_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_ltu_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_ltu_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_eq_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is_eq_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_lt_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_lt_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_ltu_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_ltu_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_eq_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_eq_rr(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_lt_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_lt_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_ltu_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_ltu_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is4_eq_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, is4_eq_ir(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- parallel types: eq, ne ----------------------------------------------------------------------------------
 
 cdef int cmp_eq_rr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_rr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_rr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_rr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_ir_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_ir_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_eq_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_ir_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_ir_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ne_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_rr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_rr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_rr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_rr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_ir_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_ir_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_eq_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_ir_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_ir_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ne_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- parallel types: zero and a register ---------------------------------------------------------------------
 
 cdef int cmp_gt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 > s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_gt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 > s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_gt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 > s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_le_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 <= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_le_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 <= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_le_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 <= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ge_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 >= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ge_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 >= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_ge_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 >= s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 < s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 < s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp_lt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 < s64(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_gt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 > s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_gt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 > s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_gt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 > s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_le_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 <= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_le_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 <= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_le_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 <= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ge_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 >= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ge_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 >= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_ge_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 >= s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, 0 < s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, 0 < s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int cmp4_lt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, 0 < s32(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- rows ----------------------------------------------------------------------------------------------------

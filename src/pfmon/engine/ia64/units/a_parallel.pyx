@@ -13,152 +13,152 @@ def _parallel_row_a(text, width, run, x4, x2b):
 
 cdef int padd1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd1_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd1_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd1_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd2_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd2_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int padd4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 32, plus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub1_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub1_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub1_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub2_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub2_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psub4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 32, minus)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavg1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavg1_raz(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average_away)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavgsub1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average_difference)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavg2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavg2_raz(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average_away)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pavgsub2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average_difference)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp1_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 8, equal)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp1_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 8, greater)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp2_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, equal)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp2_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, greater)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp4_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 32, equal)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pcmp4_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 32, greater)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline uint64_t shift_left_add(uint64_t x, uint64_t y, int64_t count) noexcept nogil:
@@ -176,7 +176,7 @@ cdef inline uint64_t shift_left_add(uint64_t x, uint64_t y, int64_t count) noexc
 
 cdef int pshladd2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shift_left_add(cpu.gr[op.r2], cpu.gr[op.r3], op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline uint64_t shift_right_add(uint64_t x, uint64_t y, int64_t count) noexcept nogil:
@@ -191,7 +191,7 @@ cdef inline uint64_t shift_right_add(uint64_t x, uint64_t y, int64_t count) noex
 
 cdef int pshradd2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shift_right_add(cpu.gr[op.r2], cpu.gr[op.r3], op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def a_parallel_rows():

@@ -152,23 +152,23 @@ cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
 
 # Branch predict instructions are hints: they retire without an architectural effect.
 cdef int brp(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int cover(Cpu* cpu, Op* op) noexcept nogil:
     cover_frame(cpu)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int clrrrb(Cpu* cpu, Op* op) noexcept nogil:
     physical_order(cpu)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int clrrrb_pr(Cpu* cpu, Op* op) noexcept nogil:
-    turn_predicates(cpu, cpu.rrb_pr)
+    rotate_predicates(cpu, cpu.rrb_pr)
     cpu.rrb_pr = 0
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
@@ -176,7 +176,7 @@ cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
     # level remains: it must not be more privileged than the current one.
     if cpu.pfs >> 62 < 3:
         return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
@@ -191,7 +191,7 @@ cdef int break_b(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def b_rows():

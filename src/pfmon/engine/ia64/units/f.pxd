@@ -69,4 +69,4 @@ cdef inline int then_go(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
     """Continue after an operation that ended with `code`."""
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
-    return go(cpu, op)
+    return next_op(cpu, op)

@@ -61,24 +61,24 @@ cdef int frcpa(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t code
     if not qualifies(cpu, op):
         set_pr(cpu, op.r4, 0)
-        return go(cpu, op)
+        return next_op(cpu, op)
     cpu.mask |= <uint64_t>op.y
     code = approximate_reciprocal(cpu, op)
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int frsqrta(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t code
     if not qualifies(cpu, op):
         set_pr(cpu, op.r4, 0)
-        return go(cpu, op)
+        return next_op(cpu, op)
     cpu.mask |= <uint64_t>op.y
     code = approximate_root(cpu, op)
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def f_approximate_rows():

@@ -75,12 +75,12 @@ cdef int fcmp_unc(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t code
     if not qualifies(cpu, op):
         set_pr_pair(cpu, op.r1, 0, op.r4, 0)
-        return go(cpu, op)
+        return next_op(cpu, op)
     code = compare(cpu, op)
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
     cpu.mask |= <uint64_t>op.y
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def _compare_rows() -> None:
@@ -142,7 +142,7 @@ cdef void classify(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int fclass(Cpu* cpu, Op* op) noexcept nogil:
     classify(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fclass_unc(Cpu* cpu, Op* op) noexcept nogil:
@@ -151,7 +151,7 @@ cdef int fclass_unc(Cpu* cpu, Op* op) noexcept nogil:
         classify(cpu, op)
     else:
         set_pr_pair(cpu, op.r1, 0, op.r4, 0)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef uint32_t select(Cpu* cpu, Op* op) noexcept nogil:

@@ -45,7 +45,7 @@ cdef int fcvt_trunc(Cpu* cpu, Op* op) noexcept nogil:
     set_float(
         &cpu.fr[op.r1], 0, EXPONENT_INTEGER, ((x.significand >> (63 - exponent)) ^ (0 - <uint64_t>x.sign)) + x.sign
     )
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
@@ -62,7 +62,7 @@ cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
             value = 0 - value
         shift = leading_zeros(value)
         set_float(&cpu.fr[op.r1], sign, EXPONENT_INTEGER - shift, value << shift)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def f_convert_rows():

@@ -15,7 +15,7 @@ cdef enum:
 
 cdef inline int deliver_integer(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     set_float(&cpu.fr[op.r1], 0, EXPONENT_INTEGER, value)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline bint has_natval(Cpu* cpu, Op* op) noexcept nogil:
@@ -28,7 +28,7 @@ cdef inline bint has_natval3(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int deliver_natval(Cpu* cpu, Op* op) noexcept nogil:
     set_natval(cpu, op.r1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int xma_l(Cpu* cpu, Op* op) noexcept nogil:
@@ -73,7 +73,7 @@ cdef int fmerge_s(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
     set_float(&cpu.fr[op.r1], cpu.fr[op.r2].sign, source.exponent, source.significand)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fmerge_ns(Cpu* cpu, Op* op) noexcept nogil:
@@ -81,20 +81,20 @@ cdef int fmerge_ns(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
     set_float(&cpu.fr[op.r1], cpu.fr[op.r2].sign ^ 1, source.exponent, source.significand)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fmerge_se(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(has_natval(cpu, op)):
         return deliver_natval(cpu, op)
     set_float(&cpu.fr[op.r1], cpu.fr[op.r2].sign, cpu.fr[op.r2].exponent, cpu.fr[op.r3].significand)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fp_move(Cpu* cpu, Op* op) noexcept nogil:
     """fmerge.s of a register with itself, NaTVal included."""
     copy_float(&cpu.fr[op.r1], &cpu.fr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # Parts of significands. Each function returns the result's significand from those of f2 and f3.

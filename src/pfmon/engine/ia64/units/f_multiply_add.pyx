@@ -214,7 +214,7 @@ cdef int fma_double_telling(Cpu* cpu, Op* op) noexcept nogil:
         and exact_product(x, y)
         and store_sum(cpu, op, host_double(x, op.x >> 8) * host_double(y, 0), host_double(c, op.x >> 9))
     ):
-        return go(cpu, op)
+        return next_op(cpu, op)
     return fma_double_long(cpu, op)
 
 
@@ -228,7 +228,7 @@ cdef int fadd_double_telling(Cpu* cpu, Op* op) noexcept nogil:
         and (host_exponent(x) | host_exponent(c)) < 0x200
         and store_sum(cpu, op, host_double(x, op.x >> 8), host_double(c, op.x >> 9))
     ):
-        return go(cpu, op)
+        return next_op(cpu, op)
     return fma_double_long(cpu, op)
 
 
@@ -243,7 +243,7 @@ cdef int fmpy_double_telling(Cpu* cpu, Op* op) noexcept nogil:
         and exact_product(x, y)
         and store_double(&cpu.fr[op.r1], host_double(x, op.x >> 8) * host_double(y, 0))
     ):
-        return go(cpu, op)
+        return next_op(cpu, op)
     return fmpy_double_long(cpu, op)
 
 
@@ -264,7 +264,7 @@ cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
                 host_fma(host_double(x, flips >> 8), host_double(y, 0), host_double(c, flips >> 9)),
             )
         ):
-            return go(cpu, op)
+            return next_op(cpu, op)
     return fma_double_telling(cpu, op)
 
 
@@ -279,7 +279,7 @@ cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
         and (host_exponent(x) | host_exponent(y)) < 0x200
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) * host_double(y, 0))):
-            return go(cpu, op)
+            return next_op(cpu, op)
     return fmpy_double_telling(cpu, op)
 
 
@@ -294,7 +294,7 @@ cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
         and (host_exponent(x) | host_exponent(c)) < 0x200
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) + host_double(c, flips >> 9))):
-            return go(cpu, op)
+            return next_op(cpu, op)
     return fadd_double_telling(cpu, op)
 
 

@@ -184,12 +184,12 @@ cdef inline int approximate(Cpu* cpu, Op* op, bint root) noexcept nogil:
     cdef uint32_t code
     if not qualifies(cpu, op):
         set_pr(cpu, op.r4, 0)
-        return go(cpu, op)
+        return next_op(cpu, op)
     cpu.mask |= <uint64_t>op.y
     code = approximate_pair(cpu, op, root)
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fprcpa(Cpu* cpu, Op* op) noexcept nogil:

@@ -19,12 +19,12 @@ cdef int fsetc(Cpu* cpu, Op* op) noexcept nogil:
     if (controls >> 2) & 3 == PC_RESERVED or (op.x == 0 and controls & TD):
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.fpsr = (cpu.fpsr & ~(<uint64_t>CONTROLS << shift)) | (controls << shift)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fclrf(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fpsr &= ~(<uint64_t>0x3F << (field_shift(op.x) + 7))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fchkf(Cpu* cpu, Op* op) noexcept nogil:
@@ -35,7 +35,7 @@ cdef int fchkf(Cpu* cpu, Op* op) noexcept nogil:
         cpu.ip = <uint64_t>op.imm
         cpu.fault_op = op
         return STATUS_CUT
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int break_f(Cpu* cpu, Op* op) noexcept nogil:
@@ -45,7 +45,7 @@ cdef int break_f(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int nop_f(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def f_status_rows():

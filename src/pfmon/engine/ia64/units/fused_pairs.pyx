@@ -39,7 +39,7 @@ cdef inline int pair_load(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
     """A load; returns the operation after it."""
     if unlikely(not load_register(cpu, op, size, NO_UPDATE)):
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- integer arithmetic twice

@@ -16,19 +16,19 @@ cdef inline uint64_t low_bits(unsigned int count) noexcept nogil:
 cdef int shl(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t count = cpu.gr[op.r3]
     cpu.gr[op.r1] = cpu.gr[op.r2] << count if count < 64 else 0
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shr(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t count = cpu.gr[op.r2]
     cpu.gr[op.r1] = <uint64_t>(<int64_t>cpu.gr[op.r3] >> (count if count < 64 else 63))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shr_u(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t count = cpu.gr[op.r2]
     cpu.gr[op.r1] = cpu.gr[op.r3] >> count if count < 64 else 0
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I10: shift right pair ---------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ cdef int shrp(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t low = cpu.gr[op.r3] >> op.imm
     # Twice, because a shift by 64 - 0 is not one that C has.
     cpu.gr[op.r1] = low | (cpu.gr[op.r2] << 1) << (63 - op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I11: extract. The field ends at bit 63 ----------------------------------------------
@@ -46,51 +46,51 @@ cdef int extr(Cpu* cpu, Op* op) noexcept nogil:
     cdef int64_t left = 64 - op.imm - op.x
     left = left if left > 0 else 0
     cpu.gr[op.r1] = <uint64_t>(<int64_t>(cpu.gr[op.r3] << left) >> (left + op.imm))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int extr_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r3] >> op.imm & low_bits(op.x)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shr_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>(<int64_t>cpu.gr[op.r3] >> op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shr_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r3] >> op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I12 to I15: deposit. Bits above 63 are lost -----------------------------------------------
 
 cdef int dep_z(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r2] & low_bits(op.x)) << op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int shl_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] << op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int dep_z_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (<uint64_t>op.imm & low_bits(op.x)) << op.y
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int dep_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t field = low_bits(op.x) << op.y
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ~field) | (<uint64_t>op.imm & field)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int dep(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t field = low_bits(op.x) << op.imm
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ~field) | (cpu.gr[op.r2] << op.imm & field)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I16: test bit -----------------------------------------------------------------------------------------------
@@ -101,116 +101,116 @@ cdef inline uint64_t tested_bit(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int tbit_z(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, tested_bit(cpu, op) ^ 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_z_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, tested_bit(cpu, op) ^ 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_z_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, tested_bit(cpu, op) ^ 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_nz_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, tested_bit(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_z_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, tested_bit(cpu, op) ^ 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_nz_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, tested_bit(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_z_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, tested_bit(cpu, op) ^ 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tbit_nz_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, tested_bit(cpu, op))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I17: test NaT. Reading a NaT bit does not consume it -----------------------------------------------------------
 
 cdef int tnat_z(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, not get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_z_unc(Cpu* cpu, Op* op) noexcept nogil:
     compare_unc(cpu, op, not get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_z_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, not get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_nz_and(Cpu* cpu, Op* op) noexcept nogil:
     compare_and(cpu, op, get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_z_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, not get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_nz_or(Cpu* cpu, Op* op) noexcept nogil:
     compare_or(cpu, op, get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_z_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, not get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int tnat_nz_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     compare_or_andcm(cpu, op, get_nat(cpu, op.r3))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I29: extensions ---------------------------------------------------------------------------------------------
 
 cdef int zxt1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint8_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int zxt2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint16_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int zxt4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint32_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int sxt1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t><int64_t><int8_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int sxt2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t><int64_t><int16_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int sxt4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t><int64_t><int32_t>cpu.gr[op.r3]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def i_rows():

@@ -9,7 +9,7 @@ from pfmon.stream._stream cimport Ia64Kind, Kind
 from pfmon.engine.ia64.encodings.encoding_rows import row
 
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
@@ -25,19 +25,19 @@ cdef int chk_s_i(Cpu* cpu, Op* op) noexcept nogil:
         cpu.ip = <uint64_t>op.imm
         cpu.fault_op = op
         return STATUS_CUT
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I21, I22: branch registers ----------------------------------------------------------------------------------
 
 cdef int mov_to_br(Cpu* cpu, Op* op) noexcept nogil:
     cpu.br[op.r1] = cpu.gr[op.r2]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_br(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.br[op.r2]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I23 to I25: predicates, instruction pointer -----------------------------------------------------------------
@@ -46,22 +46,22 @@ cdef int mov_to_pr(Cpu* cpu, Op* op) noexcept nogil:
     # Bit 16 of the mask covers all rotating predicates: the immediate is sign-extended from there.
     cdef uint64_t mask = <uint64_t>op.imm
     set_unrenamed_predicates(cpu, (unrenamed_predicates(cpu) & ~mask) | (cpu.gr[op.r2] & mask))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_pr_rot(Cpu* cpu, Op* op) noexcept nogil:
     set_unrenamed_predicates(cpu, (cpu.pr & 0xFFFF) | <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_ip(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_pr(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = unrenamed_predicates(cpu)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I26 to I28: application registers ---------------------------------------------------------------------------
@@ -82,7 +82,7 @@ cdef inline int write_pfs(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     if value & <uint64_t>PFS_RESERVED:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.pfs = value
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_pfs(Cpu* cpu, Op* op) noexcept nogil:
@@ -95,49 +95,49 @@ cdef int mov_to_pfs_immediate(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int mov_to_lc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.lc = cpu.gr[op.r2]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_lc_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.lc = <uint64_t>op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_ec(Cpu* cpu, Op* op) noexcept nogil:
     cpu.ec = cpu.gr[op.r2] & EC_BITS
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_ec_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.ec = <uint64_t>op.imm & EC_BITS
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_to_other_ar(Cpu* cpu, Op* op) noexcept nogil:
     if ar_is_ignored(op.r3):
-        return go(cpu, op)
+        return next_op(cpu, op)
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
 
 
 cdef int mov_from_pfs(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.pfs
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_lc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.lc
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_ec(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.ec
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mov_from_other_ar(Cpu* cpu, Op* op) noexcept nogil:
     if ar_is_ignored(op.r3):
         cpu.gr[op.r1] = 0
-        return go(cpu, op)
+        return next_op(cpu, op)
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
 
 

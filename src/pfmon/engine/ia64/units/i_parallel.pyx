@@ -26,12 +26,12 @@ cdef inline uint64_t products(uint64_t x, uint64_t y, int first) noexcept nogil:
 
 cdef int pmpy2_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = products(cpu.gr[op.r2], cpu.gr[op.r3], 0)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmpy2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = products(cpu.gr[op.r2], cpu.gr[op.r3], 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmpyshr2(Cpu* cpu, Op* op) noexcept nogil:
@@ -42,7 +42,7 @@ cdef int pmpyshr2(Cpu* cpu, Op* op) noexcept nogil:
     for lane in range(4):
         result |= joined(signed_lane(x, lane, 16) * signed_lane(y, lane, 16) >> op.imm, lane, 16)
     cpu.gr[op.r1] = result
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmpyshr2_u(Cpu* cpu, Op* op) noexcept nogil:
@@ -53,97 +53,97 @@ cdef int pmpyshr2_u(Cpu* cpu, Op* op) noexcept nogil:
     for lane in range(4):
         result |= joined(unsigned_lane(x, lane, 16) * unsigned_lane(y, lane, 16) >> op.imm, lane, 16)
     cpu.gr[op.r1] = result
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I2: mix, unpack, pack ---------------------------------------------------------------------------------------
 
 cdef int mix1_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 8, 0, 2)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mix1_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 8, 1, 2)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mix2_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 16, 0, 2)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int mix2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 16, 1, 2)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # With two lanes a register, mix and unpack are the same.
 cdef int right4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 32, 0, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int left4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 32, 1, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int unpack1_h(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 8, 4, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int unpack1_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 8, 0, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int unpack2_h(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 16, 2, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int unpack2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = interleaved(cpu.gr[op.r2], cpu.gr[op.r3], 16, 0, 1)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pack2_uss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 16, 0, 0xFF)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pack2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 16, -0x80, 0x7F)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pack4_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 32, -0x8000, 0x7FFF)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I2: minimum, maximum, sum of absolute differences -----------------------------------------------------------
 
 cdef int pmin1_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, least)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmax1_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, most_of)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmin2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, least)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pmax2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, most_of)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int psad1(Cpu* cpu, Op* op) noexcept nogil:
@@ -156,7 +156,7 @@ cdef int psad1(Cpu* cpu, Op* op) noexcept nogil:
         difference = unsigned_lane(x, lane, 8) - unsigned_lane(y, lane, 8)
         result += <uint64_t>(difference if difference >= 0 else -difference)
     cpu.gr[op.r1] = result
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I3, I4: permutations ----------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ cdef int mux1(Cpu* cpu, Op* op) noexcept nogil:
     for lane in range(8):
         result |= joined(unsigned_lane(source, <int>(order >> (4 * lane) & 7), 8), lane, 8)
     cpu.gr[op.r1] = result
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 # The number of the source byte for every target byte, leftmost first.
 cdef uint64_t[16] ORDERS
@@ -187,7 +187,7 @@ cdef int mux2(Cpu* cpu, Op* op) noexcept nogil:
     for lane in range(4):
         result |= joined(unsigned_lane(source, <int>(op.imm >> (2 * lane) & 3), 16), lane, 16)
     cpu.gr[op.r1] = result
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I5 to I8: shifts --------------------------------------------------------------------------------------------
@@ -222,69 +222,69 @@ cdef inline uint64_t shifted_right_unsigned(uint64_t value, int width, uint64_t 
 
 cdef int pshr2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 16, cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr2_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 16, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr2_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 16, cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr2_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 16, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshl2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 16, cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshl2_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 16, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 32, cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 32, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr4_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 32, cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshr4_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 32, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshl4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 32, cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int pshl4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 32, <uint64_t>op.imm)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- I9, I29: counting -------------------------------------------------------------------------------------------
 
 cdef int popcnt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = __builtin_popcountll(cpu.gr[op.r3])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline uint64_t zero_from_left(uint64_t value, int width) noexcept nogil:
@@ -308,22 +308,22 @@ cdef inline uint64_t zero_from_right(uint64_t value, int width) noexcept nogil:
 
 cdef int czx1_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_left(cpu.gr[op.r3], 8)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int czx1_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_right(cpu.gr[op.r3], 8)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int czx2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_left(cpu.gr[op.r3], 16)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int czx2_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_right(cpu.gr[op.r3], 16)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def i_parallel_rows():

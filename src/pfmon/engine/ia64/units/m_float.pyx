@@ -71,7 +71,7 @@ cdef inline int load_float(Cpu* cpu, Op* op, uint32_t form, int update) noexcept
         return fault_here(cpu, op)
     cpu.fr[op.r1] = read_float(data, form)
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ldfs(Cpu* cpu, Op* op) noexcept nogil:
@@ -127,7 +127,7 @@ cdef inline int speculative_float(Cpu* cpu, Op* op, bint control, bint data_too,
         if data_too:
             alat_insert(cpu, op, float_tag(cpu, op.r1), address, span)
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ldf_s(Cpu* cpu, Op* op) noexcept nogil:
@@ -177,7 +177,7 @@ cdef inline int check_load_float(Cpu* cpu, Op* op, bint clear, int update) noexc
         if not clear:
             alat_insert(cpu, op, tag, cpu.gr[op.r3], SPAN[op.x])
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ldf_c_clr(Cpu* cpu, Op* op) noexcept nogil:
@@ -231,7 +231,7 @@ cdef inline int store_float(Cpu* cpu, Op* op, uint32_t form, int update) noexcep
     elif unlikely(not write_integer(cpu, op, cpu.gr[op.r3], data, 4 if form == SINGLE else 8)):
         return fault_here(cpu, op)
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int write_long(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
@@ -284,19 +284,19 @@ cdef int stf_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int setf_sig(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_significand(cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int setf_exp(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_sign_exponent(cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int setf_s(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_single(<uint32_t>cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int setf_d(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_double(cpu.gr[op.r2])
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline int deliver_value(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
@@ -307,7 +307,7 @@ cdef inline int deliver_value(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
         return checked(cpu, op)
     if unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int getf_sig(Cpu* cpu, Op* op) noexcept nogil:
     return deliver_value(cpu, op, cpu.fr[op.r2].significand)

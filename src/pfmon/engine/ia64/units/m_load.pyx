@@ -30,7 +30,7 @@ def load_rows(mnemonic, x6, plain, immediate, register, *, size, isa_kind=0, acc
 cdef inline int load(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
     if unlikely(not load_register(cpu, op, size, update)):
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ld1(Cpu* cpu, Op* op) noexcept nogil:
@@ -97,7 +97,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     set_nat(cpu, op.r1, False)
     if data_too:
         alat_insert(cpu, op, general_tag(cpu, op.r1), address, op.x)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ld_s(Cpu* cpu, Op* op) noexcept nogil:
@@ -151,7 +151,7 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
         set_nat(cpu, op.r1, False)
         if not clear:
             alat_insert(cpu, op, tag, address, op.x)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ld_c_clr(Cpu* cpu, Op* op) noexcept nogil:
@@ -190,7 +190,7 @@ cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
         return checked(cpu, op)
     if unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ld8_fill(Cpu* cpu, Op* op) noexcept nogil:
@@ -214,7 +214,7 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     # Big-endian data arrives with its 16 bytes reversed: the lower address is then the upper half.
     cpu.csd = (<uint64_t*>data)[0 if cpu.um & 2 else 1]
     cpu.gr[op.r1] = (<uint64_t*>data)[1 if cpu.um & 2 else 0]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def m_load_rows():

@@ -24,7 +24,7 @@ cdef inline uint32_t span(Op* op) noexcept nogil:
     return 8 if op.x == SINGLE else 16
 
 
-cdef inline void take_pair(Cpu* cpu, Op* op, uint8_t* data) noexcept nogil:
+cdef inline void set_pair(Cpu* cpu, Op* op, uint8_t* data) noexcept nogil:
     """Store the lower address's data in f1, the higher's in f2; big-endian data arrives with all bytes reversed."""
     cdef uint32_t first = 1 if cpu.um & UM_BE else 0
     if op.x == SINGLE:
@@ -64,12 +64,12 @@ cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexce
             if speculation & DATA:
                 alat_remove(cpu, tag)
         else:
-            take_pair(cpu, op, data)
+            set_pair(cpu, op, data)
             if speculation & (DATA | CHECK_KEEP):
                 alat_insert(cpu, op, tag, address, span(op))
     if update:
         cpu.gr[op.r3] += span(op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int ldfp(Cpu* cpu, Op* op) noexcept nogil:
@@ -128,7 +128,7 @@ cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept
         if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
             return fault_here(cpu, op)
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int lfetch(Cpu* cpu, Op* op) noexcept nogil:

@@ -25,7 +25,7 @@ cdef inline int store(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogi
     if unlikely(not write_integer(cpu, op, cpu.gr[op.r3], &cpu.gr[op.r2], size)):
         return fault_here(cpu, op)
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int st1(Cpu* cpu, Op* op) noexcept nogil:
@@ -67,7 +67,7 @@ cdef inline int spill_register(Cpu* cpu, Op* op, int update) noexcept nogil:
     else:
         cpu.unat &= ~bit
     update_base(cpu, op, update)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int st8_spill(Cpu* cpu, Op* op) noexcept nogil:
@@ -101,7 +101,7 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     if not write_pair(cpu, op, address, cpu.gr[op.r2], cpu.csd):
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- semaphores: op.x is the size. They are never unaligned, and need a readable and writable page, even if they do not
@@ -125,7 +125,7 @@ cdef int xchg(Cpu* cpu, Op* op) noexcept nogil:
     if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
         return fault_here(cpu, op)
     cpu.gr[op.r1] = old
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int cmpxchg(Cpu* cpu, Op* op) noexcept nogil:
@@ -139,7 +139,7 @@ cdef int cmpxchg(Cpu* cpu, Op* op) noexcept nogil:
         if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
             return fault_here(cpu, op)
     cpu.gr[op.r1] = old
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int cmp8xchg16(Cpu* cpu, Op* op) noexcept nogil:
@@ -154,7 +154,7 @@ cdef int cmp8xchg16(Cpu* cpu, Op* op) noexcept nogil:
         if not write_pair(cpu, op, address & ~<uint64_t>15, cpu.gr[op.r2], cpu.csd):
             return fault_here(cpu, op)
     cpu.gr[op.r1] = old
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
@@ -169,7 +169,7 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
     if not write_integer(cpu, op, address, sum, op.x):
         return fault_here(cpu, op)
     cpu.gr[op.r1] = old
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 def semaphore_rows(layout, text, run, x6, size, access_flags, **given):

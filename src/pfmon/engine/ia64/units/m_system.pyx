@@ -26,12 +26,12 @@ cdef inline int recover(Cpu* cpu, Op* op) noexcept nogil:
 cdef int chk_s_m(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(get_nat(cpu, op.r2)):
         return recover(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int chk_s_float(Cpu* cpu, Op* op) noexcept nogil:
     if unlikely(is_natval(cpu.fr[op.r2])):
         return recover(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
@@ -40,7 +40,7 @@ cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexc
         return recover(cpu, op)
     if clear:
         alat_remove(cpu, tag)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int chk_a_nc(Cpu* cpu, Op* op) noexcept nogil:
@@ -59,22 +59,22 @@ cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
 # --- ordering: no effect on one processor, in order
 
 cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- the ALAT
 
 cdef int invala(Cpu* cpu, Op* op) noexcept nogil:
     alat_clear(cpu)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int invala_e(Cpu* cpu, Op* op) noexcept nogil:
     alat_remove(cpu, general_tag(cpu, op.r1))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int invala_e_float(Cpu* cpu, Op* op) noexcept nogil:
     alat_remove(cpu, float_tag(cpu, op.r1))
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- the register stack
@@ -83,7 +83,7 @@ cdef int flushrs(Cpu* cpu, Op* op) noexcept nogil:
     cpu.index = op.index
     if not flush_registers(cpu):
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
@@ -93,7 +93,7 @@ cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
     cpu.index = op.index
     if not load_registers(cpu):
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
@@ -115,7 +115,7 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.sol = <uint32_t>sol
     cpu.sor = <uint32_t>sor
     cpu.gr[op.r1] = cpu.pfs
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- application registers
@@ -126,7 +126,7 @@ cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
         number = write_ar(cpu, op.r3, cpu.gr[op.r2])
     if number:
         return fault(cpu, op, number)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
@@ -134,7 +134,7 @@ cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
         number = write_ar(cpu, op.r3, <uint64_t>op.imm)
     if number:
         return fault(cpu, op, number)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_read_ar(cpu, op.r3, True)
@@ -143,7 +143,7 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = read_ar(cpu, op.r3)
     if op.r3 == AREG_ITC:
         cpu.gr[op.r1] += op.index    # instructions retired in this block, beyond cpu.retired
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- the user mask
@@ -162,7 +162,7 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
         cpu.limit = NULL
     if changed:
         mark_at(cpu, op, Mark.MODE, value)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int sum_um(Cpu* cpu, Op* op) noexcept nogil:
@@ -182,7 +182,7 @@ cdef int mov_to_um(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int mov_from_um(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.um
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- probes and cache flush: user code runs at level 3, and every mapped page is the user's
@@ -192,12 +192,12 @@ cdef inline int probe_for(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
     if not granted and cpu.fault != FAULT_DATA_ACCESS_RIGHTS:
         return fault_here(cpu, op)       # no translation
     cpu.gr[op.r1] = granted
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef inline int probe_or_fault(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
     if probe(cpu, cpu.gr[op.r3], protection) == NULL:
         return fault_here(cpu, op)
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int probe_r(Cpu* cpu, Op* op) noexcept nogil:
     return probe_for(cpu, op, PROTECT_READ)
@@ -223,11 +223,11 @@ cdef int thash(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t base = (<uint64_t>1 << 61) - (<uint64_t>1 << 40)
     cdef uint64_t offset = (address & ((<uint64_t>1 << 61) - 1)) >> 14 << 3
     cpu.gr[op.r1] = address >> 61 << 61 | base | offset & size
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int ttag(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ((<uint64_t>1 << 61) - 1)) >> 14
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- identification and performance data
@@ -237,7 +237,7 @@ cdef int mov_from_cpuid(Cpu* cpu, Op* op) noexcept nogil:
     if number > (cpu.cpuid[3] & 0xFF):
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.gr[op.r1] = cpu.cpuid[number]
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
     # Under PSR.sp, with which Linux runs programs, the performance data registers read as 0 (volume 2, 7.2.1).
@@ -247,7 +247,7 @@ cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
         return STATUS_PMD
     cpu.gr[op.r1] = cpu.pmd_value if cpu.pmd_known else 0
     cpu.pmd_known = 0
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- break and nop
@@ -258,7 +258,7 @@ cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
     return STATUS_BREAK
 
 cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 # --- privileged instructions

@@ -11,14 +11,14 @@ from pfmon.engine.ia64.encodings.predicated_handlers import guarded
 
 cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 cdef int movl_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, <uint64_t>op.imm)
 
 
 cdef int nop_x(Cpu* cpu, Op* op) noexcept nogil:
-    return go(cpu, op)
+    return next_op(cpu, op)
 
 
 cdef int break_x(Cpu* cpu, Op* op) noexcept nogil:

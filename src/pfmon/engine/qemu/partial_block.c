@@ -63,7 +63,7 @@ static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t 
 
 /* Finish a thread's last block, now that one at `next_ip` begins. False: it is another iteration of a string
    instruction, not a new block. */
-bool settle(struct thread *thread, uint64_t next_ip) {
+bool finish_last_block(struct thread *thread, uint64_t next_ip) {
     const struct announcement *last = thread->last;
     uint64_t passed = thread->progress - thread->before;
     bool all = (uint32_t)passed >= (uint32_t)last->whole;
