@@ -1,4 +1,4 @@
-"""Declarations of pfmon.counting._counting: those of its files, each after what it needs."""
+"""Declarations of pfmon.counting._counting: those of its files, each after the declarations that it uses."""
 
 include "count_accumulator.pxd"
 include "instruction_filters.pxd"

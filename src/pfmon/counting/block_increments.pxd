@@ -17,7 +17,7 @@ cdef class BlockIncrements(RecordObserver):
     cdef RecordCounts cycles     # None: no machine
     cdef CountAccumulator scratch  # increments of one record
     cdef readonly uint32_t monitors
-    cdef bint traced, ranged     # some monitor depends on data addresses
+    cdef bint traced, ranged     # the stream has addresses; a monitor depends on data ranges
     cdef DataRanges ranges
     cdef uint64_t mark_kinds     # that some monitor counts
     cdef uint64_t* words         # by hash: word, its instructions, and the increments of a run with it, by monitor

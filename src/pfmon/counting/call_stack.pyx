@@ -1,6 +1,6 @@
 """The call stack of a program, followed block by block: exact, as every call and return is in the stream.
 
-A return pops the call whose return address it arrives at, with all calls above it: so calls left by other ways
+A return pops the call with its target as return address, and all calls above it. So calls left without a return
 (longjmp, an exception, a switched stack) are popped when a function below them returns. A return to any other address
 (from a signal handler, or a br.ret used as a jump) changes nothing. Each thread has its own stack.
 """
@@ -118,4 +118,5 @@ cdef class CallStack:
     def sites(self):
         """Returns the call instructions, the latest first: as many as fit into a sample."""
         cdef uint64_t i
-        return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth, MAX_SAMPLE_CALLS))])
+        return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth,
+        MAX_SAMPLE_CALLS))])

@@ -1,6 +1,7 @@
 """A calling context tree, exact: the counts of every block that runs are added to the node of its call path.
 
-A function that only branches on indirectly (an import stub) is left out: the target of that branch is the callee.
+A function whose first block ends with an indirect jump (an import stub) has no node: the target of the jump is the
+callee.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -76,7 +77,7 @@ cdef class CallPath(CallStack):
             self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
         if not self.chain.begun:
             self.chain.begun = True
-            if self.thread:                              # its first function, as if the root had called it
+            if self.thread:                              # a child of the root: the thread's first function
                 self.descend(head.ip, head.file)
         if leaving == BranchKind.NO_BRANCH:
             if stub:
@@ -98,7 +99,7 @@ cdef class CallPath(CallStack):
                            and executed(word, last.condition))
 
     cdef bint descend(self, uint64_t ip, uint32_t file) noexcept nogil:
-        """Descends to the function called from the current node; False: it counts as part of that."""
+        """Descends to the node of a called function; False: there is none, and it counts as part of its caller."""
         cdef uint32_t found = 0
         if self.nodes[self.chain.at].depth < MAX_CALL_DEPTH:
             found = self.child(self.chain.at, ip, file)

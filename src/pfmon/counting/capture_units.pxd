@@ -16,7 +16,7 @@ cdef enum:
 cdef struct TrackedLoad:         # the load that the data EAR tracks
     int64_t until                # cycle from which another one can be tracked
     int64_t captured_until       # ... captured
-    bint overlapped              # a load was not tracked since the last one was
+    bint overlapped              # a load issued, untracked, while the last one was tracked
     uint64_t random              # state of the generator
 
 

@@ -1,8 +1,8 @@
 """Event address registers and trace buffers in operation: they capture a machine's misses and branches.
 
-Two steps. The machine reports a miss or a branch, and it is captured or not: so captures can be counted by any monitor.
-Live counting then `apply`s the captures in order, up to its position: so at an overflow the registers hold what they
-held in that cycle (Montecito manual 3.3.8 to 3.3.10).
+Two steps. First the machine reports each miss and branch, and the unit captures it or not; monitors can count the
+captures. Then live counting `apply`s the captures in order, up to its position: at an overflow the registers have the
+contents of that cycle (Montecito manual 3.3.8 to 3.3.10).
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -76,8 +76,8 @@ cdef class CaptureUnits(CaptureListener):
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack) noexcept nogil:
-        """Tracks one load at a time. When others came meanwhile, the next one to be tracked is random, so that it is
-        not always the first of overlapping loads (Montecito manual 3.3.9.1)."""
+        """Tracks one load at a time. If loads overlapped the tracked one, the next tracked load is chosen at random:
+        otherwise it would always be the first of overlapping loads (Montecito manual 3.3.9.1)."""
         cdef TrackedLoad* tracked = &self.tracked
         cdef Captured* one
         if not self.passes(DATA_EAR, block, instruction) or (self.data_ranged and not in_ranges(&self.ranges, address)):

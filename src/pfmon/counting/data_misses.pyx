@@ -1,6 +1,6 @@
 """Addresses and latencies of all loads that missed, by piece of memory and by latency.
 
-Pieces begin at 32 bytes. When the table is full, each two neighbours are merged.
+A piece (bucket) has 32 bytes at first. When the table is full, the size doubles, and neighbours are merged.
 """
 
 cimport cython
@@ -83,7 +83,7 @@ cdef class DataMisses(CaptureListener):
         cdef uint64_t i, k, size = self.size, wider = self.size == MAX_MISS_TABLE_SIZE
         cdef MissBucket* fresh = <MissBucket*>calloc(size if wider else 2 * size, sizeof(MissBucket))
         if fresh == NULL:
-            self.out_of_memory = True        # pieces without a place would overwrite others: start over
+            self.out_of_memory = True        # the counts so far are dropped
             for i in range(size):
                 self.pieces[i].key = 0
             self.used = 0

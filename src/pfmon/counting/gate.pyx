@@ -13,8 +13,8 @@ cdef class Gate(Splitter):
     """Passes the stream on to one of ``readers`` and to ``witness``, if given, while counting is on.
 
     ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups.
-    The first start of a group that finds counting off, and the first stop that finds it on, take effect; in a group
-    that repeats every one does. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it is ignored.
+    Of a group, the first start while counting is off and the first stop while it is on take effect; in a repeating
+    group all do. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it is ignored.
     ``whole_calls``: numbers of triggers that count one whole call: counting stops when it returns. ``machine``: keeps
     its records apart by event set, one for each reader, and one more for uncounted instructions.
     ``by_thread``: the readers belong to the threads of the process, by place; the last one to all later threads.
@@ -47,7 +47,7 @@ cdef class Gate(Splitter):
         self.switched()
 
     def choose(self, uint32_t place):
-        """Switches the stream to the reader in this place."""
+        """Switches the stream to the reader with this number."""
         self.reader = self.keep[place]
         self.event_set = place
         self.switched()
@@ -99,7 +99,8 @@ cdef class Gate(Splitter):
             self.machine.consume(words, count)
 
     cdef void switched(self) noexcept nogil:
-        """Applies a change of reader or counting: the next words follow a block that their reader may not have got."""
+        """Applies a change of the reader or of counting: tells the readers the last block, which they may not have
+        received."""
         self.reader.follow(self.last)
         if self.witness is not None:
             self.witness.follow(self.last)
@@ -118,7 +119,7 @@ cdef class Gate(Splitter):
             self.switched()
 
     cdef void await_return(self) noexcept nogil:
-        """Counts until the call just entered returns; a function without a caller never does."""
+        """Counts until the call just entered returns; a function without a caller never returns."""
         self.depth, self.caller = self.calls.now.depth, self.calls.thread
         self.returns_to = self.calls.now.calls[self.depth - 1].return_ip if self.depth else NOWHERE
 

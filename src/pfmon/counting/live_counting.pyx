@@ -1,10 +1,9 @@
 """Counting while the program runs: a countdown to the next overflow of each counter.
 
-A run of a block adds a vector, cached by its word (and by its node in the machine's memo). While no counter would
-overflow, the vector is subtracted from the countdowns, and that is all. A block in which a counter overflows is
-processed record by record and instruction by instruction: the overflow happens at the exact instruction, the listener
-is called there, and may freeze the counters, load them, and resume counting. The vectors are computed in
-block_increments.pyx.
+The increments of a run of a block are a vector, cached by the block's word (and by its node in the machine's memo;
+block_increments.pyx). If no counter overflows in the block, the vector is subtracted from the countdowns. Otherwise the
+block is counted record by record and instruction by instruction: the listener is called at the instruction of the
+overflow, and may freeze the counters, load them, and resume counting.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -238,9 +237,9 @@ cdef class LiveCounting(OverflowInterrupts):
     # --- a block in which a counter overflows
 
     cdef void count_by_instruction(self, const ObservedBlock* block) noexcept nogil:
-        """Counts instruction by instruction, each with its marks, after the machine's records up to the cycle in which
-        it issued. With a skid all records come first, as they time the interrupt; and with an IP-EAR, which is then fed
-        them again."""
+        """Counts each instruction with its marks, after the machine's records up to its cycle of issue. With a skid or
+        an IP-EAR all records are counted first: they determine the cycle of the interrupt. The IP-EAR then gets them
+        again."""
         cdef int64_t sums[MAX_MONITORS]
         cdef const BlockHead* head
         cdef uint64_t word = 0, k, number = self.last, access = 0, address

@@ -1,5 +1,6 @@
-"""A block in which a counter overflows, on an out-of-order machine: its instructions one after the other. The events of
-an instruction (misses, a misprediction) are counted one by one before it retires; a cycle that it ends with it.
+"""Counts a block with an overflow on an out-of-order machine, instruction by instruction. The events of an instruction
+(misses, a misprediction) are counted one by one before it retires; a cycle is counted with the instruction that ends
+it.
 
 Cycles in which nothing dispatched keep the machine's order: those of fetch and of the store buffer come before the
 block dispatches, all others after it. So counters that start others (PMCTRIGGER, PMCnCOUNTCTL) do so between two

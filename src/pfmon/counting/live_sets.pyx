@@ -1,5 +1,5 @@
-"""Several event sets, counted live in turn, or one that is gated: the one in force gets the blocks, with a machine's
-records of them. All see the same instructions retire, and the same calls."""
+"""Event sets counted live in turn, or a single gated one: the set in force counts the blocks, with the machine's
+records of them. Retired instructions and calls are tracked for all sets."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

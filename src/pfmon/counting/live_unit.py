@@ -201,7 +201,7 @@ class LiveUnit:
 
     def level_counts(self) -> dict[int, int]:
         """By PMD the counts that are only known at the end of a run, from the machine since its start: to be read after
-        its `settle`. None of them is in `sync`."""
+        its `update_records`. None of them is in `sync`."""
         records = self._records
         if records is None:
             return {}

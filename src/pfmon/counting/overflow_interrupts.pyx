@@ -1,5 +1,5 @@
-"""Interrupts of counter overflows: taken at once, or after a skid of some cycles in which the program goes on and
-nothing counts. The IP-EAR (capture_units.pyx), which runs as long, is fed the machine's records here.
+"""Interrupts of counter overflows: taken at once, or after a skid of some cycles, in which the program runs and no
+counter counts. During the skid the IP-EAR (capture_units.pyx) gets the machine's records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -60,8 +60,8 @@ cdef class OverflowInterrupts(BlockIncrements):
         return False
 
     cdef void set_off(self) noexcept nogil:
-        """Computes the monitors that are off: all but the trigger; once it has fired, the trigger and those that wait
-        for others; all after the event that stops counting."""
+        """Computes the monitors that are off. Before the trigger fires: all except the trigger; afterwards: the trigger
+        and the monitors that wait for others; after the stopping event: all."""
         self.off = self.waiting_for_others
         if self.stopped:
             self.off = ~<uint64_t>0

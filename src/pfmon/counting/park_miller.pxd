@@ -1,4 +1,4 @@
-"""The Park-Miller generator (Communications of the ACM 31(10), 1988), which perfmon's kernel uses."""
+"""The Park-Miller generator (Communications of the ACM 31(10), 1988), as in perfmon's kernel module."""
 
 from libc.stdint cimport uint64_t
 

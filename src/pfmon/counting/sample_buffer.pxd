@@ -21,7 +21,7 @@ cdef class SampleBuffer(SampleListener):
     cdef uint32_t* pmds
     cdef int64_t* values
     cdef uint64_t value_count, value_capacity
-    cdef list more               # arguments of `beside`, for each sample that has more
+    cdef list more               # arguments of `on_sample_extra`, for each sample that has more
     cdef bint has_more           # ... the next sample does
     cdef object make, on_buffer
     cdef readonly bint out_of_memory

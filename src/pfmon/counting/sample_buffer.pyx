@@ -10,7 +10,7 @@ cdef enum:
 cdef class SampleBuffer(SampleListener):
     """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls)
     and of the number of retired instructions; ``on_buffer`` gets a list of them whenever there are ``entries``, and the
-    rest from `give`.
+    rest from `flush`.
     ``saturate``: the first full buffer is the last one."""
 
     def __cinit__(self, make, on_buffer, uint64_t entries, bint saturate=False):

@@ -17,7 +17,7 @@ cdef struct Sampled:
 cdef class SampleListener:
     cdef readonly object error   # raised by a listener in Python; ends sampling
 
-    # Takes a sample, which is invalid afterwards; returns whether long periods follow (a buffer is full).
+    # Called with each sample, which is valid during the call; returns whether a buffer is full: long periods follow.
     cdef bint on_sample(self, const Sampled* sample) noexcept nogil
     # Whether the next sample is refused.
     cdef bint refuses(self) noexcept nogil

@@ -1,8 +1,8 @@
 """The base class of listeners for samples. It refuses none, and keeps none."""
 
 cdef class SampleListener:
-    """A subclass in Cython takes samples without the GIL. ``beside`` passes the parts of a sample that only Python has,
-    before `take`: (number, value) of the registers in the sample, and the call stack."""
+    """A subclass in Cython gets samples without the GIL. Before `on_sample`, `on_sample_extra` gets the parts of the
+    sample that are Python objects: (number, value) of the registers in the sample, and the call stack."""
 
     def on_sample_extra(self, registers, calls):
         pass

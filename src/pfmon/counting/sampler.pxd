@@ -25,7 +25,8 @@ cdef class Sampler:
     cdef uint32_t value_pmds[MAX_SAMPLED_COUNTERS]
     cdef uint32_t value_counters[MAX_SAMPLED_COUNTERS]
     cdef int64_t limit           # a counter overflows at it
-    cdef public object extra     # None, or a function that returns (registers, calls) for `SampleListener.beside`
+    cdef public object extra     # None, or a function that returns (registers, calls) for
+                                 # `SampleListener.on_sample_extra`
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil
     cdef bint add_extra(self) noexcept nogil

@@ -1,7 +1,7 @@
 """Overflow handling of a driver (perfmon): takes a sample and loads the counters with their next periods.
 
-It happens for every sample while the program runs, so it works on the countdowns (live_counting.pyx) and not on
-registers: a counter that overflows has counted its period; excess increments belong to no other.
+For speed it works on the countdowns (live_counting.pyx), not on registers. A counter that overflows has counted its
+period; its excess increments do not count for the next one.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t

@@ -1,8 +1,8 @@
 """Totals of the stream: runs of each block, and executions of each of its conditional instructions.
 
-Most blocks run under few different conditions. So runs are counted by word, in a small table that stays in the host's
-cache; an evicted word's count is added to its block. There the conditions are counted by bit slices: plane k holds bit
-k of the counters of all 31 conditions, so that one addition counts all that held.
+Most blocks have few combinations of conditions. So runs are counted by word, in a small table that fits into the host's
+cache; the count of an evicted word is added to its block. There the conditions are counted by bit slices: plane k has
+bit k of the counters of all 31 conditions, so one addition counts all conditions that held.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

@@ -1,8 +1,8 @@
 """Totals: the monitors' counts of everything in a tally, block by block.
 
-A block's runs times the retirement increments of its instructions, and the times that their conditions held times their
-execution increments; then the marks, each at the instruction that caused it: its tags travel with it down the pipeline
-(Montecito manual section 3.2.3.1).
+The sum, over all instructions, of the runs of the block times the retirement increments, of the times that the
+condition held times the execution increments, and of the marks, which count at the instruction that caused them: event
+tags move with the instruction through the pipeline (Montecito manual section 3.2.3.1).
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

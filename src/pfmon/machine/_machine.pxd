@@ -1,4 +1,4 @@
-"""Declarations of pfmon.machine._machine: those of its files, each after what it needs."""
+"""Declarations of pfmon.machine._machine: those of its files, each after the declarations that it uses."""
 
 include "access_result.pxd"
 include "occupancy.pxd"

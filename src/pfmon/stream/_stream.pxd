@@ -1,4 +1,4 @@
-"""Declarations of pfmon.stream._stream: those of its files, each after what it needs."""
+"""Declarations of pfmon.stream._stream: those of its files, each after the declarations that it uses."""
 
 include "arena.pxd"
 include "failure.pxd"

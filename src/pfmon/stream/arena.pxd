@@ -1,7 +1,7 @@
-"""An arena allocator: pieces lie side by side in the order of allocation and are freed all at once.
+"""An arena allocator: allocations are contiguous, in order, and are freed all at once.
 
-Blocks translated one after the other run one after the other, so they share lines and pages of the host's caches. Many
-small mallocs would also cost a thread a system call for every page.
+Blocks are translated in the order in which they run, so contiguous blocks share lines of the host's caches and pages of
+its TLBs. Many small mallocs would also cost a system call for every page.
 """
 
 from libc.stdint cimport uint64_t

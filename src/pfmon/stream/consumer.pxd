@@ -21,7 +21,7 @@ cdef class EventSetConsumer(Consumer):
 
 
 cdef class RunCounter(Consumer):
-    """A reader that accepts totals instead of the stream: a machine computes them anyway."""
+    """A reader that accepts totals, which a machine computes, instead of the stream."""
 
     # Reserves room for every entered block; called first.
     cdef bint room(self) noexcept nogil

@@ -7,7 +7,7 @@ cdef class Consumer:
         pass
 
     cdef void follow(self, uint64_t block) noexcept nogil:
-        """The next words follow this block, which the reader may not have got."""
+        """Sets the block before the next words, which the reader may not have received."""
         pass
 
     cdef void fail(self, Failure why) noexcept nogil:

@@ -39,7 +39,7 @@ cdef class Ring:
     cdef uint32_t number         # its number in the pair
 
     cdef void hand_over(self) noexcept nogil
-    # In a pair: the writer continues in the other ring; ``buffer_end``: what follows this buffer (ring_pair.Turn).
+    # In a pair: hands the buffer over, since the writer continues in the other ring; ``buffer_end``: BufferEnd.
     cdef void end_buffer(self, uint32_t buffer_end) noexcept nogil
 
 

@@ -1,8 +1,8 @@
-"""Runs the writer and the reader of the stream on two cores at the same time, in threads or in processes.
+"""A ring of buffers between the writer and the reader of the stream, which run in two threads or processes.
 
-The engine's words are copied into a ring of buffers; small pieces (of a program with many system calls) share one. A
-full buffer is handed over. The reader sees the same words in the same order whatever the threads' timing, so its
-results do not depend on it. The words' blocks are entered before them in the block table, which both sides map.
+The engine's words are copied into buffers; small pieces (of a program with many system calls) share one. Full buffers
+are handed over. The reader gets the same words in the same order in every run: results do not depend on the timing of
+threads. The block table, which both sides map, has each block before the words that name it.
 """
 
 import os

@@ -20,15 +20,15 @@ cdef extern from "<pthread.h>" nogil:
 cdef enum:
     PAIR_BUFFERS = 8             # ring.pxd, BUFFERS
 
-cdef enum BufferState:                 # result of a take from a ring
+cdef enum BufferState:           # of a ring: result of wait_for_buffer
     A_BUFFER = 0
-    NOTHING_NOW = 1              # and nothing will come before the other ring is read
+    NOTHING_NOW = 1              # the ring stays empty until the other ring is read
     THE_END = 2
 
-cdef enum BufferEnd:                  # of a buffer: what follows it in the stream
-    GOES_ON = 0
-    WAKES_OTHER = 1              # the other ring's sleeping thread wakes
-    SLEEPS = 2                   # its own thread waits
+cdef enum BufferEnd:             # event after the last word of a buffer
+    GOES_ON = 0                  # none
+    WAKES_OTHER = 1              # the thread of the other ring wakes
+    SLEEPS = 2                   # the thread of this ring sleeps
 
 
 @cython.final

@@ -1,7 +1,7 @@
 """Two rings that one writer fills in turn: the streams of a program's threads on two hardware threads.
 
-The reader chooses which one to read. When that one is empty while the writer waits for room in the other, there is
-nothing to read for now: the answer depends on the words written and read, and not on the threads' speed.
+The reader chooses the ring that it reads. If that ring is empty while the writer waits for room in the other one, there
+is nothing to read: this depends on the words written and read, not on the speed of the threads.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

@@ -1,4 +1,4 @@
-"""Decides whether a second thread pays: see second_thread.pyx."""
+"""Decides whether the stream is read in a second thread: see second_thread.pyx."""
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
@@ -19,7 +19,7 @@ cdef class SecondThread:
     cdef Spent spent[2]          # by `on`
     cdef double turn_seconds, holds
 
-    # Whether a turn ends with so many more words.
+    # Whether the turn of the trial ends with so many more words.
     cdef bint is_turn_over(self, uint64_t count) noexcept nogil
     # Sets `on` for the next turn. Everything so far has been read.
     cdef void begin_turn(self) noexcept nogil

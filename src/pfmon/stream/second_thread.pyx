@@ -1,9 +1,9 @@
-"""Decides whether a second thread pays, measured on the run itself.
+"""Decides whether the stream is read in a second thread, by a measurement of the run itself.
 
-With two free cores a run whose machine has its own thread ends sooner, for the same processor time. Where two
-processors are threads of one core, as in most virtual machines, or are busy, it takes up to half more processor time
-and may even end later. A run begins in one thread: short runs gain nothing from a trial. Then both modes take turns,
-and the second thread stays if a word of the stream costs no more processor time with it. The trial is repeated later.
+With two free cores a run with a second thread ends sooner, for the same processor time. If the host's two processors
+are threads of one core, as in most virtual machines, or are busy, it takes up to half more processor time and may end
+later. A run begins in one thread. After some time a trial runs both modes in turn: the second thread stays if a word of
+the stream costs no more processor time with it. The trial is repeated later.
 """
 
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, clockid_t, timespec

@@ -1,8 +1,8 @@
 """Splits the stream exactly before or after a given instruction.
 
-The meaning of triggers, event set switches and intervals is left to the reader, so a stream (and a recording) does not
-depend on them. Whole blocks pass unchanged. A block that ends in its middle is passed on as parts: blocks of their own
-in the table's second bank, with their conditions, addresses and marks.
+Triggers, switches of event sets and intervals are conditions of the reader: the stream (and a recording) does not
+depend on them. Whole blocks are passed on unchanged. A split block is passed on in parts: blocks in the table's second
+bank, with their conditions, addresses and marks.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -42,8 +42,8 @@ cdef class Splitter(Consumer):
             self.data[place] = WatchedAddress(address, reads, writes, self.code_count + place)
 
     def set_triggers(self, code, data):
-        """Moves the triggers; their number stays. A trigger without code or data so far cannot have been reached:
-        blocks already examined are not examined again."""
+        """Replaces the addresses of the triggers; their number stays. Blocks already examined are not examined again: a
+        trigger without an address so far cannot have been reached."""
         cdef uint32_t place
         if len(code) != self.code_count or len(data) != self.data_count:
             raise ValueError("triggers neither come nor go")

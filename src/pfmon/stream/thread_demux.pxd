@@ -18,7 +18,7 @@ cdef class ThreadDemux(Splitter):
     cdef Consumer first, second
     cdef Ring first_ring, second_ring
     cdef uint32_t running        # hardware thread
-    cdef bint thread_switches              # the current part ends with a THREAD mark
+    cdef bint thread_switches    # the current part ends with a THREAD mark
     cdef uint64_t called_at      # instructions at the latest system call: a thread that retired none since waits
     cdef bint asleep[HALVES]     # all threads of a hardware thread wait
     cdef uint64_t place[HALVES]  # number of the latest thread

@@ -1,4 +1,4 @@
-"""Declarations of pfmon.engine.qemu._qemu: those of its files, each after what it needs."""
+"""Declarations of pfmon.engine.qemu._qemu: those of its files, each after the declarations that it uses."""
 
 include "layout.pxd"
 include "announcements.pxd"

@@ -1,8 +1,8 @@
 """Reads the plugin's stream and passes it to a consumer until the guest is dead.
 
-Shared memory does not tell whether the guest lives: it may be killed at any time. The thread that waits for its process
-calls `guest_died`; the ring's contents are then final. Nothing in shared memory is trusted: the program's own stores
-may have written it.
+The guest may be killed at any time, which shared memory does not show: the thread that waits for its process calls
+`guest_died`; the contents of the ring are then final. The program's own stores may have overwritten shared memory, so
+all of it is checked.
 """
 
 cimport cython

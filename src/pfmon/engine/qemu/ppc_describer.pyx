@@ -35,8 +35,8 @@ cdef inline bint is_branch(uint32_t word) noexcept nogil:
 
 
 cdef inline bint targets_next(uint32_t word) noexcept nogil:
-    """Whether a branch with LK and an address goes to the next instruction: code reads its own address so, which is no
-    call (bcl 20,31,$+4; book I, section 2.4)."""
+    """Whether a branch with LK has the next instruction as its target: that idiom reads the instruction address and is
+    no call (bcl 20,31,$+4; book I, section 2.4)."""
     return word >> 26 == OPCODE_B and word & 0x3FFFFFE == 4 or word >> 26 == OPCODE_BC and word & 0xFFFE == 4
 
 

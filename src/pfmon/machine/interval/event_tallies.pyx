@@ -1,5 +1,5 @@
-"""Event counts by instruction: kept beside the block, and written to the machine's records (records.pyx) on request.
-For observers of the records they are written at once.
+"""Event counts by instruction: kept with the block's plan, and written to the machine's records (records.pyx) on
+request; at once if the records have an observer.
 """
 
 cimport cython

@@ -14,7 +14,7 @@ cdef struct IntervalAccess:      # an access
     uint8_t instruction          # its number in the block
     uint8_t reads, writes
 
-# A program's blocks are many, and the host's caches small: fields used in a run of a block are side by side.
+# For the host's caches, fields used in a run of a block are contiguous.
 cdef struct IntervalBlock:       # 64 bytes; then `reached` accesses, then its counts
     uint64_t first_line          # of L1I
     uint64_t last                # address of its last instruction, the branch

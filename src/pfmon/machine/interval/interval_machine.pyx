@@ -306,7 +306,7 @@ cdef class IntervalMachine(MissEvents):
         cdef uint32_t part
         if self.held_count:
             self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
-        if self.taken and self.ran != NULL:      # a group that is not full
+        if self.taken and self.ran != NULL:      # a partial dispatch group
             self.report_last_group()
             self.taken = 0
             self.now += 1

@@ -1,5 +1,5 @@
-"""Sets of lines, or of translations, in order of use: the most recent first. The last one is the victim (least recently
-used). A line that is used repeatedly is found at once, and nothing changes.
+"""Sets of lines, or of translations, in order of use: the most recent first; the last is the victim (LRU). Repeated
+uses of the most recent line change nothing.
 """
 
 cimport cython

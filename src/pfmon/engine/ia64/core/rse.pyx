@@ -71,7 +71,7 @@ cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
 
 
 cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
-    """br.ret to an invalid frame: an empty one, below the ``sol`` registers meant as its locals, becomes current
+    """br.ret to an invalid frame: an empty frame, below the ``sol`` registers of its locals, becomes current
     (volume 2, 6.5.5: bad PFS)."""
     physical_order(cpu)
     cpu.nat[0] &= 0xFFFFFFFFULL
