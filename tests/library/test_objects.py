@@ -100,6 +100,8 @@ REFUSED: list[tuple[list[str], dict[str, Any]]] = [
     (["-e", "l*"], {"events": "l*"}),
     (["--env=PFMON_NO_SUCH"], {"environment": ["PFMON_NO_SUCH"]}),
     (["--memory-limit=much"], {"memory_limit": "much"}),
+    (["--memory-limit=16777216T"], {"memory_limit": "16777216T"}),
+    ([f"--memory-limit={1 << 64}"], {"memory_limit": 1 << 64}),
 ]
 
 

@@ -7,6 +7,8 @@ from os.path import isdir
 from pfmon.errors import BadValueError
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+MAX_SIZE = 1 << 63
+"""Bytes: more than a program can have addresses for."""
 MAX_PRELOAD = (1 << 32) - 1
 """The largest value that a counter can be loaded with (PowerPC 604 manual section 9.1)."""
 
@@ -43,7 +45,10 @@ def size(option: str, text: str) -> int:
     unit = text[len(digits) :].lower()
     if not digits.isdecimal() or unit not in UNITS or int(digits) == 0:
         raise BadValueError(f"--{option}={text}: a size such as 512M or 8G is wanted")
-    return int(digits) * UNITS[unit]
+    number = int(digits) * UNITS[unit] if len(digits) <= len(str(MAX_SIZE)) else MAX_SIZE + 1
+    if number > MAX_SIZE:
+        raise BadValueError(f"--{option}={text}: at most {MAX_SIZE >> 40}T is wanted")
+    return number
 
 
 def milliseconds(option: str, text: str) -> int:
