@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from answers import answer
-from command import example, pfmon
+from command import example, pfmon, refused
 
 from pfmon.report.count_text import value_text
 
@@ -84,6 +84,12 @@ def test_a_formula_that_needs_cycles_is_counted_with_its_parts() -> None:
     ipc, instructions, cycles = (one["count"] for one in found)
     assert ipc == pytest.approx(instructions / cycles)
     assert cycles > 0
+
+
+@pytest.mark.parametrize("option", ["trigger-event", "stop-event"])
+def test_a_formula_triggers_nothing(option: str) -> None:
+    said = refused(f"--{option}=ia64_ipc:10", "-e", "nops_retired", example("epic"))
+    assert said.startswith(f"pfmon: --{option}=ia64_ipc:10: IA64_IPC is a formula (IA64_INST_RETIRED / CPU_CYCLES)")
 
 
 def test_formulas_share_counters_unless_their_levels_differ() -> None:

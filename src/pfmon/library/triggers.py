@@ -10,6 +10,7 @@ from pfmon.library.request_builder import is_nowhere
 from pfmon.library.run_options import Options
 from pfmon.pmu import IA64
 from pfmon.pmu.breakpoint_ranges import BUNDLE
+from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.options import Resolve
 from pfmon.session.controls import EventTrigger, Trigger
@@ -74,6 +75,10 @@ def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | Non
     if not colon:
         raise BadValueError(f"--{option}={text}: EVENT:N is wanted").about(f"--{option}")
     number = whole_number(option, count, 1, (1 << model.bank.width) - 1, given=text)
+    if formula := load_derived(model.name).get(event.upper()):
+        raise BadValueError(
+            f"--{option}={text}: {formula.name} is a formula ({formula.formula}); give an event that is counted"
+        ).about(f"--{option}")
     return EventTrigger(model.events[event].name, number, text, option)
 
 
