@@ -148,8 +148,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
     cdef uint32_t history_bits
     cdef uint32_t capacity       # branches of a window that are kept
     cdef uint32_t taken_bubbles, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles
-    # for a usual branch: not taken, taken; taken with a late target
-    cdef Prediction usual_results[2], usual_late_result
+    cdef Prediction usual_results[2]     # for a usual branch: not taken, taken
+    cdef Prediction usual_late_result    # taken, with a late target
     cdef bint perfect_loops
     cdef uint64_t forced         # this branch was wrongly predicted taken: later ones of its bundle are unknown
 

@@ -1,5 +1,6 @@
 """Declarations of pfmon.stream._stream: those of its files, each after the declarations that it uses."""
 
+include "memory_mapping.pxd"
 include "arena.pxd"
 include "failure.pxd"
 include "block_table.pxd"

@@ -69,8 +69,6 @@ class BlockTable:
     def numbers(self) -> list[int]: ...
     def enter(self, record: BlockRecord, bank: int = 0) -> int: ...
 
-BLOCK_MAGIC: bytes
-
 # consumer.pyx
 
 @disjoint_base
@@ -235,8 +233,6 @@ class Reading:
     def __new__(cls, ring: Ring, reader: Consumer) -> Self: ...
     def read(self, ring: Ring, reader: Consumer) -> None: ...
     def join(self) -> None: ...
-
-RING_MAGIC: bytes
 
 # ring_pair.pyx
 

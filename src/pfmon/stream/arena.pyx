@@ -1,12 +1,5 @@
 """Allocates from an arena (see arena.pxd)."""
 
-cdef extern from "<sys/mman.h>" nogil:
-    void* mmap(void*, size_t, int, int, int, long)
-    int munmap(void*, size_t)
-    int PROT_READ, PROT_WRITE, MAP_PRIVATE, MAP_ANONYMOUS
-    int MAP_POPULATE             # all pages at once: a fault for each would take four times as long
-    void* MAP_FAILED
-
 cdef enum:
     LINE = 64                    # bytes of a line of the host's cache: pieces are aligned to it
     PIECE_SIZE = 1 << 18

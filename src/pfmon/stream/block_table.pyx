@@ -7,19 +7,13 @@ memory is then an error code and not a SIGBUS. The mapping takes the address spa
 import os
 
 from libc.errno cimport EFBIG
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 
 from pfmon.stream.block_records import BlockRecord, InstructionRecord
 
 cdef extern from "<unistd.h>" nogil:
     int close(int)
-
-cdef extern from "<sys/mman.h>" nogil:
-    void* mmap(void*, size_t, int, int, int, long)
-    int munmap(void*, size_t)
-    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
-    void* MAP_FAILED
 
 cdef extern from "<fcntl.h>" nogil:
     int posix_fallocate(int, long, long)
@@ -46,7 +40,7 @@ cdef extern from *:
     """
     void publish "pfmon_publish"(uint64_t*, uint64_t) nogil
 
-BLOCK_MAGIC = b"pfmonblk"
+cdef const char* BLOCK_MAGIC = b"pfmonblk"
 
 
 cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) noexcept nogil:
@@ -169,7 +163,7 @@ cdef class BlockTable:
             capacity //= 2               # the address space is limited
         if self.c.descriptor >= 0:
             seal_size(self.c.descriptor)
-        memcpy(self.c.header.magic, <const char*>BLOCK_MAGIC, 8)
+        memcpy(self.c.header.magic, BLOCK_MAGIC, 8)
         self.c.header.version = TABLE_VERSION
         self.c.header.instruction_set = instruction_set
         self.c.header.payload_bytes = payload_bytes
@@ -276,7 +270,7 @@ cdef class BlockTable:
         if len(raw) != sizeof(TableHeader):
             raise ValueError("this is no table of blocks: it is too short")
         memcpy(&header, <const char*>raw, sizeof(TableHeader))
-        if header.magic[:8] != BLOCK_MAGIC or header.version != TABLE_VERSION:
+        if memcmp(header.magic, BLOCK_MAGIC, 8) or header.version != TABLE_VERSION:
             raise ValueError("this is no table of blocks of this version")
         if not 0 < header.capacity <= BANK_BLOCKS or header.payload_bytes > MAX_PAYLOAD_BYTES:
             raise ValueError("this is no table of blocks: its header is damaged")

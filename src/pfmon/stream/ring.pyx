@@ -15,13 +15,7 @@ from libc.string cimport memcmp, memcpy
 cdef extern from "<unistd.h>" nogil:
     int close(int)
 
-cdef extern from "<sys/mman.h>" nogil:
-    void* mmap(void*, size_t, int, int, int, long)
-    int munmap(void*, size_t)
-    int PROT_READ, PROT_WRITE, MAP_SHARED
-    void* MAP_FAILED
-
-RING_MAGIC = b"pfmonrng"
+cdef const char* RING_MAGIC = b"pfmonrng"
 
 
 cdef class Ring:
@@ -38,10 +32,10 @@ cdef class Ring:
             raise MemoryError("there is no room for the ring of the stream")
         self.shared = <Shared*>place
         if self.attached:
-            if memcmp(self.shared.magic, <const char*>RING_MAGIC, 8):
+            if memcmp(self.shared.magic, RING_MAGIC, 8):
                 raise ValueError("this is no ring of the stream")
         else:
-            memcpy(self.shared.magic, <const char*>RING_MAGIC, 8)
+            memcpy(self.shared.magic, RING_MAGIC, 8)
             # The writer owns one buffer from the start.
             if sem_init(&self.shared.empty, 1, BUFFERS - 1) or sem_init(&self.shared.full, 1, 0):
                 raise MemoryError("the ring of the stream has no semaphores")

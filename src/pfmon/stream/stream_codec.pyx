@@ -60,10 +60,12 @@ cdef inline void put_signed(Bytes* out, int64_t value) noexcept nogil:
 cdef inline uint64_t get(const uint8_t** at, const uint8_t* end) noexcept nogil:
     cdef uint64_t value = 0
     cdef uint32_t shift = 0
+    cdef uint8_t byte
     while at[0] < end and shift < 64:
-        value |= <uint64_t>(at[0][0] & 127) << shift
+        byte = at[0][0]
+        value |= <uint64_t>(byte & 127) << shift
         at[0] += 1
-        if at[0][-1] < 128:
+        if byte < 128:
             break
         shift += 7
     return value

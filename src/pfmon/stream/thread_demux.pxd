@@ -24,7 +24,8 @@ cdef class ThreadDemux(Splitter):
     cdef uint64_t place[HALVES]  # number of the latest thread
     cdef bint used[HALVES]
     cdef BegunThread* turns_begun[HALVES]
-    cdef uint64_t turn_count[HALVES], turn_capacity[HALVES]
+    cdef uint64_t turn_count[HALVES]
+    cdef uint64_t turn_capacity[HALVES]
     cdef uint64_t counted        # instructions when the running one began
     cdef uint64_t retired_by[HALVES]
 

@@ -179,7 +179,7 @@ cdef class AddressSpace:
             raise GuestMemoryFault(address)
         return <uint64_t>host_piece(&self.c, region, address, False, &left)
 
-    def fork(self, lend: bool = False) -> "AddressSpace":
+    def fork(self, lend: bool = False) -> AddressSpace:
         """A copy-on-write copy; shared pages stay shared. ``lend``: all pages do, until the copy is dropped, as if both
         were one."""
         cdef AddressSpace other = AddressSpace(self.limit)
