@@ -270,7 +270,7 @@ def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], t
     reader, writer = pty.openpty() if terminal else os.pipe()
     if terminal:
         termios.tcsetwinsize(writer, (40, 120))
-    with open(reader, "rb", buffering=0) as shown:
+    with os.fdopen(reader, "rb", buffering=0) as shown:
         done = subprocess.run(
             [*command, *CYCLES.split(), inputs["LOOPS"]],
             stdin=subprocess.DEVNULL,

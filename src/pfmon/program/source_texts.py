@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
 
 class SourceTexts:
@@ -22,8 +22,7 @@ class SourceTexts:
     def _read(self, path: str) -> list[str]:
         for folder in self._folders:
             try:
-                with open(os.path.join(folder, path), encoding="utf-8", errors="replace") as file:
-                    return file.read().split("\n")
+                return Path(folder, path).read_text(encoding="utf-8", errors="replace").split("\n")
             except (OSError, ValueError):
                 continue
         return []
