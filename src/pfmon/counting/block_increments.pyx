@@ -63,7 +63,7 @@ cdef class BlockIncrements(RecordObserver):
 
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
         """Returns the increments of a run with this word, without accesses in data ranges and marks."""
-        cdef uint64_t* entry = self.words + word_place(word) * (HEAD + self.monitors)
+        cdef uint64_t* entry = self.words + word_index(word) * (HEAD + self.monitors)
         cdef int64_t* sums = <int64_t*>(entry + HEAD)
         cdef uint32_t i
         if entry[0] != word:

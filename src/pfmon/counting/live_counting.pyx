@@ -131,7 +131,7 @@ cdef class LiveCounting(OverflowInterrupts):
                 marks += 1
             if marks < count and words[marks] >> 63:
                 break                        # a mark that counts: the block is processed with it
-            entry = self.words + word_place(word) * (HEAD + self.monitors)
+            entry = self.words + word_index(word) * (HEAD + self.monitors)
             if entry[0] != word:
                 self.of_word(word)
             if single:

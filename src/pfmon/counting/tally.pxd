@@ -69,7 +69,7 @@ cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
     return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
 
 
-cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
+cdef inline uint64_t word_index(uint64_t word) noexcept nogil:
     """Returns the index of a block's word in ``words``."""
     return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 

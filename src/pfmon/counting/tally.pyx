@@ -80,7 +80,7 @@ cdef class Tally(RunCounter):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word, last = self.last
-        cdef WordTally* place
+        cdef WordTally* entry
         if not self.room():
             return
         self.unsettled = True
@@ -94,13 +94,13 @@ cdef class Tally(RunCounter):
                     self.add_mark(word, last)
                 continue
             last = word & BLOCK_MASK
-            place = &self.words[word_place(word)]
-            if place.word != word:
-                if place.runs:
-                    self.add_runs_of(place.word, place.runs)
-                place.word = word
-                place.runs = 0
-            place.runs += 1
+            entry = &self.words[word_index(word)]
+            if entry.word != word:
+                if entry.runs:
+                    self.add_runs_of(entry.word, entry.runs)
+                entry.word = word
+                entry.runs = 0
+            entry.runs += 1
             if self.traced:
                 i += accesses_of(&self.table.c.heads[last], word)
         self.last = last

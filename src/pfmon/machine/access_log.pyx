@@ -32,23 +32,23 @@ cdef inline const uint64_t* logged_result(AccessLog* log, EventLog* event_log, u
 cdef inline uint64_t* add(AccessLog* log, const MemoryEvent* event, int64_t now, uint32_t words) noexcept nogil:
     """Appends an event with so many words of result; NULL: it is not kept."""
     cdef int64_t at = now - log.began
-    cdef uint64_t* place
+    cdef uint64_t* result
     if not log.on:
         return NULL
     if log.count == MAX_MEMORY_EVENTS or log.starts[log.count] + words > MAX_LOG_WORDS or at < -LATEST or at > LATEST:
         log.on, log.lost = False, True
         return NULL
-    place = log.words + log.starts[log.count]
+    result = log.words + log.starts[log.count]
     log.events[log.count] = event[0]
     log.events[log.count].at = <int32_t>at           # not earlier: the host is slow to read words written in pieces
     log.count += 1
     log.next = log.count
     log.starts[log.count] = log.starts[log.count - 1] + words
-    return place
+    return result
 
 
-cdef inline void add_notes(uint64_t* place, const EventLog* event_log, uint32_t before) noexcept nogil:
-    copy_words(place, event_log.items + before, event_log.count - before)
+cdef inline void add_notes(uint64_t* result, const EventLog* event_log, uint32_t before) noexcept nogil:
+    copy_words(result, event_log.items + before, event_log.count - before)
 
 
 cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog* event_log, const MemoryEvent* event,
@@ -56,7 +56,7 @@ cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog*
                     Fetched* out) noexcept nogil:
     cdef uint32_t before = event_log.count
     cdef const uint64_t* known
-    cdef uint64_t* place
+    cdef uint64_t* result
     if is_next(log):
         known = logged_result(log, event_log, 2)
         out.ready = now + <int32_t>known[0]
@@ -64,11 +64,11 @@ cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog*
         out.cause, out.second_cause = <uint16_t>(known[0] >> 32), <uint16_t>(known[0] >> 48)
         return
     fetch.fetch(event_log, window, now, out)
-    place = add(log, event, now, 2 + event_log.count - before)
-    if place != NULL:
-        place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.cause << 32 | <uint64_t>out.second_cause << 48
-        place[1] = out.second_cycles | <uint64_t>out.kernel << 32
-        add_notes(place + 2, event_log, before)
+    result = add(log, event, now, 2 + event_log.count - before)
+    if result != NULL:
+        result[0] = <uint32_t>(out.ready - now) | <uint64_t>out.cause << 32 | <uint64_t>out.second_cause << 48
+        result[1] = out.second_cycles | <uint64_t>out.kernel << 32
+        add_notes(result + 2, event_log, before)
 
 
 cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, const MemoryEvent* event,
@@ -76,7 +76,7 @@ cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, c
                      int64_t now, AccessResult* out) noexcept nogil:
     cdef uint32_t before = event_log.count, i
     cdef const uint64_t* known
-    cdef uint64_t* place
+    cdef uint64_t* result
     if is_next(log):
         out.stalls = <uint8_t>(log.words[log.starts[log.next]] >> 32)
         known = logged_result(log, event_log, 1 + out.stalls)
@@ -88,12 +88,12 @@ cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, c
         data.fence(now, out)
     else:
         data.access(event_log, address, event.size, event.access_kind, event.flags, now, out)
-    place = add(log, event, now, 1 + out.stalls + event_log.count - before)
-    if place != NULL:
-        place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
+    result = add(log, event, now, 1 + out.stalls + event_log.count - before)
+    if result != NULL:
+        result[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
         for i in range(out.stalls):
-            place[1 + i] = <uint64_t>out.cause[i] << 32 | out.cycles[i]
-        add_notes(place + 1 + out.stalls, event_log, before)
+            result[1 + i] = <uint64_t>out.cause[i] << 32 | out.cycles[i]
+        add_notes(result + 1 + out.stalls, event_log, before)
 
 
 cdef void log_event(AccessLog* log, DataMemory data, const MemoryEvent* event, uint64_t address,

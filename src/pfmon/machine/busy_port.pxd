@@ -18,23 +18,23 @@ cdef inline void start_port(BusyPort* port, int64_t cycles) noexcept nogil:
 
 cdef inline int64_t occupy(BusyPort* port, int64_t now) noexcept nogil:
     """Occupies the port in the first free cycles from ``now`` on; returns the first of them."""
-    cdef uint32_t place = port.count, i
-    while place > 0 and port.taken[place - 1] + port.cycles > now:
-        place -= 1
-    while place < port.count and port.taken[place] < now + port.cycles:
-        now = port.taken[place] + port.cycles
-        place += 1
+    cdef uint32_t index = port.count, i
+    while index > 0 and port.taken[index - 1] + port.cycles > now:
+        index -= 1
+    while index < port.count and port.taken[index] < now + port.cycles:
+        now = port.taken[index] + port.cycles
+        index += 1
     if port.count == MAX_OCCUPATIONS:
-        if place == 0:
+        if index == 0:
             return now
-        for i in range(1, place):
+        for i in range(1, index):
             port.taken[i - 1] = port.taken[i]
-        port.taken[place - 1] = now
+        port.taken[index - 1] = now
         return now
     i = port.count
-    while i > place:
+    while i > index:
         port.taken[i] = port.taken[i - 1]
         i -= 1
-    port.taken[place] = now
+    port.taken[index] = now
     port.count += 1
     return now

@@ -36,12 +36,12 @@ cdef class SnoopedCaches(Snooper):
         cdef int found = self.snoop_tags(self.l2.l3.tags, line, invalidate)
         cdef int inner = self.snoop_tags(self.l2.data, line, invalidate)
         cdef uint64_t part = line
-        cdef int64_t place
+        cdef int64_t entry
         if inner != INVALID and invalidate and self.l2.first_level is not None:
             while part < line + (<uint64_t>1 << self.l2.data.shift):
-                place = quick_find(self.l2.first_level, part)
-                if place != ABSENT:
-                    self.l2.first_level.clear(place)
+                entry = quick_find(self.l2.first_level, part)
+                if entry != ABSENT:
+                    self.l2.first_level.clear(entry)
                 part += <uint64_t>1 << self.l2.first_level.shift
         return found if found > inner else inner
 
@@ -64,24 +64,24 @@ cdef class SnoopedCaches(Snooper):
 
     cdef int snoop_tags(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil:
         """Looks up a line in a cache and invalidates it, or leaves it in S; returns its state."""
-        cdef int64_t place = quick_find(store, address)
+        cdef int64_t entry = quick_find(store, address)
         cdef int state
-        if place == ABSENT:
+        if entry == ABSENT:
             return INVALID
-        state = store.infos[place].state
+        state = store.infos[entry].state
         if invalidate:
-            store.clear(place)
+            store.clear(entry)
         else:
-            store.infos[place].state = SHARED
+            store.infos[entry].state = SHARED
         return state
 
     cdef void drop_code(self, uint64_t address) noexcept nogil:
-        cdef int64_t place
+        cdef int64_t entry
         cdef uint64_t part = address
-        place = quick_find(self.l2.code, address)
-        if place != ABSENT:
+        entry = quick_find(self.l2.code, address)
+        if entry != ABSENT:
             self.responses[RESPONSE_L2I_HIT] += 1
-            self.l2.code.clear(place)
+            self.l2.code.clear(entry)
         while part < address + (<uint64_t>1 << self.l2.code.shift):
             self.fetch.drop(part)
             part += self.fetch.line

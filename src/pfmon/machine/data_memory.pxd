@@ -79,7 +79,7 @@ cdef class DataMemory(DataTranslation):
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, AccessResult* out) noexcept nogil
     cdef bint is_in_flight(self, uint64_t address, int64_t now) noexcept nogil
-    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil
+    cdef bint quick_load(self, int64_t page, int64_t entry, uint64_t address, uint32_t size, int64_t now) noexcept nogil
     cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           RecentLine* recent_line) noexcept nogil

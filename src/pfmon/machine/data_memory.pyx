@@ -63,7 +63,7 @@ cdef class DataMemory:
 
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
         cdef RecentLine* recent_line
-        cdef int64_t page, place
+        cdef int64_t page, entry
         cdef int known
         if now < self.ordered:
             return 0
@@ -71,8 +71,8 @@ cdef class DataMemory:
             known = recent_load(self, address, size, now)
             if known != NOT_RECENT:
                 return known
-            page, place = quick_find(self.pages1, address), quick_find(self.cache, address)
-            return page != ABSENT and place != ABSENT and self.quick_load(page, place, address, size, now)
+            page, entry = quick_find(self.pages1, address), quick_find(self.cache, address)
+            return page != ABSENT and entry != ABSENT and self.quick_load(page, entry, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             recent_line = &self.recent_line[1][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
             if not self.repeats_recent(self.pages2, address, now, recent_line) \
@@ -101,8 +101,8 @@ cdef class DataMemory:
 
     # Whether an address' line is in flight to L1D.
     cdef bint is_in_flight(self, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.cache, address)
-        return place != ABSENT and self.cache.infos[place].ready > now
+        cdef int64_t entry = quick_find(self.cache, address)
+        return entry != ABSENT and self.cache.infos[entry].ready > now
 
     # Whether an access served by L2 hits the recent line and has no conflicts.
     cdef bint repeats_recent(self, TagStore pages, uint64_t address, int64_t now,
@@ -124,23 +124,23 @@ cdef class DataMemory:
         return 1
 
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
-        cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
+        cdef int64_t page = quick_find(self.pages1, address), entry = quick_find(self.cache, address)
         if page == ABSENT:
             return SLOW
-        if place == ABSENT:
+        if entry == ABSENT:
             return PLAIN if self.read_l2(page, address, size, flags, now) else SLOW
-        return self.quick_load(page, place, address, size, now)
+        return self.quick_load(page, entry, address, size, now)
 
     # `quick` for an integer load whose page and line hit.
-    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size,
+    cdef bint quick_load(self, int64_t page, int64_t entry, uint64_t address, uint32_t size,
                          int64_t now) noexcept nogil:
         cdef RecentLine* recent_line = &self.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
-        if self.cache.infos[place].ready > now:
+        if self.cache.infos[entry].ready > now:
             return 0
         use(self.pages1, page)
-        use(self.cache, place)
+        use(self.cache, entry)
         get_known_line(self.pages1, page, &recent_line.translation)
-        get_known_line(self.cache, place, &recent_line.line)
+        get_known_line(self.cache, entry, &recent_line.line)
         return not conflicts(&self.store_conflicts, address, size, now)
 
     # `plain` for an integer load whose page hits and whose line misses.
@@ -219,17 +219,17 @@ cdef class DataMemory:
 
     cdef int64_t load(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                       AccessResult* out) noexcept nogil:
-        cdef int64_t place, ready
+        cdef int64_t entry, ready
         cdef bint forced
         now = self.in_order(flags, now, out)
         forced = conflicts(&self.store_conflicts, address, size, now)
         record(event_log, Occurrence.L1D_READ, 1)
-        place = quick_find(self.cache, address)
+        entry = quick_find(self.cache, address)
         if forced:
             now = stall_until(out, self.recirculation, now, now + self.conflict_cycles)
-        if place != ABSENT:
-            use(self.cache, place)
-            if self.cache.infos[place].ready > now:
+        if entry != ABSENT:
+            use(self.cache, entry)
+            if self.cache.infos[entry].ready > now:
                 forced = 1
             if not forced:
                 return now + self.latency
@@ -241,7 +241,7 @@ cdef class DataMemory:
         out.asked = now
         ready = self.l2.request(event_log, address & self.physical, size, REQUEST_READ, request_flags(flags), now)
         now = stall_until(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
-        if place == ABSENT:
+        if entry == ABSENT:
             self.fill_line(address, flags, now, ready)
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
@@ -264,19 +264,19 @@ cdef class DataMemory:
 
     # A line is in L1D once: its tag names a translation of one thread (Montecito manual 2.4.3.1.2).
     cdef void invalidate_alias(self, uint64_t address) noexcept nogil:
-        cdef int64_t place = quick_find(self.cache, address ^ ~self.physical)
-        if place != ABSENT:
-            self.cache.clear(place)
+        cdef int64_t entry = quick_find(self.cache, address ^ ~self.physical)
+        if entry != ABSENT:
+            self.cache.clear(entry)
 
     cdef void prefetch(self, EventLog* event_log, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
                        AccessResult* out) noexcept nogil:
-        cdef int64_t place = quick_find(self.cache, address), ready
-        if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
-            use(self.cache, place)
+        cdef int64_t entry = quick_find(self.cache, address), ready
+        if entry != ABSENT and not flags & ACCESS_EXCLUSIVE:
+            use(self.cache, entry)
             return
         ready = self.l2.request(event_log, address & self.physical, size, REQUEST_PREFETCH, request_flags(flags), now)
         now = stall_until(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
-        if place == ABSENT:
+        if entry == ABSENT:
             self.fill_line(address, flags, now, ready)
 
     # Returns the cycle from which earlier acquires let an access proceed.
@@ -286,9 +286,9 @@ cdef class DataMemory:
     cdef int64_t store(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                        int64_t now,
                        AccessResult* out) noexcept nogil:
-        cdef int64_t taken, place = quick_find(self.cache, address)
-        if place != ABSENT and self.cache.infos[place].ready - now <= self.store_conflicts.window:
-            now = stall_until(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
+        cdef int64_t taken, entry = quick_find(self.cache, address)
+        if entry != ABSENT and self.cache.infos[entry].ready - now <= self.store_conflicts.window:
+            now = stall_until(out, Cause.L1D_FILLCONF, now, self.cache.infos[entry].ready)
         now = stall_until(out, Cause.L1D_FULLSTBUF, now, first_free_cycle(&self.store_buffer, now))
         enter_store(&self.store_conflicts, address, size, now)
         taken = self.l2.request(event_log, address & self.physical, size, REQUEST_WRITE, request_flags(flags), now)
@@ -308,12 +308,12 @@ cdef class DataMemory:
     cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now, AccessResult* out) noexcept nogil:
         cdef uint64_t physical = address & self.physical, size = <uint64_t>1 << self.l2.data.shift
         cdef uint64_t line = physical & ~(size - 1), part = line
-        cdef int64_t place
+        cdef int64_t entry
         record(event_log, Occurrence.L1I_SNOOPED, 1)
         while part < line + size:
-            place = quick_find(self.cache, part | (address & ~self.physical))
-            if place != ABSENT:
-                self.cache.clear(place)
+            entry = quick_find(self.cache, part | (address & ~self.physical))
+            if entry != ABSENT:
+                self.cache.clear(entry)
             self.invalidate_alias(part | (address & ~self.physical))
             part += <uint64_t>1 << self.cache.shift
         part = line

@@ -25,7 +25,7 @@ cdef class DataTranslation:
     cdef TagStore pages1, pages2 # their tags
     cdef PageTable table
     cdef bint prevalidated       # lines of L1D are invalidated with their entry of tlb1
-    cdef uint64_t* lines         # by place of tlb1: lines of its page filled into L1D, a bit for every 64th
+    cdef uint64_t* lines         # by entry of tlb1: lines of its page filled into L1D, a bit for every 64th
     cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
     # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
@@ -42,19 +42,20 @@ cdef class DataTranslation:
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil
-    cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil
+    cdef int64_t read_entry(self, EventLog* event_log, uint64_t vhpt_address, int64_t now,
+                            AccessResult* out) noexcept nogil
     # Enters the operating system in cycle `now`; returns the cycle of its exit.
     cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil
     cdef bint lacks_l2_entry(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
     cdef void insert_second(self, uint64_t address) noexcept nogil
-    cdef void drop_lines(self, int64_t place) noexcept nogil
+    cdef void drop_lines(self, int64_t entry) noexcept nogil
 
 
 cdef inline void record_filled_line(DataTranslation data, uint64_t address) noexcept nogil:
     """Records a line filled into L1D."""
-    cdef int64_t place
+    cdef int64_t entry
     if data.prevalidated:
-        place = quick_find(data.pages1, address)
-        if place != ABSENT:
-            data.lines[place] |= <uint64_t>1 << (address >> data.cache.shift & (MASK_BITS - 1))
+        entry = quick_find(data.pages1, address)
+        if entry != ABSENT:
+            data.lines[entry] |= <uint64_t>1 << (address >> data.cache.shift & (MASK_BITS - 1))

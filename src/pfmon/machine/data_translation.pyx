@@ -82,12 +82,13 @@ cdef class DataTranslation:
         return stall_until(out, Cause.KERNEL, now, now + self.software_cycles)
 
     # Reads the VHPT entry through L2, if the TLB maps its address: returns the cycle; otherwise -now.
-    cdef int64_t read_entry(self, EventLog* event_log, uint64_t entry, int64_t now, AccessResult* out) noexcept nogil:
+    cdef int64_t read_entry(self, EventLog* event_log, uint64_t vhpt_address, int64_t now,
+                            AccessResult* out) noexcept nogil:
         cdef int64_t done
-        if not lookup(self.tlb2, entry):
+        if not lookup(self.tlb2, vhpt_address):
             return -now
         record(event_log, Occurrence.HPW_READ, 1)
-        done = self.l2.request(event_log, entry | ~self.physical, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        done = self.l2.request(event_log, vhpt_address | ~self.physical, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         return stall_until(out, Cause.L1D_HPW, now, done)
 
     # Inserts a translation into the second level; without one in the VHPT the operating system inserts it there, unless
@@ -95,8 +96,8 @@ cdef class DataTranslation:
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil:
         cdef uint64_t page = (address & self.physical) >> self.page_shift
-        cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
-        cdef int64_t done = self.read_entry(event_log, entry, now, out)
+        cdef uint64_t vhpt_address = vhpt_entry(address, self.page_shift, self.entry_shift)
+        cdef int64_t done = self.read_entry(event_log, vhpt_address, now, out)
         if done >= 0 and self.table.has_page(page):
             record(event_log, Occurrence.DTLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
@@ -112,45 +113,45 @@ cdef class DataTranslation:
             now = self.enter_kernel(event_log, kind, done, out)
             if not self.table.has_page(page):
                 self.table.add(page)
-            self.insert_second(entry)
+            self.insert_second(vhpt_address)
         self.insert_second(address)
         return now
 
     # Whether the first level has an entry whose page was evicted from the second; clears the mark.
     cdef bint lacks_l2_entry(self, uint64_t address) noexcept nogil:
-        cdef int64_t place = self.pages1.search(address >> self.pages1.shift | NO_L2_ENTRY)
-        if place == ABSENT:
+        cdef int64_t entry = self.pages1.search(address >> self.pages1.shift | NO_L2_ENTRY)
+        if entry == ABSENT:
             return 0
-        self.pages1.numbers[place] = address >> self.pages1.shift
-        use(self.pages1, place)
+        self.pages1.numbers[entry] = address >> self.pages1.shift
+        use(self.pages1, entry)
         return 1
 
     cdef void insert_first(self, uint64_t address) noexcept nogil:
-        cdef int64_t place = self.pages1.victim(address)
-        if self.lines[place]:
-            self.drop_lines(place)
-        self.pages1.put(place, address, 0, 0, 1)
+        cdef int64_t entry = self.pages1.victim(address)
+        if self.lines[entry]:
+            self.drop_lines(entry)
+        self.pages1.put(entry, address, 0, 0, 1)
 
     cdef void insert_second(self, uint64_t address) noexcept nogil:
-        cdef int64_t place
+        cdef int64_t entry
         cdef uint64_t gone, i
         cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
         if quick_find(self.pages2, address) != ABSENT:
             return
-        place = tlb_victim(self.tlb2, address)
-        gone = self.pages2.numbers[place]
+        entry = tlb_victim(self.tlb2, address)
+        gone = self.pages2.numbers[entry]
         if gone != NO_NUMBER:
             for i in range(self.pages1.sets << self.pages1.way_shift):
                 if self.pages1.numbers[i] >> pieces == gone:
                     self.pages1.numbers[i] = self.pages1.numbers[i] | NO_L2_ENTRY
-        self.pages2.put(place, address, 0, 0, 1)
+        self.pages2.put(entry, address, 0, 0, 1)
 
     # Evicts the entry in this place of the first level, and its lines.
-    cdef void drop_lines(self, int64_t place) noexcept nogil:
-        cdef uint64_t base = (self.pages1.numbers[place] & ~NO_L2_ENTRY) << self.pages1.shift
-        cdef uint64_t mask = self.lines[place], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line
+    cdef void drop_lines(self, int64_t entry) noexcept nogil:
+        cdef uint64_t base = (self.pages1.numbers[entry] & ~NO_L2_ENTRY) << self.pages1.shift
+        cdef uint64_t mask = self.lines[entry], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line
         cdef int64_t inner
-        self.lines[place] = 0
+        self.lines[entry] = 0
         while mask:
             line = trailing_zeros(mask)
             mask &= mask - 1

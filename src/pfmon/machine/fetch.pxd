@@ -81,7 +81,7 @@ cdef class InstructionFetch:
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil
-    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t entry, int64_t now,
                        Fetched* out) noexcept nogil
     cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil

@@ -57,16 +57,16 @@ cdef class InstructionFetch:
         return self.quick_otherwise(number << self.line_shift, now)
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place
+        cdef int64_t entry
         if address >> self.tlb_shift != self.last_page:
             if not lookup(self.tlb1, address | self.thread):
                 return 0
             self.last_page = address >> self.tlb_shift
-        place = quick_find(self.cache, address)
-        if place == ABSENT or self.cache.infos[place].ready > now:
+        entry = quick_find(self.cache, address)
+        if entry == ABSENT or self.cache.infos[entry].ready > now:
             return 0
-        use(self.cache, place)
-        self.used(address, self.cache.infos[place].ready)
+        use(self.cache, entry)
+        self.used(address, self.cache.infos[entry].ready)
         return 1
 
     cdef inline void used(self, uint64_t address, int64_t ready) noexcept nogil:
@@ -78,7 +78,7 @@ cdef class InstructionFetch:
         record(event_log, Occurrence.L1I_READ, 1)
 
     cdef void fetch(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
-        cdef int64_t translated, place
+        cdef int64_t translated, entry
         if is_due(self, now):
             pump(self, event_log, now)
         record(event_log, Occurrence.L1I_READ, 1)
@@ -87,12 +87,12 @@ cdef class InstructionFetch:
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
         out.second_cause = FrontCause.FRONT_IMISS
-        place = quick_find(self.cache, address)
-        if place != ABSENT and self.cache.infos[place].ready <= translated:
-            self.cache.touch(place)
+        entry = quick_find(self.cache, address)
+        if entry != ABSENT and self.cache.infos[entry].ready <= translated:
+            self.cache.touch(entry)
             out.ready = translated
         else:
-            out.ready = self.fetch_line(event_log, address, place, translated, out)
+            out.ready = self.fetch_line(event_log, address, entry, translated, out)
             if translated > now:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
@@ -120,9 +120,9 @@ cdef class InstructionFetch:
     # The page walker reads the VHPT through L2; on a miss there the operating system inserts the entry.
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
-        cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
+        cdef uint64_t vhpt_address = vhpt_entry(address, self.page_shift, self.entry_shift)
         record(event_log, Occurrence.HPW_READ, 1)
-        now = self.l2.request(event_log, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        now = self.l2.request(event_log, vhpt_address, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         if self.table.has_page(page):
             record(event_log, Occurrence.ITLB_WALKED, 1)
             out.level = TlbLevel.TLB_WALKER
@@ -138,30 +138,30 @@ cdef class InstructionFetch:
     # Inserts an entry into the first-level TLB; lines of the evicted page are invalidated, unless it is the other
     # thread's entry for the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil:
-        cdef int64_t place = ABSENT
+        cdef int64_t entry = ABSENT
         cdef uint64_t gone
         if self.shared:
-            place = quick_find(self.tlb1.tags, (address | self.thread) ^ self.shared)
-        if place == ABSENT:
-            place = self.tlb1.tags.victim(address | self.thread)
-            gone = self.tlb1.tags.numbers[place]
+            entry = quick_find(self.tlb1.tags, (address | self.thread) ^ self.shared)
+        if entry == ABSENT:
+            entry = self.tlb1.tags.victim(address | self.thread)
+            gone = self.tlb1.tags.numbers[entry]
             if self.prevalidated and gone != NO_NUMBER:
                 record(event_log, Occurrence.L1I_PURGED, 1)
                 self.drop_page(gone & ~(self.shared >> self.tlb_shift))
-        self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
+        self.tlb1.tags.put(entry, address | self.thread, 0, 0, 1)
 
-    # Fetches a line that is not in L1I (`place` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
-    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t place, int64_t now,
+    # Fetches a line that is not in L1I (`entry` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
+    cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t entry, int64_t now,
                        Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef Buffered* found
         cdef int64_t ready
-        if place != ABSENT:
+        if entry != ABSENT:
             record(event_log, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
             out.asked, out.under_way = now, 1
-            self.cache.touch(place)
-            return self.cache.infos[place].ready
+            self.cache.touch(entry)
+            return self.cache.infos[entry].ready
         found = find_buffered(&self.buffer, line)
         if found == NULL:
             record(event_log, Occurrence.L1I_DEMAND_MISS, 1)
@@ -204,8 +204,8 @@ cdef class InstructionFetch:
         record(event_log, Occurrence.ISB_PAIR_IN, asked * (self.brought // WINDOW))
 
     cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil:
-        cdef int64_t place = self.cache.victim(address)
-        cdef uint64_t gone = self.cache.numbers[place]
+        cdef int64_t entry = self.cache.victim(address)
+        cdef uint64_t gone = self.cache.numbers[entry]
         record(event_log, Occurrence.L1I_FILL, 1)
         if gone != NO_NUMBER:
             self.lines_of(gone << self.line_shift)[0] -= 1
@@ -213,16 +213,16 @@ cdef class InstructionFetch:
                 self.predictor.line_left(gone << self.line_shift, self.line)
             line_leaves(self.groups, gone)
         self.lines_of(address)[0] += 1
-        self.cache.put(place, address, SHARED, ready, 1)
+        self.cache.put(entry, address, SHARED, ready, 1)
         line_arrives(self.groups, address >> self.line_shift)
 
     # Invalidates a line in L1I and the streaming buffer.
     cdef void drop(self, uint64_t address) noexcept nogil:
-        cdef int64_t place = quick_find(self.cache, address)
+        cdef int64_t entry = quick_find(self.cache, address)
         cdef Buffered* found = find_buffered(&self.buffer, address >> self.line_shift << self.line_shift)
-        if place != ABSENT:
+        if entry != ABSENT:
             self.lines_of(address)[0] -= 1
-            self.cache.clear(place)
+            self.cache.clear(entry)
             if self.predictor is not None:
                 self.predictor.line_left(address >> self.line_shift << self.line_shift, self.line)
         if found != NULL:

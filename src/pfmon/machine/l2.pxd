@@ -68,7 +68,7 @@ cdef class L2:
     # Returns the index of a line that a read in cycle `now` hits with exactly L2's latency, or ABSENT. No effect.
     cdef int64_t find_plain_line(self, uint64_t address, int64_t now) noexcept nogil
     # `request` of a read of that line, without its events (`record_quick`) and its bank (`issue_early`).
-    cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil
+    cdef int64_t read_plain(self, int64_t entry, int64_t now) noexcept nogil
     cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil
     # Executes a fence in cycle `now`, accepted by the queue in cycle `taken`: returns the cycle in which all earlier
     # accesses are done, before which no later one is.
@@ -102,14 +102,14 @@ cdef class L2:
     cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
     cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil
     # `start`: the final cycle of issue; `asked`: the first one.
-    cdef int64_t hit(self, EventLog* event_log, int64_t place, uint64_t address, int kind, uint32_t flags,
+    cdef int64_t hit(self, EventLog* event_log, int64_t entry, uint64_t address, int kind, uint32_t flags,
                      int64_t asked,
                      int64_t start) noexcept nogil
     cdef int64_t miss(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                       int64_t start) noexcept nogil
-    # Returns the first cycle from `now` on with a free victim buffer for the line at index `place`, if it needs one.
-    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t place, int64_t now) noexcept nogil
-    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
+    # Returns the first cycle from `now` on with a free victim buffer for the line at index `entry`, if it needs one.
+    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t entry, int64_t now) noexcept nogil
+    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil
     cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil

@@ -75,11 +75,11 @@ cdef class L2:
 
     cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil:
-        cdef int64_t asked, start, done, place
+        cdef int64_t asked, start, done, entry
         cdef bint reaches_data
         asked = self.in_order(event_log, kind, flags, self.enter(kind, now))
-        place = quick_find(self.data, address)
-        reaches_data = place != ABSENT and self.data.infos[place].ready <= asked
+        entry = quick_find(self.data, address)
+        reaches_data = entry != ABSENT and self.data.infos[entry].ready <= asked
         start = asked
         if asked <= self.banks.latest or asked < self.busy_until:
             start = self.issue(event_log, address, kind, reaches_data, asked)
@@ -87,8 +87,8 @@ cdef class L2:
             occupy_bank(&self.banks,
                         bank_of(&self.banks, address) if reaches_data and kind != REQUEST_WRITE else NO_BANK,
                         asked, self.taken)
-        if place != ABSENT:
-            done = self.hit(event_log, place, address, kind, flags, asked, start)
+        if entry != ABSENT:
+            done = self.hit(event_log, entry, address, kind, flags, asked, start)
         else:
             done = self.miss(event_log, address, kind, flags, start)
         if flags & REQUEST_ACQUIRE:
@@ -210,29 +210,29 @@ cdef class L2:
 
     cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil:
         cdef uint64_t line = address >> self.data.shift << self.data.shift
-        cdef int64_t start = self.issue(event_log, address, REQUEST_FLUSH, 0, self.enter(REQUEST_FLUSH, now)), place
+        cdef int64_t start = self.issue(event_log, address, REQUEST_FLUSH, 0, self.enter(REQUEST_FLUSH, now)), entry
         cdef int64_t done = start + self.latency
         cdef int state = INVALID
         record(event_log, Occurrence.L2_OP_OTHER, 1)
-        place = quick_find(self.data, address)
-        if place != ABSENT:
-            state = self.data.infos[place].state
-            if self.data.infos[place].ready > done:
-                done = self.data.infos[place].ready
-            self.data.clear(place)
+        entry = quick_find(self.data, address)
+        if entry != ABSENT:
+            state = self.data.infos[entry].state
+            if self.data.infos[entry].ready > done:
+                done = self.data.infos[entry].ready
+            self.data.clear(entry)
             self.drop_inner(line, <uint64_t>1 << self.data.shift)
-        place = quick_find(self.code, address) if self.split else ABSENT
-        if place != ABSENT:
+        entry = quick_find(self.code, address) if self.split else ABSENT
+        if entry != ABSENT:
             record(event_log, Occurrence.SNOOPED_L2I_HIT, 1)
-            self.code.clear(place)
+            self.code.clear(entry)
         self.l3.flush(event_log, address, state == MODIFIED, start)
         enter_queue(&self.ozq, self.taken, done)
         self.not_before(done)
 
-    cdef int64_t hit(self, EventLog* event_log, int64_t place, uint64_t address, int kind, uint32_t flags,
+    cdef int64_t hit(self, EventLog* event_log, int64_t entry, uint64_t address, int kind, uint32_t flags,
                      int64_t asked,
                      int64_t start) noexcept nogil:
-        cdef int64_t done, ready = self.data.infos[place].ready
+        cdef int64_t done, ready = self.data.infos[entry].ready
         cdef bint on_its_way = ready > start
         cdef bint alone = 0      # a hit delayed by ordering, banks and ports alone
         cdef bint passes = 0     # it bypasses the OzQ
@@ -242,7 +242,7 @@ cdef class L2:
         elif writes(kind):
             self.record_sibling(event_log, address, start)
         if not flags & REQUEST_NO_RECENCY:
-            use(self.data, place)
+            use(self.data, entry)
         if kind == REQUEST_SEMAPHORE:
             done = start + self.semaphore_latency
         elif asked >= self.busy_until:
@@ -256,12 +256,12 @@ cdef class L2:
             if not on_its_way and start == self.taken:
                 record(event_log, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
-            if self.data.infos[place].state == SHARED:
+            if self.data.infos[entry].state == SHARED:
                 record(event_log, Occurrence.L2_STORE_HIT_S, 1)
                 alone = passes = 0
                 ready = self.l3.invalidate(event_log, address, start)
-                self.data.infos[place].ready = ready
-            self.data.infos[place].state = MODIFIED
+                self.data.infos[entry].ready = ready
+            self.data.infos[entry].state = MODIFIED
         if ready > done:
             done = ready
             self.busy(done)
@@ -283,15 +283,15 @@ cdef class L2:
                       int64_t start) noexcept nogil:
         cdef L3Line line
         cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
-        cdef int64_t place, asked, buffered
+        cdef int64_t entry, asked, buffered
         cdef Mshr* coming
-        place = self.data.victim(address)
+        entry = self.data.victim(address)
         record_reference(event_log, kind, 0)
         record(event_log, Occurrence.L2_MISS_SENT, 1)
         asked = first_free_cycle(&self.fills, start)
         if asked > start:
             record(event_log, Occurrence.L2_FILLS_FULL, 1)
-        buffered = self.victim_buffer_cycle(self.data, place, mshr_free_cycle(&self.mshrs, asked))
+        buffered = self.victim_buffer_cycle(self.data, entry, mshr_free_cycle(&self.mshrs, asked))
         self.l3.read(event_log, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
         if line.sent > buffered:
             record(event_log, Occurrence.L3_REJECT_DATA, 1)
@@ -306,8 +306,8 @@ cdef class L2:
         self.record_miss(event_log, address, start, buffered > asked)
         coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
         coming.sent, coming.written = line.sent, writes(kind)
-        self.make_room(event_log, self.data, place, 0, line.sent, line.ready)
-        self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
+        self.make_room(event_log, self.data, entry, 0, line.sent, line.ready)
+        self.data.put(entry, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         record(event_log, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         self.busy(line.ready)
         self.not_before(line.ready)
@@ -352,18 +352,19 @@ cdef class L2:
         record(event_log, reason, 1)
         record(event_log, Occurrence.L2_LOOK_AGAIN, 1)
 
-    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t place, int64_t now) noexcept nogil:
-        if tags.infos[place].state != MODIFIED:
+    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t entry, int64_t now) noexcept nogil:
+        if tags.infos[entry].state != MODIFIED:
             return now
         return first_free_cycle(&self.victims, mshr_free_cycle(&self.leaving_victims, now))
 
-    # Place `place` is for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
-    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t place, bint for_code, int64_t now,
+    # Evicts the line at `entry` for a line that arrives in cycle `filled`: writes it back to L3 if it is modified, and
+    # invalidates it in L1D.
+    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil:
         cdef int64_t written
         cdef Mshr* leaving
-        cdef uint64_t gone = tags.numbers[place] << tags.shift
-        cdef int state = tags.infos[place].state
+        cdef uint64_t gone = tags.numbers[entry] << tags.shift
+        cdef int state = tags.infos[entry].state
         if state == INVALID:
             return
         if state == MODIFIED:
@@ -372,7 +373,7 @@ cdef class L2:
             written = first_free_cycle(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
-            leaving = allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
+            leaving = allocate_mshr(&self.leaving_victims, tags.numbers[entry], now, written)
             leaving.asked_by = ASKED_BY_FETCH if for_code else ASKED_BY_DATA
             self.l3.write_back(event_log, gone, now, written)
         if self.split and for_code:
@@ -395,24 +396,24 @@ cdef class L2:
             part += <uint64_t>1 << self.first_level.shift
 
     cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.code, address), start = first_free_cycle(&self.fetches, now), done
+        cdef int64_t entry = quick_find(self.code, address), start = first_free_cycle(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
-        cdef bint on_its_way = place != ABSENT and self.code.infos[place].ready > start
+        cdef bint on_its_way = entry != ABSENT and self.code.infos[entry].ready > start
         if on_its_way:
             self.record_refetch(event_log, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
-                                  self.code.infos[place].ready - start)
-        elif start > now and place != ABSENT:
+                                  self.code.infos[entry].ready - start)
+        elif start > now and entry != ABSENT:
             self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_HIT_DEMAND + ahead, start - now)
         elif start > now:
             self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_MISS_DEMAND + ahead, start - now)
-        if place != ABSENT:
+        if entry != ABSENT:
             record(event_log, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
                 record(event_log, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
-            use(self.code, place)
+            use(self.code, entry)
             done = start + self.fetch_latency
-            if self.code.infos[place].ready > done:
-                done = self.code.infos[place].ready
+            if self.code.infos[entry].ready > done:
+                done = self.code.infos[entry].ready
         else:
             done = self.miss_fetch(event_log, address, ahead, start)
         enter_queue(&self.fetches, start, done)
@@ -425,46 +426,46 @@ cdef class L2:
     cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
         cdef L3Line line
         cdef Mshr* coming
-        cdef int64_t place = self.code.victim(address), asked
+        cdef int64_t entry = self.code.victim(address), asked
         record(event_log, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
         if not ahead:
             record(event_log, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-        asked = self.victim_buffer_cycle(self.code, place, start if self.split else mshr_free_cycle(&self.mshrs, start))
+        asked = self.victim_buffer_cycle(self.code, entry, start if self.split else mshr_free_cycle(&self.mshrs, start))
         self.l3.read(event_log, address, WANTED_FETCH + ahead, 1, asked, &line)
         if line.sent > asked:
             record(event_log, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
         if not self.split:
             coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
             coming.asked_by = ASKED_BY_FETCH + ahead
-        self.make_room(event_log, self.code, place, 1, line.sent, line.ready)
-        self.code.put(place, address, line.state, line.ready, 1)
+        self.make_room(event_log, self.code, entry, 1, line.sent, line.ready)
+        self.code.put(entry, address, line.state, line.ready, 1)
         return line.ready
 
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
-        cdef int64_t place
+        cdef int64_t entry
         if now < self.quick_from:
             return 0
-        place = quick_find(self.data, address)
-        if place == ABSENT or self.data.infos[place].ready > now:
+        entry = quick_find(self.data, address)
+        if entry == ABSENT or self.data.infos[entry].ready > now:
             return 0
         if kind == REQUEST_WRITE:
-            if self.data.infos[place].state < EXCLUSIVE or now < self.latest:
+            if self.data.infos[entry].state < EXCLUSIVE or now < self.latest:
                 return 0             # a release would wait
-            self.data.infos[place].state = MODIFIED
-        use(self.data, place)
+            self.data.infos[entry].state = MODIFIED
+        use(self.data, entry)
         return 1
 
     cdef int64_t find_plain_line(self, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place
+        cdef int64_t entry
         if now < self.quick_from or now < self.last_taken or now < self.ordered \
                 or first_free_cycle(&self.ozq, now) > now:
             return ABSENT
-        place = quick_find(self.data, address)
-        return place if place != ABSENT and self.data.infos[place].ready <= now else ABSENT
+        entry = quick_find(self.data, address)
+        return entry if entry != ABSENT and self.data.infos[entry].ready <= now else ABSENT
 
-    cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil:
+    cdef int64_t read_plain(self, int64_t entry, int64_t now) noexcept nogil:
         self.last_taken = self.taken = now
-        use(self.data, place)
+        use(self.data, entry)
         return now + self.latency
 
     cdef void record_quick(self, EventLog* event_log, int kind, uint32_t reissues) noexcept nogil:

@@ -41,19 +41,19 @@ cdef class L3:
 
     cdef void read(self, EventLog* event_log, uint64_t address, int wanted, bint fill, int64_t now,
                    L3Line* out) noexcept nogil:
-        cdef int64_t place = self.tags.search(address >> self.tags.shift)
-        cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
+        cdef int64_t entry = self.tags.search(address >> self.tags.shift)
+        cdef int state = INVALID if entry == ABSENT else self.tags.infos[entry].state
         now = first_free_cycle(&self.tracked, now)
         out.sent = now
         record(event_log, FIRST_MISS[wanted] + state, 1)
-        if place != ABSENT:
-            use(self.tags, place)
+        if entry != ABSENT:
+            use(self.tags, entry)
             out.ready = occupy(&self.data, now) + self.latency[wanted]
-            if self.tags.infos[place].ready > out.ready:
-                out.ready = self.tags.infos[place].ready
+            if self.tags.infos[entry].ready > out.ready:
+                out.ready = self.tags.infos[entry].ready
             if wanted == WANTED_OWNED and state == SHARED:
                 out.ready = self.invalidate(event_log, address, now)
-                state = self.tags.infos[place].state
+                state = self.tags.infos[entry].state
             out.state = state
         else:
             out.ready = self.bus.read(event_log, TRANSACTION[wanted], now)
@@ -72,30 +72,30 @@ cdef class L3:
         enter_queue(&self.tracked, now, out.ready)
 
     cdef void write_back(self, EventLog* event_log, uint64_t address, int64_t now, int64_t sent) noexcept nogil:
-        cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        cdef int64_t entry = self.tags.search(address >> self.tags.shift)
         occupy(&self.data, sent)
-        if place == ABSENT:
+        if entry == ABSENT:
             record(event_log, Occurrence.L3_WRITE_BACK_MISS_I, 1)
             self.insert(event_log, address, MODIFIED, now, now)
             return
-        record(event_log, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
-        self.tags.infos[place].state = MODIFIED
-        use(self.tags, place)
+        record(event_log, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[entry].state, 1)
+        self.tags.infos[entry].state = MODIFIED
+        use(self.tags, entry)
 
     cdef int64_t invalidate(self, EventLog* event_log, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place = self.tags.search(address >> self.tags.shift)
-        if place != ABSENT and self.tags.infos[place].state == SHARED:
-            self.tags.infos[place].state = EXCLUSIVE
+        cdef int64_t entry = self.tags.search(address >> self.tags.shift)
+        if entry != ABSENT and self.tags.infos[entry].state == SHARED:
+            self.tags.infos[entry].state = EXCLUSIVE
         now = self.bus.invalidate(event_log, now)
         if self.other is not None:
             self.snoop_other(event_log, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
         return now
 
     cdef void flush(self, EventLog* event_log, uint64_t address, bint modified, int64_t now) noexcept nogil:
-        cdef int64_t place = self.tags.search(address >> self.tags.shift)
-        if place != ABSENT:
-            modified |= self.tags.infos[place].state == MODIFIED
-            self.tags.clear(place)
+        cdef int64_t entry = self.tags.search(address >> self.tags.shift)
+        if entry != ABSENT:
+            modified |= self.tags.infos[entry].state == MODIFIED
+            self.tags.clear(entry)
         if modified:
             self.bus.write(event_log, address >> self.tags.shift << self.tags.shift, now)
         if self.other is not None:
@@ -111,9 +111,9 @@ cdef class L3:
         return found
 
     cdef void insert(self, EventLog* event_log, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
-        cdef int64_t place = self.tags.victim(address)
-        cdef int gone = self.tags.infos[place].state
-        cdef uint64_t line = self.tags.numbers[place] << self.tags.shift
+        cdef int64_t entry = self.tags.victim(address)
+        cdef int gone = self.tags.infos[entry].state
+        cdef uint64_t line = self.tags.numbers[entry] << self.tags.shift
         if gone != INVALID:
             record(event_log, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
             if gone == MODIFIED:
@@ -121,4 +121,4 @@ cdef class L3:
             else:
                 self.bus.cast_out(event_log, line, now)
         record(event_log, Occurrence.L3_INSERT_S + state - SHARED, 1)
-        self.tags.put(place, address, state, ready, 1)
+        self.tags.put(entry, address, state, ready, 1)

@@ -15,15 +15,15 @@ from pfmon.engine.ia64.encodings._encodings cimport (
     PR_FIRST, USE_ADDRESS)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
-cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
+cdef inline uint32_t cause_of(uint16_t index, uint8_t operation) noexcept nogil:
     """Returns the cause of a wait for a register."""
-    if place < FR_FIRST:
+    if index < FR_FIRST:
         return GRALL if operation == OP_LOAD else GRGR
-    if place < PR_FIRST:
+    if index < PR_FIRST:
         return FRALL
-    if place < BR_FIRST or place == PR_ALL:
+    if index < BR_FIRST or index == PR_ALL:
         return PR
-    if place == AR_RSE:
+    if index == AR_RSE:
         return RSE_AR_DEP
     return ARCR
 
@@ -189,18 +189,18 @@ cdef class Pipeline:
     cdef void await_operands(self, const PipelineOp* step, uint32_t number, bint executed) noexcept nogil:
         """Waits until the operands of an instruction are ready; a predicated-off one waits for its predicate."""
         cdef uint32_t i
-        cdef uint16_t place
+        cdef uint16_t index
         cdef int64_t at
         cdef uint32_t sources = step.sources
         if not executed and sources > 1:
             sources = 1
         for i in range(sources):
-            place = scoreboard_index(step.source[i], self.frames.base)
-            at = usable(&self.board, place, step.use[i])
+            index = scoreboard_index(step.source[i], self.frames.base)
+            at = usable(&self.board, index, step.use[i])
             if at > self.start and at > self.need:
-                self.need_cause = cause_of(place, self.board.operation[place])
-                if self.early_address and step.use[i] == USE_ADDRESS and self.board.operation[place] == OP_MULTIMEDIA:
-                    at = self.board.time[place] + self.early_address
+                self.need_cause = cause_of(index, self.board.operation[index])
+                if self.early_address and step.use[i] == USE_ADDRESS and self.board.operation[index] == OP_MULTIMEDIA:
+                    at = self.board.time[index] + self.early_address
                     self.need_cause = XPN
                 self.need = at
                 self.need_step = number

@@ -7,9 +7,9 @@ cdef enum:
 
 
 cdef class ReplacementPolicy:
-    """For ``sets`` x ``ways`` places. The base class chooses the first way, and keeps no state.
+    """For ``sets`` x ``ways`` entries. The base class chooses the first way, and keeps no state.
 
-    A subclass sets in its ``__cinit__`` what a use changes (`recency`): a stamp or a bit per place, for which the base
+    A subclass sets in its ``__cinit__`` what a use changes (`recency`): a stamp or a bit per entry, for which the base
     class has the memory, or state of its own.
     """
 
@@ -27,14 +27,14 @@ cdef class ReplacementPolicy:
         free(self.stamps)
         free(self.bits)
 
-    cdef void touch(self, uint64_t place) noexcept nogil:
+    cdef void touch(self, uint64_t entry) noexcept nogil:
         pass
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
         return 0
 
-    cdef void clear(self, uint64_t place) noexcept nogil:
+    cdef void clear(self, uint64_t entry) noexcept nogil:
         pass
 
-    cdef void put_unused(self, uint64_t place) noexcept nogil:
+    cdef void put_unused(self, uint64_t entry) noexcept nogil:
         pass

@@ -18,16 +18,16 @@ cdef struct Oldest:              # least recently used ways, oldest first, as lo
 
 @cython.final
 cdef class LruPolicy(ReplacementPolicy):
-    """One stamp per place, with the time of its last use; 0: free, or not used since it was filled."""
+    """One stamp per entry, with the time of its last use; 0: free, or not used since it was filled."""
 
     cdef Oldest oldest
 
     def __cinit__(self, sets: int, ways: int):
         self.recency = RECENCY_STAMP
 
-    cdef void touch(self, uint64_t place) noexcept nogil:
+    cdef void touch(self, uint64_t entry) noexcept nogil:
         self.clock += 1          # order is unaffected when all touches since are repeated: no need to undo
-        self.stamps[place] = self.clock
+        self.stamps[entry] = self.clock
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
         cdef const uint64_t* stamps = &self.stamps[chosen_set << self.way_shift]
@@ -38,10 +38,10 @@ cdef class LruPolicy(ReplacementPolicy):
             oldest = min(oldest, stamps[way] << WAY_BITS | way)
         return oldest & ((1 << WAY_BITS) - 1)
 
-    cdef void clear(self, uint64_t place) noexcept nogil:
-        self.stamps[place] = 0
+    cdef void clear(self, uint64_t entry) noexcept nogil:
+        self.stamps[entry] = 0
 
-    cdef void put_unused(self, uint64_t place) noexcept nogil:
+    cdef void put_unused(self, uint64_t entry) noexcept nogil:
         self.oldest.count = 0    # it is older than the cached ones
 
     cdef uint64_t oldest_of_many(self) noexcept nogil:

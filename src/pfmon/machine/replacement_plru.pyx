@@ -20,13 +20,13 @@ cdef class PlruPolicy(ReplacementPolicy):
     def __dealloc__(self):
         free(self.trees)
 
-    cdef void touch(self, uint64_t place) noexcept nogil:
-        """Sets the bits on the path to ``place`` to point away."""
-        cdef uint64_t* tree = &self.trees[place >> self.way_shift]
+    cdef void touch(self, uint64_t entry) noexcept nogil:
+        """Sets the bits on the path to ``entry`` to point away."""
+        cdef uint64_t* tree = &self.trees[entry >> self.way_shift]
         cdef uint64_t node = 1, size = self.ways
         while size > 1:
             size >>= 1
-            if place & size:
+            if entry & size:
                 tree[0] &= ~(<uint64_t>1 << node)
                 node = 2 * node + 1
             else:

@@ -32,27 +32,27 @@ cdef inline uint16_t scoreboard_index(uint16_t register, uint32_t base) noexcept
     return register
 
 
-cdef inline void write_register(Scoreboard* board, uint16_t place, uint8_t operation, int64_t time) noexcept nogil:
-    board.time[place] = time
-    board.operation[place] = operation
-    if not board.listed[place]:
-        board.listed[place] = 1
-        board.recent[board.recent_count] = place
+cdef inline void write_register(Scoreboard* board, uint16_t index, uint8_t operation, int64_t time) noexcept nogil:
+    board.time[index] = time
+    board.operation[index] = operation
+    if not board.listed[index]:
+        board.listed[index] = 1
+        board.recent[board.recent_count] = index
         board.recent_count += 1
     if time + board.longest[operation] > board.horizon:
         board.horizon = time + board.longest[operation]
-    if place >= PR_FIRST and place < PR_FIRST + 64 and (
+    if index >= PR_FIRST and index < PR_FIRST + 64 and (
             not board.listed[<int>PR_ALL] or board.time[<int>PR_ALL] < time):
         write_register(board, PR_ALL, operation, time)
 
 
-cdef inline int64_t usable(const Scoreboard* board, uint16_t place, uint8_t use) noexcept nogil:
+cdef inline int64_t usable(const Scoreboard* board, uint16_t index, uint8_t use) noexcept nogil:
     """Returns the cycle from which a register can be used."""
-    return board.time[place] + board.latency[board.operation[place]][use]
+    return board.time[index] + board.latency[board.operation[index]][use]
 
 
 cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil:
-    """Returns a register's place (Pending.register) after a rotation; ``rotating``: number of rotating GRs."""
+    """Returns a register's index (Pending.register) after a rotation; ``rotating``: number of rotating GRs."""
     if register >= RING_FIRST and register < RING_FIRST + rotating:
         return <uint16_t>(RING_FIRST + (register - RING_FIRST + 1) % rotating)
     if register >= FR_FIRST + 32 and register < FR_FIRST + 128:

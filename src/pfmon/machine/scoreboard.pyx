@@ -9,14 +9,14 @@ cdef enum:
 cdef void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
     """Removes results available to all operations from the list of recent ones."""
     cdef uint32_t i, kept = 0
-    cdef uint16_t place
+    cdef uint16_t index
     for i in range(board.recent_count):
-        place = board.recent[i]
-        if board.time[place] + board.longest[board.operation[place]] > now:
-            board.recent[kept] = place
+        index = board.recent[i]
+        if board.time[index] + board.longest[board.operation[index]] > now:
+            board.recent[kept] = index
             kept += 1
         else:
-            board.listed[place] = 0
+            board.listed[index] = 0
     board.recent_count = kept
 
 
@@ -28,11 +28,11 @@ cdef void forget_all(Scoreboard* board) noexcept nogil:
     board.recent_count = 0
 
 
-cdef uint16_t to_pending(uint16_t place, uint32_t base) noexcept nogil:
+cdef uint16_t to_pending(uint16_t index, uint32_t base) noexcept nogil:
     """Converts a scoreboard index to Pending.register."""
-    if place >= RING_FIRST and place < RING_FIRST + RING:
-        return <uint16_t>(RING_FIRST + ((place - RING_FIRST - base) & (RING - 1)))
-    return place
+    if index >= RING_FIRST and index < RING_FIRST + RING:
+        return <uint16_t>(RING_FIRST + ((index - RING_FIRST - base) & (RING - 1)))
+    return index
 
 
 cdef uint16_t from_pending(uint16_t register, uint32_t base) noexcept nogil:
@@ -47,19 +47,19 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
     """Lists the results in flight, by register, so that equal ones are equal bytes; False when they are too many."""
     cdef uint32_t i, k
     cdef Pending one
-    cdef uint16_t place
+    cdef uint16_t index
     forget_old(board, now)       # the next instruction may still issue in this cycle
     count[0] = 0
     if board.recent_count > MAX_PENDING_RESULTS:
         return False
     for i in range(board.recent_count):
-        place = board.recent[i]
-        if board.time[place] - now > MAX_AHEAD:
+        index = board.recent[i]
+        if board.time[index] - now > MAX_AHEAD:
             return False
-        one.register = to_pending(place, base)
-        one.operation = board.operation[place]
+        one.register = to_pending(index, base)
+        one.operation = board.operation[index]
         one.spare = 0
-        one.after = <int32_t>(board.time[place] - now)
+        one.after = <int32_t>(board.time[index] - now)
         k = count[0]
         while k > 0 and pending[k - 1].register > one.register:
             pending[k] = pending[k - 1]
@@ -83,12 +83,12 @@ cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t ro
     """Renames registers; ``rotating``: general registers that rotate."""
     cdef Pending moved[REGISTER_COUNT]
     cdef uint32_t i, count = board.recent_count
-    cdef uint16_t place
+    cdef uint16_t index
     for i in range(count):
-        place = board.recent[i]
-        moved[i].register = rotated(to_pending(place, base), rotating)
-        moved[i].operation = board.operation[place]
-        moved[i].after = <int32_t>(board.time[place] - now)
+        index = board.recent[i]
+        moved[i].register = rotated(to_pending(index, base), rotating)
+        moved[i].operation = board.operation[index]
+        moved[i].after = <int32_t>(board.time[index] - now)
     forget_all(board)
     for i in range(count):
         write_register(board, from_pending(moved[i].register, base), moved[i].operation, now + moved[i].after)

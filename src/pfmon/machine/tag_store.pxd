@@ -16,18 +16,18 @@ cdef enum LineState:             # of a line: MESI
     EXCLUSIVE = 2
     MODIFIED = 3
 
-cdef struct Info:                # of a place: read after its number matched
+cdef struct Info:                # of an entry: read after its number matched
     int64_t ready                # cycle of the line's arrival
     uint8_t state
 
 @cython.final
 cdef class TagStore:
-    cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
-    cdef Info* infos             # by place
-    cdef uint16_t* hints         # place where a number was last found, by its low bits; one for all if not hinted
-    cdef uint16_t* filled        # places of a set that are not free
+    cdef uint64_t* numbers       # address >> shift by entry, a set's side by side; NO_NUMBER: free
+    cdef Info* infos             # by entry
+    cdef uint16_t* hints         # entry of the last hit, by low bits of the number; a single one if not hinted
+    cdef uint16_t* filled        # entries of a set that are not free
     cdef uint64_t hint_mask
-    cdef uint16_t* counts        # places whose numbers have the same low bits, 0: none; NULL: there are few ways
+    cdef uint16_t* counts        # entries whose numbers have the same low bits, 0: none; NULL: there are few ways
     cdef uint64_t count_mask
     cdef uint64_t sets
     cdef uint64_t set_mask       # sets - 1, or 0 if sets is no power of two
@@ -36,20 +36,20 @@ cdef class TagStore:
     cdef uint64_t* stamps        # ... its stamps
     cdef uint64_t always         # RECENCY_NONE: a word whose bit is set
     cdef uint32_t ways
-    cdef uint32_t way_shift      # a place: set << way_shift | way
+    cdef uint32_t way_shift      # an entry is set << way_shift | way
     cdef readonly uint32_t shift
     cdef ThreadEvictions evictions  # between two hardware threads; None: there is one
 
-    # Returns the place of an address, or ABSENT. No visible effect.
+    # Returns the entry of an address, or ABSENT. No visible effect.
     cdef int64_t find(self, uint64_t address) noexcept nogil
     # The same by number, without hints.
     cdef int64_t search(self, uint64_t number) noexcept nogil
-    # Records a use of the place.
-    cdef void touch(self, int64_t place) noexcept nogil
-    # Returns the place for the next line of this address' set: a free one first.
+    # Records a use of the entry.
+    cdef void touch(self, int64_t entry) noexcept nogil
+    # Returns the entry for a fill of the address: a free one of its set, else the victim.
     cdef int64_t victim(self, uint64_t address) noexcept nogil
-    cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
-    cdef void clear(self, int64_t place) noexcept nogil
+    cdef void put(self, int64_t entry, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
+    cdef void clear(self, int64_t entry) noexcept nogil
 
 
 cdef inline uint64_t set_of(TagStore store, uint64_t number) noexcept nogil:
@@ -59,41 +59,41 @@ cdef inline uint64_t set_of(TagStore store, uint64_t number) noexcept nogil:
 
 
 cdef inline int64_t quick_find(TagStore store, uint64_t address) noexcept nogil:
-    """`find`, inlined for numbers found in the same place before."""
+    """`find`, inlined for numbers whose hint is right."""
     cdef uint64_t number = address >> store.shift
-    cdef uint32_t place = store.hints[number & store.hint_mask]
-    if store.numbers[place] == number:
-        return place
+    cdef uint32_t entry = store.hints[number & store.hint_mask]
+    if store.numbers[entry] == number:
+        return entry
     return store.search(number)
 
 
-cdef inline void use(TagStore store, int64_t place) noexcept nogil:
+cdef inline void use(TagStore store, int64_t entry) noexcept nogil:
     """`touch`, inlined for one-word updates."""
     if store.recency == RECENCY_STAMP:
         store.policy.clock += 1
-        store.stamps[place] = store.policy.clock
+        store.stamps[entry] = store.policy.clock
     elif store.recency == RECENCY_BIT:
-        if not word_of(store.policy, place)[0] & bit_of(store.policy, place):
-            store.policy.touch(place)
+        if not word_of(store.policy, entry)[0] & bit_of(store.policy, entry):
+            store.policy.touch(entry)
     elif store.recency != RECENCY_NONE:
-        store.policy.touch(place)
+        store.policy.touch(entry)
 
 
-cdef struct KnownLine:           # a place found before: the fields for its next use
+cdef struct KnownLine:           # an entry of an earlier hit: the fields for its next use
     uint64_t* number
     Info* info
     uint64_t* word               # its stamp; or the word with its bit
     uint64_t bit                 # if it is set, nothing is to be done; 0: the policy has to be called
 
 
-cdef inline void get_known_line(TagStore store, int64_t place, KnownLine* known) noexcept nogil:
-    known.number = &store.numbers[place]
-    known.info = &store.infos[place]
+cdef inline void get_known_line(TagStore store, int64_t entry, KnownLine* known) noexcept nogil:
+    known.number = &store.numbers[entry]
+    known.info = &store.infos[entry]
     known.word, known.bit = &store.always, 1
     if store.recency == RECENCY_STAMP:
-        known.word = &store.stamps[place]
+        known.word = &store.stamps[entry]
     elif store.recency == RECENCY_BIT:
-        known.word, known.bit = word_of(store.policy, place), bit_of(store.policy, place)
+        known.word, known.bit = word_of(store.policy, entry), bit_of(store.policy, entry)
     elif store.recency == RECENCY_OTHER:
         known.bit = 0
 

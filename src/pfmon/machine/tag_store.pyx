@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free
 cdef enum:
     HINTS_A_PLACE = 4
     MIN_HINTS = 1024
-    MAX_HINTED_PLACES = 1 << 16  # places: a hint has 16 bits
+    MAX_HINTED_ENTRIES = 1 << 16  # entries: a hint has 16 bits
     BLOCK = 4
     HASHED_WAYS = 32               # ways that take long to search
     COUNTS_A_PLACE = 32
@@ -27,11 +27,11 @@ cdef class TagStore:
     """
 
     def __cinit__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True):
-        cdef uint64_t hints, place
+        cdef uint64_t hints, entry
         self.sets, self.ways, self.shift = sets, ways, shift
         self.set_mask = 0 if sets & (sets - 1) else sets - 1
         self.way_shift = (ways - 1).bit_length()
-        hinted = hinted and sets << self.way_shift <= MAX_HINTED_PLACES
+        hinted = hinted and sets << self.way_shift <= MAX_HINTED_ENTRIES
         hints = MIN_HINTS if hinted else 1
         self.policy = replacement_policy(policy, sets, ways)
         self.recency, self.stamps = self.policy.recency, self.policy.stamps
@@ -50,8 +50,8 @@ cdef class TagStore:
                 raise MemoryError
         if self.filled == NULL or self.numbers == NULL or self.infos == NULL or self.hints == NULL:
             raise MemoryError
-        for place in range(self.sets << self.way_shift):
-            self.numbers[place] = NO_NUMBER
+        for entry in range(self.sets << self.way_shift):
+            self.numbers[entry] = NO_NUMBER
 
     def __dealloc__(self):
         free(self.numbers)
@@ -64,82 +64,82 @@ cdef class TagStore:
         return quick_find(self, address)
 
     cdef int64_t search(self, uint64_t number) noexcept nogil:
-        cdef uint64_t place = set_of(self, number) << self.way_shift
-        cdef uint64_t end = place + self.ways
+        cdef uint64_t entry = set_of(self, number) << self.way_shift
+        cdef uint64_t end = entry + self.ways
         if self.counts != NULL and self.counts[number & self.count_mask] == 0:
             return ABSENT
-        if self.ways == BLOCK and not in_block(&self.numbers[place], number):
+        if self.ways == BLOCK and not in_block(&self.numbers[entry], number):
             return ABSENT
-        while place + BLOCK <= end and not in_block(&self.numbers[place], number):
-            place += BLOCK
-        while place < end:
-            if self.numbers[place] == number:
-                self.hints[number & self.hint_mask] = <uint16_t>place
-                return <int64_t>place
-            place += 1
+        while entry + BLOCK <= end and not in_block(&self.numbers[entry], number):
+            entry += BLOCK
+        while entry < end:
+            if self.numbers[entry] == number:
+                self.hints[number & self.hint_mask] = <uint16_t>entry
+                return <int64_t>entry
+            entry += 1
         return ABSENT
 
-    cdef void touch(self, int64_t place) noexcept nogil:
-        self.policy.touch(<uint64_t>place)
+    cdef void touch(self, int64_t entry) noexcept nogil:
+        self.policy.touch(<uint64_t>entry)
 
     cdef int64_t victim(self, uint64_t address) noexcept nogil:
         cdef uint64_t chosen_set = set_of(self, address >> self.shift)
-        cdef uint64_t place = chosen_set << self.way_shift
+        cdef uint64_t entry = chosen_set << self.way_shift
         if self.filled[chosen_set] == self.ways:
-            return <int64_t>(place + self.policy.victim(chosen_set))
-        while self.numbers[place] != NO_NUMBER:
-            place += 1
-        return <int64_t>place
+            return <int64_t>(entry + self.policy.victim(chosen_set))
+        while self.numbers[entry] != NO_NUMBER:
+            entry += 1
+        return <int64_t>entry
 
-    cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
+    cdef void put(self, int64_t entry, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
         cdef uint64_t number = address >> self.shift
         if self.evictions is not None:
-            self.evictions.replaced(number, self.numbers[place], self.shift)
-        self.clear(place)
-        self.filled[<uint64_t>place >> self.way_shift] += 1
-        self.numbers[place] = number
+            self.evictions.replaced(number, self.numbers[entry], self.shift)
+        self.clear(entry)
+        self.filled[<uint64_t>entry >> self.way_shift] += 1
+        self.numbers[entry] = number
         if self.counts != NULL:
             self.counts[number & self.count_mask] += 1
-        self.infos[place].state = <uint8_t>state
-        self.infos[place].ready = ready
-        self.hints[number & self.hint_mask] = <uint16_t>place
+        self.infos[entry].state = <uint8_t>state
+        self.infos[entry].ready = ready
+        self.hints[number & self.hint_mask] = <uint16_t>entry
         if recent:
-            self.touch(place)
+            self.touch(entry)
         else:
-            self.policy.put_unused(<uint64_t>place)
+            self.policy.put_unused(<uint64_t>entry)
 
-    cdef void clear(self, int64_t place) noexcept nogil:
-        if self.numbers[place] == NO_NUMBER:
+    cdef void clear(self, int64_t entry) noexcept nogil:
+        if self.numbers[entry] == NO_NUMBER:
             return
-        self.filled[<uint64_t>place >> self.way_shift] -= 1
+        self.filled[<uint64_t>entry >> self.way_shift] -= 1
         if self.counts != NULL:
-            self.counts[self.numbers[place] & self.count_mask] -= 1
-        self.numbers[place] = NO_NUMBER
-        self.infos[place].state = INVALID
-        self.policy.clear(<uint64_t>place)
+            self.counts[self.numbers[entry] & self.count_mask] -= 1
+        self.numbers[entry] = NO_NUMBER
+        self.infos[entry].state = INVALID
+        self.policy.clear(<uint64_t>entry)
 
     # For tests and tools.
 
     def probe(self, address: int) -> tuple[str, int] | None:
         """State (a letter of MESI) and the cycle of the line's arrival; None if it is absent. No effect."""
-        cdef int64_t place = self.find(address)
-        if place == ABSENT:
+        cdef int64_t entry = self.find(address)
+        if entry == ABSENT:
             return None
-        return STATES[self.infos[place].state], self.infos[place].ready
+        return STATES[self.infos[entry].state], self.infos[entry].ready
 
     def use(self, address: int) -> bool:
         """Uses an address; returns whether it hit; a miss fills it."""
-        cdef int64_t place = self.find(address)
-        if place != ABSENT:
-            self.touch(place)
+        cdef int64_t entry = self.find(address)
+        if entry != ABSENT:
+            self.touch(entry)
             return True
         self.put(self.victim(address), address, EXCLUSIVE, 0, True)
         return False
 
     def contents(self) -> list[list[int | None]]:
-        """The numbers in it, by set and way; None is a free place."""
-        def number(place: int) -> int | None:
-            return None if self.numbers[place] == NO_NUMBER else self.numbers[place]
+        """The numbers in it, by set and way; None is a free entry."""
+        def number(entry: int) -> int | None:
+            return None if self.numbers[entry] == NO_NUMBER else self.numbers[entry]
         return [[number(chosen << self.way_shift | way) for way in range(self.ways)] for chosen in range(self.sets)]
 
 

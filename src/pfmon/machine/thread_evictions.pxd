@@ -11,7 +11,7 @@ cdef class ThreadEvictions:
     cdef uint64_t missed[2]      # by thread
     cdef readonly bint lost      # sticky: there was no memory
 
-    # ``number`` is filled and replaces ``old``, unless the place was free; ``shift``: of the numbers.
+    # ``number`` is filled and replaces ``old``, unless the slot was free; ``shift``: of the numbers.
     cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil
     cdef uint64_t slot_of(self, uint64_t number) noexcept nogil
     cdef bint grow(self) noexcept nogil

@@ -27,28 +27,28 @@ cdef class ThreadEvictions:
         free(self.entries)
 
     cdef uint64_t slot_of(self, uint64_t number) noexcept nogil:
-        cdef uint64_t place = (number * HASH >> HASH_SHIFT) & self.mask
-        while self.entries[place] and self.entries[place] >> 1 != number + 1:
-            place = (place + 1) & self.mask
-        return place
+        cdef uint64_t slot = (number * HASH >> HASH_SHIFT) & self.mask
+        while self.entries[slot] and self.entries[slot] >> 1 != number + 1:
+            slot = (slot + 1) & self.mask
+        return slot
 
     cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil:
-        cdef uint64_t place = self.slot_of(number & ~NO_L2_ENTRY)
-        if self.entries[place] & GONE:
-            self.entries[place] -= GONE
+        cdef uint64_t slot = self.slot_of(number & ~NO_L2_ENTRY)
+        if self.entries[slot] & GONE:
+            self.entries[slot] -= GONE
             self.missed[thread_of(number << shift)] += 1
         if old == NO_NUMBER or thread_of(old << shift) == thread_of(number << shift):
             return
         old &= ~NO_L2_ENTRY
-        place = self.slot_of(old)
-        if self.entries[place] == 0:
+        slot = self.slot_of(old)
+        if self.entries[slot] == 0:
             if 2 * self.count > self.mask:
                 if not self.grow():
                     self.lost = True
                     return
-                place = self.slot_of(old)
+                slot = self.slot_of(old)
             self.count += 1
-        self.entries[place] = old + 1 << 1 | GONE
+        self.entries[slot] = old + 1 << 1 | GONE
 
     cdef bint grow(self) noexcept nogil:
         cdef uint64_t* old = self.entries

@@ -9,8 +9,8 @@ cdef class Tlb:
     cdef TagStore tags
     cdef uint32_t reserved       # entries reserved for each hardware thread; 0: there is one thread
 
-    # Returns the place of the next entry, for an address of a thread; ``place``: the replacement policy's choice.
-    cdef int64_t reserved_entry(self, uint64_t address, int64_t place) noexcept nogil
+    # Returns the victim entry for an address of a thread; ``entry``: the replacement policy's choice.
+    cdef int64_t reserved_entry(self, uint64_t address, int64_t entry) noexcept nogil
 
 
 @cython.final
@@ -29,17 +29,17 @@ cdef class PageTable:
 
 cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
     """Looks up a translation; a hit makes it recent."""
-    cdef int64_t place = quick_find(tlb.tags, address)
-    if place == ABSENT:
+    cdef int64_t entry = quick_find(tlb.tags, address)
+    if entry == ABSENT:
         return 0
-    use(tlb.tags, place)
+    use(tlb.tags, entry)
     return 1
 
 
 cdef inline int64_t tlb_victim(Tlb tlb, uint64_t address) noexcept nogil:
-    """Returns the place of the next entry."""
-    cdef int64_t place = tlb.tags.victim(address)
-    return tlb.reserved_entry(address, place) if tlb.reserved else place
+    """Returns the victim entry for an address."""
+    cdef int64_t entry = tlb.tags.victim(address)
+    return tlb.reserved_entry(address, entry) if tlb.reserved else entry
 
 
 cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:

@@ -18,22 +18,22 @@ cdef class Tlb:
         entries = config[f"{name}.entries"]
         self.tags = TagStore(entries // ways, ways, page.bit_length() - 1, config[f"{name}.replacement"])
 
-    cdef int64_t reserved_entry(self, uint64_t address, int64_t place) noexcept nogil:
+    cdef int64_t reserved_entry(self, uint64_t address, int64_t entry) noexcept nogil:
         """Replacement ignores the thread of an entry, except for reserved ones (Montecito manual 2.4.3.1)."""
         cdef uint32_t own = thread_of(address), i, others = 0
-        cdef uint64_t number = self.tags.numbers[place]
-        cdef int64_t oldest = place
+        cdef uint64_t number = self.tags.numbers[entry]
+        cdef int64_t oldest = entry
         if number == NO_NUMBER or thread_of(number << self.tags.shift) == own:
-            return place
+            return entry
         for i in range(self.tags.ways):      # of the only set
             number = self.tags.numbers[i]
             others += number != NO_NUMBER and thread_of(number << self.tags.shift) != own
             if others > self.reserved:
-                return place
+                return entry
         for i in range(self.tags.ways):
             number = self.tags.numbers[i]
             if number == NO_NUMBER or thread_of(number << self.tags.shift) == own:
-                if oldest == place or self.tags.stamps[i] < self.tags.stamps[oldest]:
+                if oldest == entry or self.tags.stamps[i] < self.tags.stamps[oldest]:
                     oldest = i
         return oldest
 
@@ -64,38 +64,38 @@ cdef class PageTable:
         free(self.pages)
 
     cdef bint has_page(self, uint64_t page) noexcept nogil:
-        cdef uint64_t place = (page * HASH >> HASH_SHIFT) & self.mask
-        while self.pages[place]:
-            if self.pages[place] == page + 1:
+        cdef uint64_t entry = (page * HASH >> HASH_SHIFT) & self.mask
+        while self.pages[entry]:
+            if self.pages[entry] == page + 1:
                 return 1
-            place = (place + 1) & self.mask
+            entry = (entry + 1) & self.mask
         return 0
 
     # Adds a page that is new; returns whether there was memory for it.
     cdef bint add(self, uint64_t page) noexcept nogil:
-        cdef uint64_t place
+        cdef uint64_t entry
         if 2 * self.count > self.mask and not self.grow():
             self.lost = 1
             return 0
-        place = (page * HASH >> HASH_SHIFT) & self.mask
-        while self.pages[place]:
-            place = (place + 1) & self.mask
-        self.pages[place] = page + 1
+        entry = (page * HASH >> HASH_SHIFT) & self.mask
+        while self.pages[entry]:
+            entry = (entry + 1) & self.mask
+        self.pages[entry] = page + 1
         self.count += 1
         return 1
 
     cdef bint grow(self) noexcept nogil:
         cdef uint64_t* old = self.pages
-        cdef uint64_t old_size = self.mask + 1, place
+        cdef uint64_t old_size = self.mask + 1, entry
         cdef uint64_t* pages = <uint64_t*>calloc(2 * old_size, sizeof(uint64_t))
         if pages == NULL:
             return 0
         self.pages = pages
         self.mask = 2 * old_size - 1
         self.count = 0
-        for place in range(old_size):
-            if old[place]:
-                self.add(old[place] - 1)
+        for entry in range(old_size):
+            if old[entry]:
+                self.add(old[entry] - 1)
         free(old)
         return 1
 

@@ -34,16 +34,16 @@ cdef inline void enter_level_0(UserClock* clock, int64_t begin, int64_t end) noe
 cdef inline int64_t user_cycle_before(const UserClock* clock, int64_t now) noexcept nogil:
     """`user_cycle` of a cycle before the end of the latest stay; -1: it is before all that are kept."""
     cdef const KernelStay* stay
-    cdef uint32_t i, place = clock.latest
+    cdef uint32_t i, index = clock.latest
     cdef int64_t kernel = clock.kernel
     for i in range(MAX_KERNEL_STAYS):
-        stay = &clock.stays[place]
+        stay = &clock.stays[index]
         if now >= stay.end:
             return now - kernel
         if now > stay.begin:
             now = stay.begin
         kernel = stay.before
-        place = (place - 1) & (MAX_KERNEL_STAYS - 1)
+        index = (index - 1) & (MAX_KERNEL_STAYS - 1)
     return -1
 
 

@@ -12,15 +12,15 @@ cdef struct WritebackBuffer:
 
 cdef inline void enter_writeback(WritebackBuffer* waiting, uint64_t line, int64_t now, int64_t leaves) noexcept nogil:
     """Enters a line, which waits from ``now`` to ``leaves``."""
-    cdef uint32_t place = waiting.next % MAX_QUEUE_ENTRIES
-    waiting.lines[place], waiting.came[place], waiting.leaves[place] = line, now, leaves
-    waiting.next = place + 1
+    cdef uint32_t index = waiting.next % MAX_QUEUE_ENTRIES
+    waiting.lines[index], waiting.came[index], waiting.leaves[index] = line, now, leaves
+    waiting.next = index + 1
 
 
 cdef inline bint has_writeback(const WritebackBuffer* waiting, uint64_t line, int64_t now) noexcept nogil:
     """Whether the line is in the buffer."""
-    cdef uint32_t place
-    for place in range(MAX_QUEUE_ENTRIES):
-        if waiting.lines[place] == line and waiting.came[place] <= now < waiting.leaves[place]:
+    cdef uint32_t index
+    for index in range(MAX_QUEUE_ENTRIES):
+        if waiting.lines[index] == line and waiting.came[index] <= now < waiting.leaves[index]:
             return True
     return False

@@ -240,16 +240,16 @@ cdef class BlockTable:
                 self.unmap()
         return False
 
-    cdef void* map_piece(self, int number, void* place, uint64_t size, uint64_t offset):
+    cdef void* map_piece(self, int number, void* described, uint64_t size, uint64_t offset):
         """Map a piece of the file, where it is wanted; NULL: there is no room."""
-        cdef int flags = MAP_NORESERVE | (MAP_FIXED_NOREPLACE if place != NULL else 0)
+        cdef int flags = MAP_NORESERVE | (MAP_FIXED_NOREPLACE if described != NULL else 0)
         cdef void* found
         flags |= MAP_SHARED if self.c.descriptor >= 0 else MAP_PRIVATE | MAP_ANONYMOUS
         size = (size + PAGE - 1) & ~<uint64_t>(PAGE - 1)
-        found = mmap(place, size, PROT_READ | PROT_WRITE, flags, self.c.descriptor, offset)
+        found = mmap(described, size, PROT_READ | PROT_WRITE, flags, self.c.descriptor, offset)
         if found == MAP_FAILED:
             return NULL
-        if place != NULL and found != place:
+        if described != NULL and found != described:
             munmap(found, size)
             return NULL
         self.piece[number], self.piece_bytes[number] = found, size
@@ -322,7 +322,7 @@ cdef class BlockTable:
         """Enters a block from its record; returns its number. MemoryError: no room; ValueError: this is no block."""
         cdef uint32_t length = len(record.instructions), i, payload = self.c.header.payload_bytes
         cdef uint64_t first
-        cdef BlockInstruction* place
+        cdef BlockInstruction* described
         if bank >= BANKS:
             raise IndexError(f"no bank {bank}")
         if not 0 < length <= MAX_BLOCK_LENGTH:
@@ -331,12 +331,12 @@ cdef class BlockTable:
         if not make_room(&self.c, bank, length):
             raise MemoryError(f"no room for another block: {self.failure.name}")
         for i, one in enumerate(record.instructions):
-            place = &self.c.instructions[first + i]
-            memset(place, 0, sizeof(BlockInstruction))
-            place.address, place.kind, place.isa_kind = one.address, one.kind, one.isa_kind
-            place.size, place.length, place.access = one.size, one.length, one.access
-            place.branch, place.privilege, place.second = one.branch, one.privilege, one.second
-            place.condition = ALWAYS if one.condition is None else one.condition
+            described = &self.c.instructions[first + i]
+            memset(described, 0, sizeof(BlockInstruction))
+            described.address, described.kind, described.isa_kind = one.address, one.kind, one.isa_kind
+            described.size, described.length, described.access = one.size, one.length, one.access
+            described.branch, described.privilege, described.second = one.branch, one.privilege, one.second
+            described.condition = ALWAYS if one.condition is None else one.condition
             if len(one.payload) != payload:
                 raise ValueError(f"a payload has {payload} bytes here")
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)

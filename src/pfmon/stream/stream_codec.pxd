@@ -33,15 +33,15 @@ cdef class Sites:
     cdef bint room(self, uint64_t count) noexcept nogil
 
 
-cdef inline uint64_t place_of(const WordGuesses* guesses) noexcept nogil:
+cdef inline uint64_t guess_index(const WordGuesses* guesses) noexcept nogil:
     """Returns the index of the prediction of the next word."""
     cdef uint64_t mixed = (guesses.last ^ guesses.before << 21 ^ guesses.before >> 43) * <uint64_t>0x9E3779B97F4A7C15
     return mixed >> 48
 
 
-cdef inline void remember(WordGuesses* guesses, uint64_t place, uint64_t word) noexcept nogil:
+cdef inline void record_guess(WordGuesses* guesses, uint64_t guess, uint64_t word) noexcept nogil:
     """Records the word that followed, at its index."""
-    guesses.word[place] = word
+    guesses.word[guess] = word
     guesses.before = guesses.last
     guesses.last = word
 

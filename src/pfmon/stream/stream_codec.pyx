@@ -137,7 +137,7 @@ cdef class Encoder(Consumer):
 
     cdef uint64_t encode(self, const uint64_t* words, uint64_t count) noexcept nogil:
         """Encodes words, and copies those for the reader to ``plain``; returns how many it copied."""
-        cdef uint64_t i = 0, word, place, k, addresses, site, plain = 0
+        cdef uint64_t i = 0, word, guess, k, addresses, site, plain = 0
         cdef bint pass_on = self.reader is not None
         cdef WordGuesses* guesses = self.guesses
         cdef const BlockHead* head
@@ -156,12 +156,12 @@ cdef class Encoder(Consumer):
             elif pass_on:
                 self.plain[plain] = word
                 plain += 1
-            place = place_of(guesses)
-            if guesses.word[place] == word:
+            guess = guess_index(guesses)
+            if guesses.word[guess] == word:
                 guesses.hits += 1
             else:
                 self.put_word(word)
-            remember(guesses, place, word)
+            record_guess(guesses, guess, word)
             if word >> 63 == 0 and self.traced:
                 head = &self.table.c.heads[word & BLOCK_MASK]
                 addresses = accesses_of(head, word)
@@ -310,18 +310,18 @@ cdef class Decoder:
     cdef bint read(self, uint64_t count, const uint8_t** at, const uint8_t** end, Consumer consumer) noexcept nogil:
         """Passes the words on; False: one names an unknown block, or bytes are left over."""
         cdef uint64_t hits = get(&at[WORDS], end[WORDS]), far = get(&at[HITS], end[HITS])
-        cdef uint64_t n, word, place, used = 0, k, addresses, site, blocks = self.table.c.header.bank[0].blocks
+        cdef uint64_t n, word, guess, used = 0, k, addresses, site, blocks = self.table.c.header.bank[0].blocks
         cdef WordGuesses* guesses = self.guesses
         cdef const BlockHead* head
         for n in range(count):
-            place = place_of(guesses)
+            guess = guess_index(guesses)
             if hits:
                 hits -= 1
-                word = guesses.word[place]
+                word = guesses.word[guess]
             else:
                 word = self.literal(&at[LITERALS], end[LITERALS])
                 hits = get(&at[WORDS], end[WORDS])
-            remember(guesses, place, word)
+            record_guess(guesses, guess, word)
             # Marks go with the block before them.
             if (word >> 63 == 0 and used + OUT_SLACK > OUT_WORDS) or used + MAX_BLOCK_LENGTH + 1 > OUT_WORDS:
                 consumer.consume(self.out, used)

@@ -59,13 +59,13 @@ cdef class Describer:
     cdef bint enter(self) noexcept nogil
     cdef bint inherit(self, uint64_t first) noexcept nogil
     cdef bint is_plain(self, uint64_t number) noexcept nogil
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+    cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
                           uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
-    cdef void dataflow(self, RegisterMasks* place) noexcept nogil
+    cdef void dataflow(self, RegisterMasks* described) noexcept nogil
 
 
 @cython.final
 cdef class X86Describer(Describer):
-    cdef void operands(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil
-    cdef void branch(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil
+    cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil
+    cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil

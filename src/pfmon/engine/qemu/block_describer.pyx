@@ -80,16 +80,16 @@ cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
     return <uint64_t>1 << number if number < 64 else 0
 
 
-cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
+cdef void fit_accesses(BlockInstruction* described, uint32_t slots) noexcept nogil:
     """Give an instruction as many accesses as it has addresses in the stream. Of two the first reads, unless both
     write: a call through memory, and pushes, pops and moves from memory to memory."""
     if slots == 0:
-        place.access = AccessKind.NO_ACCESS
-    elif place.access == AccessKind.NO_ACCESS:
-        place.access = AccessKind.READ   # capstone does not know the instruction
+        described.access = AccessKind.NO_ACCESS
+    elif described.access == AccessKind.NO_ACCESS:
+        described.access = AccessKind.READ   # capstone does not know the instruction
     if slots == 2:
-        place.second = AccessKind.WRITE if place.access & AccessKind.WRITE else AccessKind.READ
-        place.access = AccessKind.READ
+        described.second = AccessKind.WRITE if described.access & AccessKind.WRITE else AccessKind.READ
+        described.access = AccessKind.READ
 
 
 cdef class Describer:
@@ -248,30 +248,30 @@ cdef class Describer:
         cdef uint64_t at = address
         return decode_next(self.handle, &code, &left, &at, self.decoded)
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+    cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
                           uint64_t address) noexcept nogil:
         """Describe one instruction; overridden by instruction set."""
 
-    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
         """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown."""
 
 cdef class X86Describer(Describer):
     """Describes x86-64 and IA-32 instructions."""
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+    cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
                           uint64_t address) noexcept nogil:
         """Describe one instruction; one unknown to capstone has no kinds."""
         cdef const InstructionFacts* facts
-        memset(place, 0, sizeof(BlockInstruction))
-        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        memset(described, 0, sizeof(BlockInstruction))
+        described.address, described.length, described.condition, described.privilege = address, size, ALWAYS, 3
         if not self.decode(code, size, address) or self.decoded.id >= MAX_CAPSTONE_IDS:
             self.decoded.id = 0
             return
         facts = &self.facts[self.decoded.id]
-        place.kind, place.branch = facts.kind, facts.branch
-        self.operands(place, facts)
+        described.kind, described.branch = facts.kind, facts.branch
+        self.operands(described, facts)
 
-    cdef void operands(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil:
+    cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
         """Derive from the operands: memory accesses, and whether a branch is direct."""
         cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef const Operand* operand
@@ -283,34 +283,34 @@ cdef class X86Describer(Describer):
             if operand.type != OPERAND_MEMORY or facts.rule == MnemonicRule.NO_ACCESSES:
                 continue
             in_memory += 1
-            place.size = max(place.size, operand.size)
+            described.size = max(described.size, operand.size)
             access = facts.first if i == 0 else AccessKind.READ
             reads |= access & AccessKind.READ != 0 and facts.rule != MnemonicRule.FETCHES
             writes |= access & AccessKind.WRITE != 0 and facts.rule != MnemonicRule.FETCHES
         if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
-            place.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
+            described.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
         if facts.rule == MnemonicRule.JUMPS or facts.rule == MnemonicRule.CONDITIONAL:
-            self.branch(place, facts)
+            self.branch(described, facts)
         if facts.rule == MnemonicRule.CONDITIONAL:
-            place.condition = 0
+            described.condition = 0
         for i in range(detail.group_count):
             if detail.groups[i] == GROUP_PRIVILEGED:
-                place.kind |= Kind.PRIVILEGED
+                described.kind |= Kind.PRIVILEGED
         if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == MnemonicRule.EXCHANGES):
-            place.kind |= Kind.ATOMIC
+            described.kind |= Kind.ATOMIC
             reads = writes = True
         if reads:
-            place.kind |= Kind.LOAD
-            place.access |= AccessKind.READ
+            described.kind |= Kind.LOAD
+            described.access |= AccessKind.READ
         if writes:
-            place.kind |= Kind.STORE
-            place.access |= AccessKind.WRITE
+            described.kind |= Kind.STORE
+            described.access |= AccessKind.WRITE
         if facts.size:
-            place.size = facts.size
-        if place.access and place.size == 0:
-            place.size = self.width
+            described.size = facts.size
+        if described.access and described.size == 0:
+            described.size = self.width
 
-    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
         """The registers that the last instruction reads, writes, and uses in addresses."""
         cdef const Instruction* one = self.decoded
         cdef const Detail* detail = <const Detail*>one.detail
@@ -322,23 +322,23 @@ cdef class X86Describer(Describer):
         if one.id == 0 or self.read_registers(self.handle, one, read, &reads, written, &writes):
             return
         for i in range(reads):
-            place.read |= bit_of(self.registers[read[i] % MAX_CAPSTONE_REGISTERS])
+            described.read |= bit_of(self.registers[read[i] % MAX_CAPSTONE_REGISTERS])
         for i in range(writes):
-            place.written |= bit_of(self.registers[written[i] % MAX_CAPSTONE_REGISTERS])
+            described.written |= bit_of(self.registers[written[i] % MAX_CAPSTONE_REGISTERS])
         for i in range(detail.operand_count):
             if detail.operands[i].type == OPERAND_MEMORY:
                 memory = <const int32_t*>detail.operands[i].value        # segment, base, index
-                place.addressed |= bit_of(self.registers[memory[1] % MAX_CAPSTONE_REGISTERS])
-                place.addressed |= bit_of(self.registers[memory[2] % MAX_CAPSTONE_REGISTERS])
+                described.addressed |= bit_of(self.registers[memory[1] % MAX_CAPSTONE_REGISTERS])
+                described.addressed |= bit_of(self.registers[memory[2] % MAX_CAPSTONE_REGISTERS])
 
-    cdef void branch(self, BlockInstruction* place, const InstructionFacts* facts) noexcept nogil:
+    cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
         """Set whether a jump or call is direct."""
         cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
         cdef bint calls = facts.kind & Kind.CALL != 0
         if direct:
-            place.kind |= Kind.RELATIVE
-            place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
+            described.kind |= Kind.RELATIVE
+            described.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
         else:
-            place.kind |= Kind.INDIRECT
-            place.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT_JUMP
+            described.kind |= Kind.INDIRECT
+            described.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT_JUMP

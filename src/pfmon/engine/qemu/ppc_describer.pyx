@@ -40,38 +40,38 @@ cdef inline bint targets_next(uint32_t word) noexcept nogil:
     return word >> 26 == OPCODE_B and word & 0x3FFFFFE == 4 or word >> 26 == OPCODE_BC and word & 0xFFFE == 4
 
 
-cdef void describe_direct(BlockInstruction* place, uint32_t word) noexcept nogil:
+cdef void describe_direct(BlockInstruction* described, uint32_t word) noexcept nogil:
     """b and bc: target relative to their own address, unless AA is set; a call, if LK is."""
     cdef bint calls = word & 1 and not targets_next(word)
-    place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
+    described.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
     if calls:
-        place.kind |= Kind.CALL
+        described.kind |= Kind.CALL
     if not word & 2:
-        place.kind |= Kind.RELATIVE
+        described.kind |= Kind.RELATIVE
 
 
-cdef void describe_indirect(BlockInstruction* place, uint32_t word) noexcept nogil:
+cdef void describe_indirect(BlockInstruction* described, uint32_t word) noexcept nogil:
     """Target in LR, CTR or TAR. A bclr is no return if its field BH says so; one that sets LR is a call."""
-    place.kind |= Kind.INDIRECT
+    described.kind |= Kind.INDIRECT
     if word & 1:
-        place.kind |= Kind.CALL
-        place.branch = BranchKind.INDIRECT_CALL
+        described.kind |= Kind.CALL
+        described.branch = BranchKind.INDIRECT_CALL
     elif extended(word) == TO_LINK and word >> 11 & 3 == 0:
-        place.kind |= Kind.RETURN
-        place.branch = BranchKind.RETURN_BRANCH
+        described.kind |= Kind.RETURN
+        described.branch = BranchKind.RETURN_BRANCH
     else:
-        place.branch = BranchKind.INDIRECT_JUMP
+        described.branch = BranchKind.INDIRECT_JUMP
 
 
-cdef void describe_branch(BlockInstruction* place, uint32_t word) noexcept nogil:
+cdef void describe_branch(BlockInstruction* described, uint32_t word) noexcept nogil:
     """The field BO says whether a branch other than b is conditional."""
-    place.kind = Kind.BRANCH
+    described.kind = Kind.BRANCH
     if word >> 26 == REGISTER:
-        describe_indirect(place, word)
+        describe_indirect(described, word)
     else:
-        describe_direct(place, word)
+        describe_direct(described, word)
     if word >> 26 != OPCODE_B and word >> 21 & 0x14 != 0x14:
-        place.condition = 0
+        described.condition = 0
 
 
 cdef uint16_t bytes_of(uint8_t rule, uint16_t size, uint32_t word, bint is_64) noexcept nogil:
@@ -121,10 +121,10 @@ cdef class PpcDescriber(Describer):
         for primary, extended, uses in rows:
             self.forms[primary << EXTENDED_BITS | extended] = uses
 
-    cdef void dataflow(self, RegisterMasks* place) noexcept nogil:
+    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
         cdef uint32_t primary = self.word >> 26
         if self.forms != NULL:
-            fill_operands(place, self.word, self.forms[
+            fill_operands(described, self.word, self.forms[
                 primary << EXTENDED_BITS | (self.word >> self.shift[primary] & self.mask[primary])])
 
     cdef uint32_t word_of(self, const uint8_t* code) noexcept nogil:
@@ -142,19 +142,19 @@ cdef class PpcDescriber(Describer):
                 return &self.undecoded[i].facts
         return NULL
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size,
+    cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
                           uint64_t address) noexcept nogil:
         """Describe one instruction; an unknown one has no kinds."""
         cdef uint32_t word = self.word_of(code)
         cdef const InstructionFacts* facts
         self.word = word
-        memset(place, 0, sizeof(BlockInstruction))
-        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        memset(described, 0, sizeof(BlockInstruction))
+        described.address, described.length, described.condition, described.privilege = address, size, ALWAYS, 3
         if is_branch(word):
-            describe_branch(place, word)
+            describe_branch(described, word)
             return
         facts = self.find(code, size, address)
         if facts == NULL:
             return
-        place.kind, place.isa_kind = facts.kind, facts.isa_kind
-        place.access, place.size = facts.first, bytes_of(facts.rule, facts.size, word, self.width == 8)
+        described.kind, described.isa_kind = facts.kind, facts.isa_kind
+        described.access, described.size = facts.first, bytes_of(facts.rule, facts.size, word, self.width == 8)

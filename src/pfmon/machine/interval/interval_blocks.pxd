@@ -73,7 +73,7 @@ cdef class IntervalBlocks:
 
 cdef inline IntervalBlock* block_of(IntervalBlocks plans, uint64_t number) noexcept nogil:
     """Returns the plan of a block; NULL: the reason is in `failure`."""
-    cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
-    if place < plans.capacity[bank] and plans.plans[bank][place] != NULL:
-        return plans.plans[bank][place]
+    cdef uint64_t bank = number >> BANK_SHIFT, index = number & BANK_MASK
+    if index < plans.capacity[bank] and plans.plans[bank][index] != NULL:
+        return plans.plans[bank][index]
     return plans.make(number)

@@ -31,14 +31,14 @@ cdef class IntervalBlocks:
             free(self.plans[bank])
 
     cdef IntervalBlock* make(self, uint64_t number) noexcept nogil:
-        cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK, capacity = self.capacity[bank]
+        cdef uint64_t bank = number >> BANK_SHIFT, index = number & BANK_MASK, capacity = self.capacity[bank]
         cdef const BlockHead* head = &self.table.c.heads[number]
         cdef const BlockInstruction* instructions = self.table.c.instructions + head.first
         cdef uint64_t reached = max_accesses(head), k
         cdef IntervalBlock** fresh
         cdef IntervalBlock* plan
-        if place >= capacity:
-            capacity = max(INITIAL_PLANS, max(capacity, place + 1) * 2)
+        if index >= capacity:
+            capacity = max(INITIAL_PLANS, max(capacity, index + 1) * 2)
             fresh = <IntervalBlock**>realloc(self.plans[bank], capacity * sizeof(void*))
             if fresh == NULL:
                 self.failure = Failure.OUT_OF_MEMORY
@@ -63,7 +63,7 @@ cdef class IntervalBlocks:
             self.failure = Failure.OUT_OF_MEMORY
             free(plan)
             return NULL
-        self.plans[bank][place] = plan
+        self.plans[bank][index] = plan
         return plan
 
     cdef uint64_t bytes_of(self, uint64_t reached) noexcept nogil:
