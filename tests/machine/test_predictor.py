@@ -178,7 +178,7 @@ def test_itanium2_second_taken_branch_of_a_window_comes_late() -> None:
 def test_itanium2_line_that_left_l1i_keeps_histories_but_no_target() -> None:
     predictor = branch_predictor(load("itanium2"))
     mispredictions(predictor, [True, False] * 40, whether=DPNT)
-    predictor.line_leaves(0x4000, 64)
+    predictor.evict_line(0x4000, 64)
     flags = [predictor.predict(0x4002, taken, 0x4000, whether=DPNT) for taken in (True, False, True)]
     assert flags == [(TAKEN, 1, 0), (0, 0, 0), (TAKEN, 0, 0)]
 

@@ -29,7 +29,7 @@ cdef class CallStack:
     cdef void switch_to(self, uint64_t thread) noexcept nogil
     cdef void arrive(self, uint64_t word) noexcept nogil
     cdef void arrive_at(self, uint64_t ip) noexcept nogil
-    cdef void leave(self, uint64_t word) noexcept nogil
+    cdef void end_block(self, uint64_t word) noexcept nogil
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void push(self) noexcept nogil
     cdef void pop(self, uint64_t ip) noexcept nogil

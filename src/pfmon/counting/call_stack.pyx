@@ -59,7 +59,7 @@ cdef class CallStack:
                 i += 1
                 continue
             self.arrive(words[i])
-            self.leave(words[i])
+            self.end_block(words[i])
             i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
@@ -74,7 +74,7 @@ cdef class CallStack:
             self.pop(ip)
         self.now.leaving = BranchKind.NO_BRANCH
 
-    cdef void leave(self, uint64_t word) noexcept nogil:
+    cdef void end_block(self, uint64_t word) noexcept nogil:
         """Records how a block that has run ended."""
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]

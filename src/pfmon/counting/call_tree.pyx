@@ -91,10 +91,10 @@ cdef class CallPath(CallStack):
         elif self.now.depth < depth:
             self.chain.at = self.chain.node_at[self.now.depth]
 
-    cdef void leave(self, uint64_t word) noexcept nogil:
+    cdef void end_block(self, uint64_t word) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
-        CallStack.leave(self, word)
+        CallStack.end_block(self, word)
         self.chain.stub = (self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP
                            and executed(word, last.condition))
 
@@ -166,7 +166,7 @@ cdef class CallTree(BlockIncrements):
             self.add_item(block.items + k, counts)
         if block.words != NULL:
             counts[self.monitors] += self.table.c.heads[block.words[0] & BLOCK_MASK].length
-            self.path.leave(block.words[0])
+            self.path.end_block(block.words[0])
         self.path.read(block.marks, block.mark_count)
 
     @property

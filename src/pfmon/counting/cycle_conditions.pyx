@@ -72,7 +72,8 @@ cdef class CycleConditions(CycleListener):
                 self.conditions[m].sum += <uint64_t>(
                     weight.retired + (weight.executed if executed(word, one.condition) else 0))
 
-    cdef void happened(self, uint64_t block, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil:
+    cdef void add_occurrence(self, uint64_t block, uint32_t instruction, uint32_t occurrence,
+                             uint64_t times) noexcept nogil:
         cdef uint64_t passing = self.passing(block, instruction)
         cdef uint32_t m
         for m in range(self.count):

@@ -13,7 +13,7 @@ cdef class LiveCounting(OverflowInterrupts):
 
     cdef void count_block(self, const ObservedBlock* block) noexcept nogil
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
-    cdef void pass_by(self, const ObservedBlock* block) noexcept nogil
+    cdef void skip_block(self, const ObservedBlock* block) noexcept nogil
     cdef void collect_captures(self, const ObservedBlock* block, uint32_t instruction) noexcept nogil
     cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil
     cdef void count_by_instruction(self, const ObservedBlock* block) noexcept nogil

@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from pfmon.machine._machine cimport BUBBLE_FLAG, Captured, NOTHING_HAPPENED
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, BlockHead, BlockTable, Mark, accesses_of, executed, made_by, mark_instruction, mark_kind)
+    BLOCK_MASK, BlockHead, BlockTable, Mark, accesses_of, executed, address_count, mark_instruction, mark_kind)
 
 cdef enum:
     LAST_ITEM = 0xFFFFFFFF
@@ -162,7 +162,7 @@ cdef class LiveCounting(OverflowInterrupts):
             self.calls.arrive(block.words[0])
         self.count_block(block)
         if block.words != NULL:
-            self.calls.leave(block.words[0])
+            self.calls.end_block(block.words[0])
         self.calls.read(block.marks, block.mark_count)
 
     cdef void count_block(self, const ObservedBlock* block) noexcept nogil:
@@ -182,10 +182,10 @@ cdef class LiveCounting(OverflowInterrupts):
             if self.resumed and not self.frozen:
                 self.count_by_instruction(block)
             else:
-                self.pass_by(block)
+                self.skip_block(block)
             return
         if self.frozen:
-            self.pass_by(block)
+            self.skip_block(block)
             return
         for k in range(block.mark_count):
             if (self.mark_kinds >> mark_kind(block.marks[k])) & 1:
@@ -198,7 +198,7 @@ cdef class LiveCounting(OverflowInterrupts):
                 self.commit(known)
                 if self.captures is not None:
                     self.captures.apply_until(LAST_ITEM)
-                self.pass_by(block)
+                self.skip_block(block)
             else:
                 self.count_by_instruction(block)
             return
@@ -225,11 +225,11 @@ cdef class LiveCounting(OverflowInterrupts):
                 if self.captures.traces_addresses:
                     self.trace_items(block.node_items, block.node_item_count)
                     self.trace_items(block.items, block.item_count)
-            self.pass_by(block)
+            self.skip_block(block)
         else:
             self.count_by_instruction(block)
 
-    cdef void pass_by(self, const ObservedBlock* block) noexcept nogil:
+    cdef void skip_block(self, const ObservedBlock* block) noexcept nogil:
         if block.words != NULL:
             self.last = block.words[0] & BLOCK_MASK
             self.retired += self.table.c.heads[self.last].length
@@ -274,7 +274,7 @@ cdef class LiveCounting(OverflowInterrupts):
                 if self.traced and self.table.c.instructions[head.first + i].access and executed(
                         word, self.table.c.instructions[head.first + i].condition):
                     address = addresses[access]
-                    access += made_by(&self.table.c.instructions[head.first + i])
+                    access += address_count(&self.table.c.instructions[head.first + i])
                 self.add_instruction(word, i, address, sums)
                 for k in range(block.mark_count):
                     if mark_instruction(block.marks[k]) == i and mark_kind(block.marks[k]) != Mark.RSE_ADDRESS:

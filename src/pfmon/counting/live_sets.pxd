@@ -18,5 +18,5 @@ cdef class LiveSets(RecordObserver):
     cdef uint64_t retired, last  # as of the last block
     cdef uint64_t active[64]     # instructions that retired while each was in force
 
-    cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil
+    cdef void skip_block(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil
     cdef int choose(self, uint32_t event_set) except -1

@@ -40,7 +40,7 @@ cdef class LiveSets(RecordObserver):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         if self.current is None:
-            self.pass_by(words, count, self.traced)
+            self.skip_block(words, count, self.traced)
             if self.calls is not None:
                 self.calls.read(words, count)
             return
@@ -55,14 +55,14 @@ cdef class LiveSets(RecordObserver):
             self.retired, self.last = self.current.retired, self.current.last
             return
         if block.words != NULL:
-            self.pass_by(block.words, 1, False)
+            self.skip_block(block.words, 1, False)
         if self.calls is not None:
             if block.words != NULL:
                 self.calls.arrive(block.words[0])
-                self.calls.leave(block.words[0])
+                self.calls.end_block(block.words[0])
             self.calls.read(block.marks, block.mark_count)
 
-    cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:
+    cdef void skip_block(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:
         """Passes blocks that are not counted."""
         cdef uint64_t i = 0
         while i < count:

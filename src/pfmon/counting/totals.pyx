@@ -7,7 +7,8 @@ tags move with the instruction through the pipeline (Montecito manual section 3.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport ALWAYS, BANKS, BANK_MASK, BANK_SHIFT, BlockHead, BlockInstruction, Cut, Table, made_by
+from pfmon.stream._stream cimport (
+    ALWAYS, BANKS, BANK_MASK, BANK_SHIFT, BlockHead, BlockInstruction, Cut, Table, address_count)
 
 
 def add_totals(Tally tally, Increments increments, CountAccumulator sink):
@@ -46,7 +47,7 @@ cdef void add_block(Tally tally, uint64_t number, Increments increments, CountAc
         held = inside = 0
         if instruction.access:
             inside = tally.inside_of(number, access)
-            access += made_by(instruction)
+            access += address_count(instruction)
         if passing:
             held = runs if instruction.condition == ALWAYS else tally.held(number, instruction.condition)
             for m in range(increments.monitors):

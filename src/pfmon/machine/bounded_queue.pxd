@@ -16,16 +16,16 @@ cdef struct Queue:
 
 cdef inline void release_entries(Queue* queue, int64_t now) noexcept nogil:
     """Removes the entries that leave up to cycle ``now``."""
-    cdef uint32_t gone, i
+    cdef uint32_t expired, i
     if queue.count == 0 or queue.leaves[0] > now:
         return
-    gone = 0
-    while gone < queue.count and queue.leaves[gone] <= now:
-        gone += 1
-        set_entries(&queue.level, queue.leaves[gone - 1], queue.count - gone)
-    queue.count -= gone
+    expired = 0
+    while expired < queue.count and queue.leaves[expired] <= now:
+        expired += 1
+        set_entries(&queue.level, queue.leaves[expired - 1], queue.count - expired)
+    queue.count -= expired
     for i in range(queue.count):
-        queue.leaves[i] = queue.leaves[i + gone]
+        queue.leaves[i] = queue.leaves[i + expired]
 
 
 cdef inline int64_t first_free_cycle(Queue* queue, int64_t now) noexcept nogil:

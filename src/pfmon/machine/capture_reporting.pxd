@@ -24,8 +24,8 @@ cdef class CaptureReporting(SwitchedThread):
                             int64_t began) noexcept nogil
     cdef void report_branch(self, const BlockPlan* plan, const BlockExecution* run, uint64_t next_ip) noexcept nogil
     cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil
-    cdef void leave_captures(self) noexcept nogil
+    cdef void record_captures(self) noexcept nogil
     cdef bint is_second(self, const Captured* one) noexcept nogil
     cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
                             bint* found) noexcept nogil
-    cdef void leave_events(self, uint64_t number, uint32_t instruction) noexcept nogil
+    cdef void record_unattributed(self, uint64_t number, uint32_t instruction) noexcept nogil

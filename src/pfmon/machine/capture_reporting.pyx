@@ -17,7 +17,7 @@ cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
 cdef class CaptureReporting(SwitchedThread):
     """The mechanisms of a machine, and their listeners."""
 
-    cdef void leave_events(self, uint64_t number, uint32_t instruction) noexcept nogil:
+    cdef void record_unattributed(self, uint64_t number, uint32_t instruction) noexcept nogil:
         """Records unattributed events, which belong to no cycle with an issue."""
         write_unattributed_events(self.pipeline.unattributed, &self.pipeline.event_log, self.records, number,
                                   instruction)
@@ -81,7 +81,7 @@ cdef class CaptureReporting(SwitchedThread):
             flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now
             self.listener.flow(&flow)
 
-    cdef void leave_captures(self) noexcept nogil:
+    cdef void record_captures(self) noexcept nogil:
         """Records the captures after the block's records, in order."""
         cdef uint32_t k
         cdef Captured* one
@@ -96,7 +96,7 @@ cdef class CaptureReporting(SwitchedThread):
             self.pipeline.event_log.context = (<uint64_t>one.instruction << EVENT_INSTRUCTION_SHIFT
                                            | <uint64_t>one.ranged << EVENT_RANGED_SHIFT)
             record(&self.pipeline.event_log, one.occurrence, 1)
-            self.leave_events(one.block, one.instruction)
+            self.record_unattributed(one.block, one.instruction)
 
     cdef bint is_second(self, const Captured* one) noexcept nogil:
         """Whether the captured instruction, of the current block, issued in the second bundle of its cycle, which

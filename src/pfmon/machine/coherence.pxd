@@ -28,5 +28,5 @@ cdef class SnoopedCaches(Snooper):
     cdef void forget_responses(self) noexcept nogil
     cdef int snoop_data_caches(self, uint64_t line, bint invalidate) noexcept nogil
     cdef int snoop_tags(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil
-    cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil
+    cdef void snoop_writeback_buffer(self, uint64_t line, int64_t now) noexcept nogil
     cdef void drop_code(self, uint64_t address) noexcept nogil

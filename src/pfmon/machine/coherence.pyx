@@ -23,7 +23,7 @@ cdef class SnoopedCaches(Snooper):
         self.responses[RESPONSE_CODE] += asks_code
         if self.same_memory:
             found = self.snoop_data_caches(line, invalidate)
-            self.meet_waiting(line, now)
+            self.snoop_writeback_buffer(line, now)
             if asks_code:
                 self.drop_code(line)
         self.responses[RESPONSE_HITM if found == MODIFIED else RESPONSE_HIT if found != INVALID else RESPONSE_MISS] += 1
@@ -45,7 +45,7 @@ cdef class SnoopedCaches(Snooper):
                 part += <uint64_t>1 << self.l2.first_level.shift
         return found if found > inner else inner
 
-    cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil:
+    cdef void snoop_writeback_buffer(self, uint64_t line, int64_t now) noexcept nogil:
         """Handles a request for a line in the write-back buffer."""
         self.responses[RESPONSE_WRITE] += has_writeback(&self.l2.l3.bus.lines_written, line, now)
         self.responses[RESPONSE_CASTOUT] += has_writeback(&self.l2.l3.bus.lines_cast_out, line, now)

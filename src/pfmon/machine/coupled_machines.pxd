@@ -39,7 +39,7 @@ cdef class CoupledMachines:
 
     # Runs the other flow; returns when that yields to this one.
     cdef void yield_to_other(self) noexcept nogil
-    cdef void leave(self, uint32_t own) noexcept nogil
+    cdef void resume_other(self, uint32_t own) noexcept nogil
     # The running flow begins its stream.
     cdef void on_begin(self, SwitchedThread thread) noexcept nogil
     # The running flow's stream has ended, in cycle ``now``; the other flow may run.

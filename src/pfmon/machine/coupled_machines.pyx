@@ -87,7 +87,7 @@ cdef class CoupledMachines:
             reader.consume(buffer.words, buffer.count)
             buffer.count = 0
             shared.reading += 1
-            ring.pair.give_back(own)
+            ring.pair.release_buffer(own)
             if self.starved[1 - own] and ring.pair.wait_for_writer(1 - own):
                 self.starved[1 - own] = False
                 self.on_wake(thread)
@@ -105,9 +105,9 @@ cdef class CoupledMachines:
     cdef void yield_to_other(self) noexcept nogil:
         cdef uint32_t own = self.running
         self.running = 1 - own
-        self.leave(own)
+        self.resume_other(own)
 
-    cdef void leave(self, uint32_t own) noexcept nogil:
+    cdef void resume_other(self, uint32_t own) noexcept nogil:
         if self.begun:
             switch_flow(&self.flows[own], &self.flows[1 - own])
         else:
@@ -116,7 +116,7 @@ cdef class CoupledMachines:
 
     cdef void run_flow(self, uint32_t number) noexcept nogil:
         if self.running != number:       # the second one is to begin
-            self.leave(number)
+            self.resume_other(number)
         if number:
             self.run_stream(self.second, self.second_reader, self.second_ring)
         else:

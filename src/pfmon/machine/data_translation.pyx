@@ -134,15 +134,15 @@ cdef class DataTranslation:
 
     cdef void insert_second(self, uint64_t address) noexcept nogil:
         cdef int64_t entry
-        cdef uint64_t gone, i
+        cdef uint64_t evicted, i
         cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
         if quick_find(self.pages2, address) != ABSENT:
             return
         entry = tlb_victim(self.tlb2, address)
-        gone = self.pages2.numbers[entry]
-        if gone != NO_NUMBER:
+        evicted = self.pages2.numbers[entry]
+        if evicted != NO_NUMBER:
             for i in range(self.pages1.sets << self.pages1.way_shift):
-                if self.pages1.numbers[i] >> pieces == gone:
+                if self.pages1.numbers[i] >> pieces == evicted:
                     self.pages1.numbers[i] = self.pages1.numbers[i] | NO_L2_ENTRY
         self.pages2.put(entry, address, 0, 0, 1)
 

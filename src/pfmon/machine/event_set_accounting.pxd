@@ -40,7 +40,7 @@ cdef class EventSetAccounting:
     # before ``border``.
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil
     # Attributes the time since the last call to no event set: another hardware thread had the core until cycle ``now``.
-    cdef void leave_out(self, int64_t now) noexcept nogil
+    cdef void skip_time(self, int64_t now) noexcept nogil
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil
     cdef void share_level(self, AccountedLevel* one, uint64_t* cycles, int64_t border) noexcept nogil
     cdef void select_event_sets(self, event_sets)

@@ -74,7 +74,7 @@ cdef class EventSetAccounting:
         return <uint64_t>now // self.core_rate * self.bus_rate \
             + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
 
-    cdef void leave_out(self, int64_t now) noexcept nogil:
+    cdef void skip_time(self, int64_t now) noexcept nogil:
         cdef uint32_t i
         cdef AccountedLevel* one
         self.now, self.bus_now = now, self.bus_cycle(now)

@@ -139,15 +139,15 @@ cdef class InstructionFetch:
     # thread's entry for the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil:
         cdef int64_t entry = ABSENT
-        cdef uint64_t gone
+        cdef uint64_t evicted
         if self.shared:
             entry = quick_find(self.tlb1.tags, (address | self.thread) ^ self.shared)
         if entry == ABSENT:
             entry = self.tlb1.tags.victim(address | self.thread)
-            gone = self.tlb1.tags.numbers[entry]
-            if self.prevalidated and gone != NO_NUMBER:
+            evicted = self.tlb1.tags.numbers[entry]
+            if self.prevalidated and evicted != NO_NUMBER:
                 record(event_log, Occurrence.L1I_PURGED, 1)
-                self.drop_page(gone & ~(self.shared >> self.tlb_shift))
+                self.drop_page(evicted & ~(self.shared >> self.tlb_shift))
         self.tlb1.tags.put(entry, address | self.thread, 0, 0, 1)
 
     # Fetches a line that is not in L1I (`entry` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.
@@ -205,13 +205,13 @@ cdef class InstructionFetch:
 
     cdef void fill(self, EventLog* event_log, uint64_t address, int64_t ready) noexcept nogil:
         cdef int64_t entry = self.cache.victim(address)
-        cdef uint64_t gone = self.cache.numbers[entry]
+        cdef uint64_t evicted = self.cache.numbers[entry]
         record(event_log, Occurrence.L1I_FILL, 1)
-        if gone != NO_NUMBER:
-            self.lines_of(gone << self.line_shift)[0] -= 1
+        if evicted != NO_NUMBER:
+            self.lines_of(evicted << self.line_shift)[0] -= 1
             if self.predictor is not None:
-                self.predictor.line_left(gone << self.line_shift, self.line)
-            line_leaves(self.groups, gone)
+                self.predictor.on_line_evicted(evicted << self.line_shift, self.line)
+            remove_line(self.groups, evicted)
         self.lines_of(address)[0] += 1
         self.cache.put(entry, address, SHARED, ready, 1)
         line_arrives(self.groups, address >> self.line_shift)
@@ -224,10 +224,10 @@ cdef class InstructionFetch:
             self.lines_of(address)[0] -= 1
             self.cache.clear(entry)
             if self.predictor is not None:
-                self.predictor.line_left(address >> self.line_shift << self.line_shift, self.line)
+                self.predictor.on_line_evicted(address >> self.line_shift << self.line_shift, self.line)
         if found != NULL:
             leave_buffer(&self.buffer, found)
-        line_leaves(self.groups, address >> self.line_shift)
+        remove_line(self.groups, address >> self.line_shift)
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 

@@ -136,7 +136,7 @@ cdef void record_sent(InstructionFetch fetch, EventLog* event_log, uint32_t line
 
 cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
     """Puts a line into the streaming buffer."""
-    cdef uint64_t gone = enter_buffer(&fetch.buffer, line, ready, now)
-    if gone != NO_LINE:
-        line_leaves(fetch.groups, gone >> fetch.line_shift)
+    cdef uint64_t evicted = enter_buffer(&fetch.buffer, line, ready, now)
+    if evicted != NO_LINE:
+        remove_line(fetch.groups, evicted >> fetch.line_shift)
     line_arrives(fetch.groups, line >> fetch.line_shift)

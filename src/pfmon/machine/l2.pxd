@@ -109,9 +109,9 @@ cdef class L2:
                       int64_t start) noexcept nogil
     # Returns the first cycle from `now` on with a free victim buffer for the line at index `entry`, if it needs one.
     cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t entry, int64_t now) noexcept nogil
-    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
+    cdef void evict_line(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil
-    cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil
+    cdef void invalidate_first_level(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil
     cdef void record_reissue(self, int64_t taken, int64_t done) noexcept nogil
     cdef void busy(self, int64_t done) noexcept nogil

@@ -220,7 +220,7 @@ cdef class L2:
             if self.data.infos[entry].ready > done:
                 done = self.data.infos[entry].ready
             self.data.clear(entry)
-            self.drop_inner(line, <uint64_t>1 << self.data.shift)
+            self.invalidate_first_level(line, <uint64_t>1 << self.data.shift)
         entry = quick_find(self.code, address) if self.split else ABSENT
         if entry != ABSENT:
             record(event_log, Occurrence.SNOOPED_L2I_HIT, 1)
@@ -306,7 +306,7 @@ cdef class L2:
         self.record_miss(event_log, address, start, buffered > asked)
         coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
         coming.sent, coming.written = line.sent, writes(kind)
-        self.make_room(event_log, self.data, entry, 0, line.sent, line.ready)
+        self.evict_line(event_log, self.data, entry, 0, line.sent, line.ready)
         self.data.put(entry, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         record(event_log, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         self.busy(line.ready)
@@ -359,11 +359,11 @@ cdef class L2:
 
     # Evicts the line at `entry` for a line that arrives in cycle `filled`: writes it back to L3 if it is modified, and
     # invalidates it in L1D.
-    cdef void make_room(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
+    cdef void evict_line(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
                         int64_t filled) noexcept nogil:
         cdef int64_t written
         cdef Mshr* leaving
-        cdef uint64_t gone = tags.numbers[entry] << tags.shift
+        cdef uint64_t evicted = tags.numbers[entry] << tags.shift
         cdef int state = tags.infos[entry].state
         if state == INVALID:
             return
@@ -375,14 +375,14 @@ cdef class L2:
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
             leaving = allocate_mshr(&self.leaving_victims, tags.numbers[entry], now, written)
             leaving.asked_by = ASKED_BY_FETCH if for_code else ASKED_BY_DATA
-            self.l3.write_back(event_log, gone, now, written)
+            self.l3.write_back(event_log, evicted, now, written)
         if self.split and for_code:
             record(event_log, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:
-            self.drop_inner(gone, <uint64_t>1 << tags.shift)
+            self.invalidate_first_level(evicted, <uint64_t>1 << tags.shift)
 
     # A line leaves L1D, too, which may have parts of it.
-    cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil:
+    cdef void invalidate_first_level(self, uint64_t line, uint64_t size) noexcept nogil:
         cdef uint64_t part = line
         cdef int64_t inner
         if self.first_level is None:
@@ -437,7 +437,7 @@ cdef class L2:
         if not self.split:
             coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
             coming.asked_by = ASKED_BY_FETCH + ahead
-        self.make_room(event_log, self.code, entry, 1, line.sent, line.ready)
+        self.evict_line(event_log, self.code, entry, 1, line.sent, line.ready)
         self.code.put(entry, address, line.state, line.ready, 1)
         return line.ready
 

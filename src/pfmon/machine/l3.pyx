@@ -112,11 +112,11 @@ cdef class L3:
 
     cdef void insert(self, EventLog* event_log, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
         cdef int64_t entry = self.tags.victim(address)
-        cdef int gone = self.tags.infos[entry].state
+        cdef int evicted = self.tags.infos[entry].state
         cdef uint64_t line = self.tags.numbers[entry] << self.tags.shift
-        if gone != INVALID:
-            record(event_log, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
-            if gone == MODIFIED:
+        if evicted != INVALID:
+            record(event_log, Occurrence.L3_REPLACED_S + evicted - SHARED, 1)
+            if evicted == MODIFIED:
                 self.bus.write(event_log, line, now)
             else:
                 self.bus.cast_out(event_log, line, now)

@@ -26,9 +26,9 @@ cdef class Machine(Timing):
 
     cdef snoop_each_other(self, Machine other, bint same_memory)
     cdef account_evictions(self, ThreadSwitch switch)
-    cdef void go_on_to(self, uint64_t next_ip) noexcept nogil
+    cdef void run_held_words(self, uint64_t next_ip) noexcept nogil
     cdef void check_other_core(self) noexcept nogil
-    cdef void keep(self) noexcept nogil
+    cdef void copy_held_words(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil
     cdef void suspend_levels(self) noexcept nogil

@@ -59,7 +59,7 @@ cdef class Machine(Timing):
             if fast and self.plan.fast and not self.mark_count:
                 fast_block_ran(self, self.plan, plan.ip)
             else:
-                self.go_on_to(plan.ip)
+                self.run_held_words(plan.ip)
                 fast = self.alone
             if self.due:
                 self.change_event_set()
@@ -69,15 +69,15 @@ cdef class Machine(Timing):
                 self.block_count += popcount(word & plan.access_mask)
             i += self.block_count
             if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MAX_HELD_WORDS:
-                self.keep()
+                self.copy_held_words()
         if self.block != NULL and self.block_count > MAX_HELD_WORDS:
             self.fail(Failure.BLOCK_TOO_LONG)    # the block is dropped
             self.block = NULL
         if self.block != NULL and self.block != self.held:
-            self.keep()
+            self.copy_held_words()
         self.check_for_losses()
 
-    cdef void go_on_to(self, uint64_t next_ip) noexcept nogil:
+    cdef void run_held_words(self, uint64_t next_ip) noexcept nogil:
         """Runs the held words, a block with its marks or marks alone; control goes to ``next_ip``."""
         if self.block != NULL:
             self.block_ran(next_ip)
@@ -94,7 +94,7 @@ cdef class Machine(Timing):
                       and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
                       and self.pipeline.ranges.count == 0)
 
-    cdef void keep(self) noexcept nogil:
+    cdef void copy_held_words(self) noexcept nogil:
         """Copies the words of the held block, and sets the thread's bit in the addresses."""
         cdef uint64_t i
         memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
@@ -174,7 +174,7 @@ cdef class Machine(Timing):
             self.listener.begin()
         self.apply_late_marks()
         if self.listener is not None:
-            self.leave_captures()
+            self.record_captures()
         if self.observer is not None:
             self.report_block(marks)
 
@@ -228,9 +228,9 @@ cdef class Machine(Timing):
 
     cdef void resume_levels(self, int64_t now) noexcept nogil:
         cdef Frames* frames = &self.pipeline.frames
-        resume_level(&frames.current_level, now)    # before `leave_out`
+        resume_level(&frames.current_level, now)    # before `skip_time`
         resume_level(&frames.dirty_level, now)
-        self.shares.leave_out(now)
+        self.shares.skip_time(now)
 
     cdef void sleep(self) noexcept nogil:
         self.drain_pipeline()
@@ -296,7 +296,7 @@ cdef class Machine(Timing):
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
         if self.snooped is not None and self.last != BLOCK_MASK:
-            self.leave_responses(self.last)
+            self.report_responses(self.last)
         if self.pipeline.earliest - 1 > self.now:    # the register stack engine was active last
             self.now = self.pipeline.now = self.pipeline.earliest - 1
         if self.observer is not None:

@@ -128,7 +128,7 @@ cdef class BranchPredictor:
     # Applies the target hint of brp or a move to a branch register for the branch in the bundle at ``address``.
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
     # The line at ``address`` (bytes, a multiple of 32) has left L1I: drops the state of its branches.
-    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil
+    cdef void on_line_evicted(self, uint64_t address, uint32_t bytes) noexcept nogil
     # Switches hardware threads: each has a return stack of its own (Montecito manual 2.4). The predictor's is exchanged
     # with ``stack``.
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil

@@ -30,7 +30,7 @@ cdef class BranchPredictor:
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
         pass
 
-    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
+    cdef void on_line_evicted(self, uint64_t address, uint32_t bytes) noexcept nogil:
         pass
 
     cdef void record_outcome(self, EventLog* event_log, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
@@ -82,9 +82,9 @@ cdef class BranchPredictor:
         """Executes brp: predicts ``target`` for the branch in the bundle at ``address``."""
         self.hint(address, target, important)
 
-    def line_leaves(self, address: int, size: int) -> None:
+    def evict_line(self, address: int, size: int) -> None:
         """Evicts the line of ``size`` bytes at ``address`` from L1I."""
-        self.line_left(address, size)
+        self.on_line_evicted(address, size)
 
     def repeat(self, address: int, target: int, times: int) -> int:
         """Mispredictions of a loop branch that is taken ``times`` times (for measurements of speed)."""

@@ -236,7 +236,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         for i in range(self.returns.depth):
             self.returns.addresses[i], stack.addresses[i] = stack.addresses[i], self.returns.addresses[i]
 
-    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
+    cdef void on_line_evicted(self, uint64_t address, uint32_t bytes) noexcept nogil:
         cdef uint64_t number
         cdef uint32_t start
         cdef int way

@@ -38,7 +38,7 @@ cdef inline void line_arrives(LineGroup* groups, uint64_t line) noexcept nogil:
         group.lines |= line_bit(line)
 
 
-cdef inline void line_leaves(LineGroup* groups, uint64_t line) noexcept nogil:
+cdef inline void remove_line(LineGroup* groups, uint64_t line) noexcept nogil:
     cdef LineGroup* group = group_entry(groups, line)
     if group.number == line >> GROUP_SHIFT:
         group.lines &= ~line_bit(line)

@@ -52,16 +52,16 @@ cdef inline void leave_buffer(StreamingBuffer* buffer, Buffered* entry) noexcept
 cdef inline uint64_t enter_buffer(StreamingBuffer* buffer, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
     """Enters a line in place of the oldest one that has arrived. Returns the evicted line, or NO_LINE."""
     cdef uint32_t i, index = buffer.next
-    cdef uint64_t gone
+    cdef uint64_t evicted
     for i in range(buffer.size):
         index = (buffer.next + i) % buffer.size
         if buffer.lines[index].line == NO_LINE or buffer.lines[index].ready <= now:
             break
-    gone = buffer.lines[index].line
-    if gone != NO_LINE:
+    evicted = buffer.lines[index].line
+    if evicted != NO_LINE:
         leave_buffer(buffer, &buffer.lines[index])
     buffer.lines[index].line = line
     buffer.lines[index].ready = ready
     buffer.counts[line_class(line)] += 1
     buffer.next = (index + 1) % buffer.size
-    return gone
+    return evicted

@@ -23,7 +23,7 @@ cpdef enum SwitchPolicy:         # smt.policy, by the names of PAL_SET_HW_POLICY
 cdef struct L3Event:
     int64_t at
     uint8_t thread
-    uint8_t comes_back           # 0: detection of a miss; 1: return of its data
+    uint8_t is_return           # 0: detection of a miss; 1: return of its data
 
 
 @cython.final
@@ -60,7 +60,7 @@ cdef class ThreadSwitch(CoupledMachines):
     # Switches to the other thread after cycle ``at``; returns when this thread is switched in again.
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
 
-    cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil
+    cdef void add_event(self, int64_t at, uint32_t thread, uint8_t is_return) noexcept nogil
     cdef int64_t take_event(self) noexcept nogil
     cdef bint wants_switch(self, int64_t at) noexcept nogil
     cdef bint is_absent(self, uint32_t thread) noexcept nogil

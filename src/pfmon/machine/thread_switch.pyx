@@ -44,7 +44,7 @@ cdef class ThreadSwitch(CoupledMachines):
         self.add_event(back if back > found else found, self.running, 1)
         self.look_ahead()
 
-    cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil:
+    cdef void add_event(self, int64_t at, uint32_t thread, uint8_t is_return) noexcept nogil:
         cdef uint32_t i = self.event_count
         if i == MAX_L3_EVENTS:
             self.lost = True
@@ -52,7 +52,7 @@ cdef class ThreadSwitch(CoupledMachines):
         while i > 0 and self.events[i - 1].at > at:
             self.events[i] = self.events[i - 1]
             i -= 1
-        self.events[i].at, self.events[i].thread, self.events[i].comes_back = at, <uint8_t>thread, comes_back
+        self.events[i].at, self.events[i].thread, self.events[i].is_return = at, <uint8_t>thread, is_return
         self.event_count += 1
 
     cdef void pause(self, int64_t now) noexcept nogil:
@@ -92,7 +92,7 @@ cdef class ThreadSwitch(CoupledMachines):
         self.event_count -= 1
         for i in range(self.event_count):
             self.events[i] = self.events[i + 1]
-        if event.comes_back:
+        if event.is_return:
             raise_urgency(&self.urgency[event.thread])
         else:
             lower_urgency(&self.urgency[event.thread])

@@ -27,7 +27,7 @@ cdef class Timing(MemoReplay):
     cdef bint simulate_or_replay(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome,
                                  bint known) noexcept nogil
     cdef void follow_branch_registers(self, const BlockPlan* plan, BlockExecution* run, uint64_t next_ip) noexcept nogil
-    cdef void leave_responses(self, uint64_t number) noexcept nogil
+    cdef void report_responses(self, uint64_t number) noexcept nogil
     cdef void check_for_losses(self) noexcept nogil
     cdef void collect_marks(self, const BlockPlan* plan, BlockMarks* block_marks) noexcept nogil
     cdef void report_block(self, uint32_t marks) noexcept nogil
@@ -35,7 +35,7 @@ cdef class Timing(MemoReplay):
     cdef void follow_frames(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil
     cdef void flush_behind(self, const BlockPlan* plan, const BlockExecution* run) noexcept nogil
     cdef void apply_marks(self, const BlockPlan* plan, uint64_t number) noexcept nogil
-    cdef void leave_interruption(self, const BlockPlan* plan, uint64_t number, uint32_t instruction,
+    cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint32_t instruction,
                                  uint64_t mark) noexcept nogil
     cdef void apply_late_marks(self) noexcept nogil
     cdef void apply_hints(self, const BlockPlan* plan, const BlockExecution* run, uint64_t next_ip) noexcept nogil

@@ -118,9 +118,9 @@ cdef class Timing(MemoReplay):
         if self.mark_count:
             self.apply_marks(plan, run.number)
         if self.listener is not None:
-            self.leave_captures()
+            self.record_captures()
         if self.snooped is not None and self.snooped.has_responses:
-            self.leave_responses(run.number)
+            self.report_responses(run.number)
         self.last = run.number
         if self.observer is not None:
             self.report_block(marks)
@@ -195,12 +195,12 @@ cdef class Timing(MemoReplay):
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
-    cdef void leave_responses(self, uint64_t number) noexcept nogil:
+    cdef void report_responses(self, uint64_t number) noexcept nogil:
         """Records snoop responses to another core, after the block's records: they are not part of the memo's records
         of a block."""
         self.pipeline.event_log.context = 0
         self.snooped.record_responses(&self.pipeline.event_log)
-        self.leave_events(number, 0)
+        self.record_unattributed(number, 0)
 
     # --- losses
 
@@ -254,11 +254,11 @@ cdef class Timing(MemoReplay):
                 else:
                     self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
                     hint(self.fetch, &self.pipeline.event_log, <uint64_t>step.imm, self.now)
-                self.leave_events(run.number, i)
+                self.record_unattributed(run.number, i)
         if run.taken:
             self.pipeline.event_log.context = <uint64_t>(plan.length - 1) << EVENT_INSTRUCTION_SHIFT
             redirect(self.fetch, &self.pipeline.event_log, next_ip, plan.branch.many, self.now)
-            self.leave_events(run.number, plan.length - 1)
+            self.record_unattributed(run.number, plan.length - 1)
 
     # --- marks
 
@@ -317,7 +317,7 @@ cdef class Timing(MemoReplay):
                 move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 if kind != Mark.THREAD or i == 0 or mark_kind(self.marks[i - 1]) != Mark.SYSTEM_CALL:
-                    self.leave_interruption(plan, number, instruction, mark)
+                    self.record_interruption(plan, number, instruction, mark)
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
                 self.pipeline.interrupt(number, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
                                         else self.pipeline.fault if kind == Mark.FAULT
@@ -325,7 +325,7 @@ cdef class Timing(MemoReplay):
         set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
 
-    cdef void leave_interruption(self, const BlockPlan* plan, uint64_t number, uint32_t instruction,
+    cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint32_t instruction,
                                  uint64_t mark) noexcept nogil:
         """Records an entry to and exit from the operating system: by a system call, a fault or the clock, whose
         interrupt ends a thread's quantum. A floating-point interruption is qualified by the last retired instruction, a
@@ -336,7 +336,7 @@ cdef class Timing(MemoReplay):
         if mark_kind(mark) == Mark.FAULT and (fault == Fault.FAULT_FP_FAULT or fault == Fault.FAULT_FP_TRAP):
             self.pipeline.event_log.context = <uint64_t>min(instruction, plan.length - 1) << EVENT_INSTRUCTION_SHIFT
             record(&self.pipeline.event_log, Occurrence.FLOAT_INTERRUPTED, 1)
-        self.leave_events(number, instruction)
+        self.record_unattributed(number, instruction)
 
     cdef void apply_late_marks(self) noexcept nogil:
         """Applies marks of a block that was no longer held."""

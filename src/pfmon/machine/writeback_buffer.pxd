@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef struct WritebackBuffer:
     uint64_t lines[MAX_QUEUE_ENTRIES]
-    int64_t came[MAX_QUEUE_ENTRIES]
+    int64_t entered[MAX_QUEUE_ENTRIES]
     int64_t leaves[MAX_QUEUE_ENTRIES]
     uint32_t next                # index of the next line, which replaces the oldest
 
@@ -13,7 +13,7 @@ cdef struct WritebackBuffer:
 cdef inline void enter_writeback(WritebackBuffer* waiting, uint64_t line, int64_t now, int64_t leaves) noexcept nogil:
     """Enters a line, which waits from ``now`` to ``leaves``."""
     cdef uint32_t index = waiting.next % MAX_QUEUE_ENTRIES
-    waiting.lines[index], waiting.came[index], waiting.leaves[index] = line, now, leaves
+    waiting.lines[index], waiting.entered[index], waiting.leaves[index] = line, now, leaves
     waiting.next = index + 1
 
 
@@ -21,6 +21,6 @@ cdef inline bint has_writeback(const WritebackBuffer* waiting, uint64_t line, in
     """Whether the line is in the buffer."""
     cdef uint32_t index
     for index in range(MAX_QUEUE_ENTRIES):
-        if waiting.lines[index] == line and waiting.came[index] <= now < waiting.leaves[index]:
+        if waiting.lines[index] == line and waiting.entered[index] <= now < waiting.leaves[index]:
             return True
     return False

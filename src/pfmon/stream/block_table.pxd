@@ -139,7 +139,7 @@ cdef inline uint64_t max_accesses(const BlockHead* head) noexcept nogil:
     return head.accesses + popcount(head.access_mask)
 
 
-cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:
+cdef inline uint32_t address_count(const BlockInstruction* instruction) noexcept nogil:
     """Returns the number of accesses with an address of an instruction that executes."""
     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
 

@@ -89,7 +89,7 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
     head.ip, head.length, head.cut, head.whole, head.file = ip, length, cut, number, file
     for i in range(length):
         instruction = &table.instructions[head.first + i]
-        for k in range(made_by(instruction)):
+        for k in range(address_count(instruction)):
             access = &table.accesses[head.first_access + max_accesses(head)]
             access.instruction, access.condition = <uint8_t>i, instruction.condition
             if instruction.condition == ALWAYS:

@@ -46,6 +46,6 @@ cdef class RingPair:
     cdef void finish(self, uint32_t ring) noexcept nogil
     # Reader's side.
     cdef BufferState wait_for_buffer(self, uint32_t ring) noexcept nogil
-    cdef void give_back(self, uint32_t ring) noexcept nogil
+    cdef void release_buffer(self, uint32_t ring) noexcept nogil
     # Waits until the writer is done or blocked; returns whether there is something to read.
     cdef bint wait_for_writer(self, uint32_t ring) noexcept nogil

@@ -51,7 +51,7 @@ cdef class RingPair:
         pthread_mutex_unlock(&self.mutex)
         return found
 
-    cdef void give_back(self, uint32_t ring) noexcept nogil:
+    cdef void release_buffer(self, uint32_t ring) noexcept nogil:
         pthread_mutex_lock(&self.mutex)
         self.full[ring] -= 1
         if self.awaited == <int>ring:

@@ -182,7 +182,7 @@ cdef class Splitter(Consumer):
                 self.retired = began + i
                 self.stop_before(ran, head, i, access)
             if executed(ran.word, instruction.condition):
-                access += made_by(instruction)
+                access += address_count(instruction)
         self.retired = began + head.length
         self.pass_part(ran, start, head.length)
 
@@ -249,8 +249,8 @@ cdef class Splitter(Consumer):
                 conditions_before += i < start
                 conditions += i >= start
             if self.traced and executed(ran.word, instruction.condition):
-                before += made_by(instruction) if i < start else 0
-                accesses += made_by(instruction) if i >= start else 0
+                before += address_count(instruction) if i < start else 0
+                accesses += address_count(instruction) if i >= start else 0
         part = <uint32_t>number if start == 0 and end == head.length else self.part_of(number, start, end)
         if part == BLOCK_MASK:
             return

@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
     BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, copy_start, free_address_space, indexed,
-    largest_file, made_by, make_memory_file, mark_instruction, mark_kind, mark_word)
+    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word)
 
 
 cdef extern from "<sys/mman.h>" nogil:
@@ -197,10 +197,10 @@ cdef class PluginReader:
         cdef timespec moment = timespec(0, MOMENT)
         if not (self.has_buffer() or self.damaged or self.dead):
             futex_wait(&self.ring.filling, self.taken, &moment)
-            self.give_back()             # in case the guest missed it
+            self.release_buffer()             # in case the guest missed it
         return self.has_buffer()
 
-    cdef void give_back(self) noexcept nogil:
+    cdef void release_buffer(self) noexcept nogil:
         """Return all read buffers to the guest."""
         write_word(&self.ring.reading, self.taken)
         futex_wake(&self.ring.reading)
@@ -213,7 +213,7 @@ cdef class PluginReader:
             self.pass_words(consumer, count)
         buffer.count = 0
         self.taken += 1
-        self.give_back()
+        self.release_buffer()
 
     cdef bint describe_words(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
         """Copy words from the ring, and describe their blocks; False: the consumer has the reason for the stream's
@@ -350,7 +350,7 @@ cdef class PluginReader:
         if self.traced and last.tail == REPEATED:
             memcpy(strings, self.shared.threads[number].strings, sizeof(strings))
             head = &self.describer.table.c.heads[first + last.parts - 1]
-            slot = made_by(&self.describer.table.c.instructions[head.first + head.length - 1])
+            slot = address_count(&self.describer.table.c.instructions[head.first + head.length - 1])
             for k in range(slot):
                 self.words[count - slot + k] = strings[k].first if strings[k].last else 0
             if slot and strings[0].last > strings[0].first:

@@ -51,6 +51,6 @@ cdef class Hierarchy:
     cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
     cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
-    cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
+    cdef void evict_last_level(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
     cdef void to_memory(self, int64_t now) noexcept nogil

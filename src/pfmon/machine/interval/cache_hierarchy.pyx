@@ -42,10 +42,10 @@ cdef class Hierarchy:
             self.follow_stream(address, now)
 
     cdef void fetch(self, uint64_t address, int64_t now, HierarchyAccess* served) noexcept nogil:
-        cdef LruLine gone
+        cdef LruLine evicted
         served.references = served.misses = 0
         self.below(address, now, True, served)
-        insert_line(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
+        insert_line(&self.l1i.rows, address >> self.l1i.shift, &evicted).ready = packed(served.ready, False)
 
     # --- L2 and below
 
@@ -88,31 +88,31 @@ cdef class Hierarchy:
     # --- fills: a modified victim goes to the next level
 
     cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
-        cdef LruLine gone
-        insert_line(&self.l1d.rows, address >> self.l1d.shift, &gone).ready = packed(ready, modified)
-        if gone.number and is_modified(&gone):
-            address = (gone.number - 1) << self.l1d.shift
+        cdef LruLine evicted
+        insert_line(&self.l1d.rows, address >> self.l1d.shift, &evicted).ready = packed(ready, modified)
+        if evicted.number and is_modified(&evicted):
+            address = (evicted.number - 1) << self.l1d.shift
             if not keep_modified(self.l2, address >> self.l2.shift):
                 self.put_l2(address, True, now, now)
 
     cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
-        cdef LruLine gone
-        insert_line(&self.l2.rows, address >> self.l2.shift, &gone).ready = packed(ready, modified)
-        if gone.number == 0:
+        cdef LruLine evicted
+        insert_line(&self.l2.rows, address >> self.l2.shift, &evicted).ready = packed(ready, modified)
+        if evicted.number == 0:
             return
-        address = (gone.number - 1) << self.l2.shift
+        address = (evicted.number - 1) << self.l2.shift
         if not self.has_l3:
-            self.leave_last(address, self.l2.shift, is_modified(&gone), now)
-        elif is_modified(&gone) and not keep_modified(self.l3, address >> self.l3.shift):
+            self.evict_last_level(address, self.l2.shift, is_modified(&evicted), now)
+        elif is_modified(&evicted) and not keep_modified(self.l3, address >> self.l3.shift):
             self.put_l3(address, True, now, now)
 
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
-        cdef LruLine gone
-        insert_line(&self.l3.rows, address >> self.l3.shift, &gone).ready = packed(ready, modified)
-        if gone.number:
-            self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
+        cdef LruLine evicted
+        insert_line(&self.l3.rows, address >> self.l3.shift, &evicted).ready = packed(ready, modified)
+        if evicted.number:
+            self.evict_last_level((evicted.number - 1) << self.l3.shift, self.l3.shift, is_modified(&evicted), now)
 
-    cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil:
+    cdef void evict_last_level(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil:
         """Handles an eviction from the last-level cache, which invalidates the others if it is inclusive."""
         if modified | (self.inclusive and self.drop_above(address, shift)):
             self.to_memory(now)

@@ -9,7 +9,8 @@ cdef class CycleListener:
     # An instruction dispatched in the current cycle.
     cdef void dispatched(self, uint64_t block, uint32_t instruction, uint64_t word) noexcept nogil
     # An event of an instruction in it.
-    cdef void happened(self, uint64_t block, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil
+    cdef void add_occurrence(self, uint64_t block, uint32_t instruction, uint32_t occurrence,
+                             uint64_t times) noexcept nogil
     # Ends the cycle; returns the counters that count it, as bits. `occurrence`: the occurrence of counter 0.
     cdef uint64_t end_cycle(self) noexcept nogil
     # A cycle without dispatches and events.

@@ -4,7 +4,8 @@ cdef class CycleListener:
     cdef void dispatched(self, uint64_t block, uint32_t instruction, uint64_t word) noexcept nogil:
         pass
 
-    cdef void happened(self, uint64_t block, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil:
+    cdef void add_occurrence(self, uint64_t block, uint32_t instruction, uint32_t occurrence,
+                             uint64_t times) noexcept nogil:
         pass
 
     cdef uint64_t end_cycle(self) noexcept nogil:

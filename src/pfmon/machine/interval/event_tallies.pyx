@@ -101,7 +101,7 @@ cdef class EventTallies:
                           uint64_t times) noexcept nogil:
         """Reports an event in the current cycle, or so many cycles without dispatch."""
         if kind < TALLY_STALL:
-            listener.happened(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
+            listener.add_occurrence(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
         else:
             self.counted(plan, instruction, listener.occurrence(), listener.idle_cycle(), 1)
             if times > 1:                # all others are equal

@@ -35,4 +35,4 @@ cdef class IntervalMachine(MissEvents):
     cdef uint64_t run_blocks(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil
     cdef void report_last_group(self) noexcept nogil
     cdef int set_cycle_listener(self) except -1
-    cdef void leave_captures(self, IntervalBlock* plan) noexcept nogil
+    cdef void record_captures(self, IntervalBlock* plan) noexcept nogil

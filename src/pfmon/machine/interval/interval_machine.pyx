@@ -102,7 +102,7 @@ cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint
         leave_window(self.window, plan, self.now)
     self.ran = plan
     if self.listener is not None:
-        self.leave_captures(plan)
+        self.record_captures(plan)
     if detailed and self.observer is not None:
         self.report_block(words, words + 1 + plan.reached, mark_count)
 
@@ -112,7 +112,7 @@ cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t 
     if plan.flow == NULL or window.pending <= now:
         window.late = window.late_loads = 0
     else:
-        window.leave_block(plan.flow, now)
+        window.retire_block(plan.flow, now)
 
 
 @cython.final
@@ -219,7 +219,7 @@ cdef class IntervalMachine(MissEvents):
             if addresses[i]:
                 make_access(self, plan, i, addresses[i], size)
 
-    cdef void leave_captures(self, IntervalBlock* plan) noexcept nogil:
+    cdef void record_captures(self, IntervalBlock* plan) noexcept nogil:
         """Attributes the captures made while the block ran to its instructions."""
         cdef uint32_t k
         cdef Captured* one

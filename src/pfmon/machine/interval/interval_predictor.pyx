@@ -63,11 +63,11 @@ cdef class IntervalPredictor:
 
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
         """Whether the target buffer has this branch with this target; enters it."""
-        cdef LruLine gone
+        cdef LruLine evicted
         cdef LruLine* found = use_line(&self.targets.rows, address)
         cdef bint known
         if found == NULL:
-            found = insert_line(&self.targets.rows, address, &gone)
+            found = insert_line(&self.targets.rows, address, &evicted)
         known = found.ready == <int64_t>target
         found.ready = <int64_t>target
         return known

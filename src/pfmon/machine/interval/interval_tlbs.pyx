@@ -15,11 +15,11 @@ cdef class IntervalTlbs:
             self.shared, self.penalty = config["tlb2.instructions"], config["tlb2.penalty"]
 
     cdef int64_t miss(self, LruSets first, uint64_t page, bint second, bint* walked) noexcept nogil:
-        cdef LruLine gone
-        insert_line(&first.rows, page, &gone)
+        cdef LruLine evicted
+        insert_line(&first.rows, page, &evicted)
         if second and self.has_second:
             if use_line(&self.second.rows, page) != NULL:
                 return self.penalty
-            insert_line(&self.second.rows, page, &gone)
+            insert_line(&self.second.rows, page, &evicted)
         walked[0] = True
         return self.walk

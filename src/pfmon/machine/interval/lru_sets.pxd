@@ -25,8 +25,8 @@ cdef class LruSets:
 
 
 cdef inline LruLine* lru_set(const LruRows* rows, uint64_t number) noexcept nogil:
-    cdef uint64_t place = number % rows.divisor if rows.divisor else number & rows.mask
-    return rows.lines + place * rows.ways
+    cdef uint64_t set_index = number % rows.divisor if rows.divisor else number & rows.mask
+    return rows.lines + set_index * rows.ways
 
 
 cdef inline LruLine* find(const LruRows* rows, uint64_t number) noexcept nogil:
@@ -62,14 +62,14 @@ cdef inline LruLine* use_line(const LruRows* rows, uint64_t number) noexcept nog
     return search(first, rows.ways, number)
 
 
-cdef inline LruLine* insert_line(const LruRows* rows, uint64_t number, LruLine* gone) noexcept nogil:
-    """Fills a number that is not there; ``gone``: the victim, with number 0 if there was none."""
+cdef inline LruLine* insert_line(const LruRows* rows, uint64_t number, LruLine* evicted) noexcept nogil:
+    """Fills a number that is not there; ``evicted``: the victim, with number 0 if there was none."""
     cdef LruLine* first = lru_set(rows, number)
     cdef uint32_t way = rows.ways - 1
     if first[way].number == 0:           # free places follow the lines
         while way and first[way - 1].number == 0:
             way -= 1
-    gone[0] = first[way]
+    evicted[0] = first[way]
     while way:
         first[way] = first[way - 1]
         way -= 1

@@ -36,10 +36,10 @@ cdef class LruSets:
 
     def use(self, number: int) -> bool:
         """Uses a number; returns whether it hit; a miss fills it."""
-        cdef LruLine gone
+        cdef LruLine evicted
         if use_line(&self.rows, number) != NULL:
             return True
-        insert_line(&self.rows, number, &gone)
+        insert_line(&self.rows, number, &evicted)
         return False
 
     def drop(self, number: int) -> None:

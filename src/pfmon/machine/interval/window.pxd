@@ -36,5 +36,5 @@ cdef class Window:
     cdef int64_t dispatch(self, IntervalBlock* plan, int64_t now) noexcept nogil
     cdef int64_t ready(self, const OperandSource* source, int64_t now) noexcept nogil
     cdef void load(self, uint32_t number, int64_t ready) noexcept nogil
-    cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil
+    cdef void retire_block(self, const Dataflow* flow, int64_t now) noexcept nogil
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil

@@ -65,7 +65,7 @@ cdef class Window:
             self.loads[number] = ready
         self.pending = max(self.pending, ready)
 
-    cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil:
+    cdef void retire_block(self, const Dataflow* flow, int64_t now) noexcept nogil:
         """Leaves a block: its results are ready when their sources are."""
         cdef int64_t ready[REGISTER_BITS]
         cdef uint64_t late = self.late & ~flow.written

@@ -70,7 +70,7 @@ cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     return block
 
 
-cdef void leave_before(Cpu* cpu, BlockCache* blocks) noexcept nogil:
+cdef void leave_block_before(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Leave the running block before the instruction of cpu.fault_op and continue there."""
     cdef uint32_t index = cpu.fault_op.index
     cpu.ip = cpu.block.instructions[index].address
@@ -98,9 +98,9 @@ cdef int handle_status(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
         leave_block_at(cpu, blocks, index + 1, 1)
         cpu.miss_link = NULL
     if status == STATUS_EDGE:
-        leave_before(cpu, blocks)
+        leave_block_before(cpu, blocks)
     if status == STATUS_PMD:
-        leave_before(cpu, blocks)
+        leave_block_before(cpu, blocks)
         return WHY_PMD
     return 0
 
