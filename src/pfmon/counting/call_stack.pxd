@@ -22,7 +22,7 @@ cdef class CallStack:
     cdef BlockTable table
     cdef bint traced
     cdef CallFrames now          # of the running thread
-    cdef CallFrames* threads     # of the others, by place
+    cdef CallFrames* threads     # of the other threads, by number
     cdef uint64_t thread_count
     cdef uint64_t thread
 

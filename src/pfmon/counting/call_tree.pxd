@@ -33,7 +33,7 @@ cdef class CallPath(CallStack):
     cdef CallNode* nodes
     cdef uint32_t node_count, node_capacity
     cdef CallChain chain         # of the running thread
-    cdef CallChain* chains       # of the others, by place
+    cdef CallChain* chains       # of the other threads, by number
     cdef uint64_t chain_count
     cdef readonly bint lost      # sticky: there was no memory for a node
 

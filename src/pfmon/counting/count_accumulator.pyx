@@ -6,7 +6,7 @@ from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockHead
 
 
 cdef class CountAccumulator:
-    """``by_place``: accumulate by instruction, too; places are those of ``table``."""
+    """``by_place``: accumulate by instruction of the blocks of ``table``, too."""
 
     def __cinit__(self, uint32_t monitors, BlockTable table=None, bint by_place=False):
         cdef uint32_t bank

@@ -13,7 +13,7 @@ cdef class Gate(Splitter):
     cdef Consumer witness
     cdef EventSetConsumer machine
     cdef TriggerState switches
-    cdef uint32_t event_set           # event set in force while counting is on
+    cdef uint32_t event_set      # event set in force while counting is on
     cdef uint32_t off            # event set of uncounted instructions
     cdef bint by_thread
     cdef uint64_t whole_calls    # a bit for each trigger that counts one whole call

@@ -7,9 +7,9 @@ from pfmon.machine._machine cimport ObservedBlock
 
 cdef class LiveCounting(OverflowInterrupts):
     cdef CallStack calls         # or None
-    cdef uint32_t taken          # records of the current block already counted, by place
+    cdef uint32_t taken          # records of the current block already counted
     cdef uint32_t covered        # ... instructions that issued in them
-    cdef const uint64_t* behind  # words still to be read; NULL: it gets block by block
+    cdef const uint64_t* behind  # words still to be read; NULL: the machine passes single blocks
 
     cdef void count_block(self, const ObservedBlock* block) noexcept nogil
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil

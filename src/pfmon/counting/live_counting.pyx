@@ -319,7 +319,7 @@ cdef class LiveCounting(OverflowInterrupts):
         return time
 
     cdef void count_records(self, const ObservedBlock* block, uint32_t beyond, uint32_t instruction) noexcept nogil:
-        """Counts the machine's remaining records before the place ``beyond`` (the memo's records first), up to the
+        """Counts the machine's remaining records before index ``beyond`` (the memo's records first), up to the
         cycle in which an instruction of the block issued. An instruction without a record issued in the cycle that is
         open when the block ends."""
         cdef uint32_t place, used, begin, end

@@ -23,8 +23,8 @@ cdef class LivePerInstruction(LiveCounting):
     """As Live; without a skid. No PMU of these programs has data ranges."""
 
     cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil:
-        """Returns the place of a record in a block: its instruction's number, or that + CYCLE if the instruction ended
-        a cycle."""
+        """Returns the position of a record in a block: its instruction's number, or that + CYCLE if the instruction
+        ended a cycle."""
         cdef uint64_t code, cause
         if item & BUBBLE_FLAG:
             cause = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG] >> 40 & 0xFF

@@ -91,8 +91,8 @@ cdef class OverflowInterrupts(BlockIncrements):
         return item[1] if (code >> 32 & 0xFF) <= (code >> 40 & 0xFF) else 0
 
     cdef uint64_t time_at(self, const ObservedBlock* block, uint32_t place, uint32_t times) noexcept nogil:
-        """Returns the cycles recorded before the record in a place (the memo's records first), plus so many times that
-        record's."""
+        """Returns the cycles of the records before index ``place`` (the memo's records first), plus ``times`` times
+        those of the record at that index."""
         cdef uint64_t time = block.now
         cdef uint32_t k
         cdef uint32_t one[2]
@@ -127,7 +127,7 @@ cdef class OverflowInterrupts(BlockIncrements):
 
     cdef void slide(self, const ObservedBlock* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil:
         """Passes cycles until the interrupt is taken: at the next bundle that begins after the issued ones. Begins with
-        the record in the place ``first`` (the memo's records first), of which ``used`` cycles have passed, and after
+        the record at index ``first`` (the memo's records first), of which ``used`` cycles have passed, and after
         the cycle in which the instruction before ``behind`` issued, if that is not 0."""
         cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
         cdef uint32_t issued = behind, nodes = block.node_item_count

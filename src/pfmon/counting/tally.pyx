@@ -229,7 +229,7 @@ cdef object mark_totals(const MarkTally* tally):
 
 
 cdef TallySite* find_site(TallySite* sites, uint64_t capacity, uint64_t key) noexcept nogil:
-    """Finds a key in a table with a free place: returns its place, or the free one where it goes."""
+    """Finds a key in a table with a free slot: returns its slot, or the free slot for it."""
     cdef uint64_t at = (key * <uint64_t>0x9E3779B97F4A7C15) >> 32 & (capacity - 1)
     while sites[at].key != key and sites[at].key != 0:
         at = (at + 1) & (capacity - 1)

@@ -12,7 +12,7 @@ from pfmon.stream._stream cimport (
 
 
 def add_totals(Tally tally, Increments increments, CountAccumulator sink):
-    """Adds the monitors' counts. MemoryError: there is no room for their places."""
+    """Adds the monitors' counts. MemoryError: no memory for counts by instruction."""
     cdef uint32_t bank
     cdef uint64_t i
     if increments.monitors == 0:

@@ -20,7 +20,7 @@ cdef enum MemoryEventKind:
     EVENT_BANK                   # ... of a read of the fast path: later reads may conflict with it in a bank of L2
 
 cdef enum:
-    OCCUPIES_BANK = 1             # flag of EVENT_STORE and EVENT_BANK: it occupies a tag port, a read also a bank
+    OCCUPIES_BANK = 1            # flag of EVENT_STORE and EVENT_BANK: it occupies a tag port, a read also a bank
     REISSUE_SHIFT = 1            # ... above it the number of reissues of a read
 
 cdef struct MemoryEvent:

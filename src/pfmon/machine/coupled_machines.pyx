@@ -136,7 +136,8 @@ cdef class CoupledMachines:
         self.on_end(thread, now)
 
     def run(self, threads, readers, rings):
-        """Runs two machines on the streams in two rings. ``readers``: they read the rings and feed the machines."""
+        """Runs two machines on the streams in two rings. ``readers``: they pass the words of the rings to
+        the machines."""
         self.first, self.second = threads
         self.first_reader, self.second_reader = readers
         self.first_ring, self.second_ring = rings

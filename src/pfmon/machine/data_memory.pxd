@@ -33,7 +33,7 @@ cdef class DataMemory(DataTranslation):
     cdef uint32_t recirculation  # the cause of loads that conflict with a store
     cdef int64_t filled          # cycle in which all lines in flight to L1D have arrived
     cdef int64_t ordered         # until this cycle an acquire load delays later ones
-    cdef int64_t cycle, stalled    # of the last access, and the stall for accesses of that cycle
+    cdef int64_t cycle, stalled  # of the last access, and the stall for accesses of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
     # by kind of access: integer loads, floating-point loads, stores, floating-point stores

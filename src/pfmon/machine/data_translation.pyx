@@ -146,7 +146,7 @@ cdef class DataTranslation:
                     self.pages1.numbers[i] = self.pages1.numbers[i] | NO_L2_ENTRY
         self.pages2.put(entry, address, 0, 0, 1)
 
-    # Evicts the entry in this place of the first level, and its lines.
+    # Evicts an entry of the first level, and the lines of its page in L1D.
     cdef void drop_lines(self, int64_t entry) noexcept nogil:
         cdef uint64_t base = (self.pages1.numbers[entry] & ~NO_L2_ENTRY) << self.pages1.shift
         cdef uint64_t mask = self.lines[entry], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line

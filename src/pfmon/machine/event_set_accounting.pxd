@@ -16,7 +16,7 @@ cdef struct AccountedLevel:      # a level, and its queue, if it counts a queue'
     int64_t border               # cycle up to which it was attributed
     int64_t user_border          # ... by the clock of user level
     uint64_t counted_cycles[MAX_LEVEL + 1]    # its histogram up to there
-    uint64_t kept[MAX_LEVEL + 1]    # its own histogram, while that of some event sets is in its place
+    uint64_t kept[MAX_LEVEL + 1]    # its own histogram, while `cycles` has that of some event sets
 
 @cython.final
 cdef class EventSetAccounting:

@@ -29,7 +29,7 @@ cdef struct Banks:
     uint32_t line                # number of banks that hold parts of a line
     uint32_t ports
     bint limited                 # conflicts are possible
-    uint64_t block               # number of block runs so far
+    uint64_t block               # block runs so far
     uint32_t reissues            # of the last planned read
     int64_t latest               # latest cycle of the issued accesses
     uint32_t issued_count

@@ -127,8 +127,8 @@ cdef class Machine(Timing):
                     self.set_listener(self.listeners[self.event_set])
 
     cdef void share(self) noexcept nogil:
-        """Attributes levels so far to the event set in force. The front end may be behind the pipeline, and the
-        prefetcher behind both."""
+        """Attributes levels so far to the event set in force. The clock of the front end may be
+        earlier than the pipeline's, and that of the prefetcher earlier than both."""
         cdef int64_t front = self.pipeline.front_end.ready
         if self.waits:
             return                       # its levels were attributed when it lost the core

@@ -18,7 +18,7 @@ cdef struct MemoNode:            # effect of a block from a state: 64 bytes
     uint32_t after
     uint32_t cycles              # and NodeFlag
     uint32_t next                # the node that followed the last time
-    uint32_t log                 # place and length of its records; after it: cycles until each access
+    uint32_t log                 # index and length of its records; after it: cycles until each access
     uint32_t log_count           # issued; before it: a copy of `Pipeline.allocs`
     uint32_t point               # its first request to memory (response_tree.pyx), which leads to other nodes; 0: none
     uint16_t ways                # number of such nodes

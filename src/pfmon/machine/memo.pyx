@@ -15,8 +15,8 @@ from pfmon.stream._stream cimport arena_alloc, arena_reset, free_arena
 cdef enum:
     INITIAL_TABLE_SIZE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
-    NODE_BITS = 21               # of an entry of the table: a node's number; the others are bits of its hash, so that
-    MAX_MEMO_NODES = 1 << NODE_BITS  # nodes that only share the place are skipped
+    NODE_BITS = 21               # of a table entry: the node number; the other bits are of its hash:
+    MAX_MEMO_NODES = 1 << NODE_BITS  # a mismatch skips other nodes of the slot
     TAG_SHIFT = 32 + NODE_BITS
 
 

@@ -63,8 +63,8 @@ cpdef enum Occurrence:
     OZQ_CANCEL_SEMAPHORE         # ... a semaphore, by either
     OZQ_CANCEL_LATE_ACQUIRE      # ... of its own cycle
     OZQ_CANCEL_LATE_RELEASE
-    OZQ_CANCEL_FENCE             # ... what is behind a fence, for it
-    OZQ_CANCEL_BANK              # an access that is issued again, one cause each: a read that met another one in a bank
+    OZQ_CANCEL_FENCE             # ... an access after a fence, by the fence
+    OZQ_CANCEL_BANK              # a reissued access, one cause each: a read, by a bank conflict with another read
     OZQ_CANCEL_OVER_SUB          # ... no tag port was free
     OZQ_CANCEL_FILL              # ... a read whose bank a fill wrote
     OZQ_CANCEL_FILL_STORE        # ... a store whose bank a fill wrote

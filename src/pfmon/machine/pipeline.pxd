@@ -29,7 +29,7 @@ cdef class Pipeline:
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
-    cdef int64_t br_ready[8]      # by branch register: cycle from which fetch uses its value
+    cdef int64_t br_ready[8]     # by branch register: cycle from which fetch uses its value
     cdef bint wrong_target       # the branch of the run was predicted by an earlier value of its branch register
 
     # figures

@@ -331,7 +331,7 @@ cdef class Pipeline:
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
 
     cdef void fence(self, const BlockExecution* run, uint32_t number) noexcept nogil:
-        """Accesses behind a fence wait until all before it are done."""
+        """Later accesses wait until all accesses before the fence are done."""
         cdef MemoryEvent event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
         cdef AccessResult served
         served.stalls = 0

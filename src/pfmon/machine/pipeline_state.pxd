@@ -1,4 +1,4 @@
-"""A state of the pipeline between two blocks, in terms that depend neither on the cycle nor on the frame's place."""
+"""A state of the pipeline between two blocks, independent of the cycle and of the frame's position."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 

@@ -184,7 +184,7 @@ cdef class Records:
         return 1
 
     cdef uint32_t event_place(self, const uint64_t* items, uint32_t count) noexcept nogil:
-        """Finds a list in the table: returns its place, or the free one where it goes."""
+        """Finds a list in the table: returns its slot, or the free slot for it."""
         cdef uint64_t hash = count
         cdef uint32_t i, at, number
         for i in range(count):

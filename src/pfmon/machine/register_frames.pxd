@@ -18,7 +18,7 @@ cdef struct Frame:
 
 cdef struct Frames:
     Frame now
-    uint32_t base                # place of r32 in the ring
+    uint32_t base                # index of r32 in the ring
     int64_t depth                # frames below the current one
     int64_t capacity
     Frame* below

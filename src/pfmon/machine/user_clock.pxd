@@ -18,7 +18,8 @@ cdef struct UserClock:           # in memory that is all zeros
 
 
 cdef inline void enter_level_0(UserClock* clock, int64_t begin, int64_t end) noexcept nogil:
-    """Adds a stay in the operating system. Stays do not overlap: one that begins within the latest begins behind it."""
+    """Adds a stay in the operating system. Stays do not overlap: one that begins before the end of
+    the latest is moved to that end."""
     cdef KernelStay* stay
     if begin < clock.end:
         begin, end = clock.end, end + clock.end - begin

@@ -13,7 +13,7 @@ cdef extern from "<time.h>" nogil:
 
 cdef enum:
     TURNS = 8                    # of a trial, four in each mode
-    CLOCK_WORDS = 1 << 16               # words between two reads of the clock
+    CLOCK_WORDS = 1 << 16        # words between two reads of the clock
 
 cdef double ALIKE = 1.1          # ratio of processor times that counts as equal: turns differ by that
 

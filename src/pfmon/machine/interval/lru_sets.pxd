@@ -6,7 +6,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef struct LruLine:
-    uint64_t number              # + 1; 0: the place is free
+    uint64_t number              # + 1; 0: the way is free
     int64_t ready                # cycle of its arrival, times two; plus one if it is modified
 
 cdef struct LruRows:             # the sets, for frequent lookups
@@ -66,7 +66,7 @@ cdef inline LruLine* insert_line(const LruRows* rows, uint64_t number, LruLine* 
     """Fills a number that is not there; ``evicted``: the victim, with number 0 if there was none."""
     cdef LruLine* first = lru_set(rows, number)
     cdef uint32_t way = rows.ways - 1
-    if first[way].number == 0:           # free places follow the lines
+    if first[way].number == 0:           # free ways follow the lines
         while way and first[way - 1].number == 0:
             way -= 1
     evicted[0] = first[way]
