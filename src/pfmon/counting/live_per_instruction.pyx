@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef class LivePerInstruction(LiveCounting):
-    """As Live; without a skid. No PMU of these programs has data ranges."""
+    """As LiveCounting, without a skid. No PMU of these programs has data ranges."""
 
     cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil:
         """Returns the position of a record in a block: its instruction's number, or that + CYCLE if the instruction

@@ -8,10 +8,10 @@ cdef extern from *:
     const uint64_t NO_WINDOW "UINT64_MAX"
 
 cdef enum:
-    MAX_TRACKED_ACCESSES = 32    # accesses with a field in Run.served
+    MAX_TRACKED_ACCESSES = 32    # accesses with a field in BlockExecution.served
     MAX_MARKED_INSTRUCTIONS = 128    # of a block (block_plan.pxd, MAX_PLAN_LENGTH)
 
-cdef enum:                       # Run.served of an integer load
+cdef enum:                       # BlockExecution.served of an integer load
     SERVED_BY_L2 = 1             # with exactly L2's latency
     SERVED_AHEAD = 2             # by L1D, before earlier accesses, which the simulation performs
 

@@ -9,7 +9,7 @@ from pfmon.stream._stream cimport Arena, BlockHead, BlockTable, Failure, execute
 cdef enum:
     CHUNK = 4096                 # blocks in a chunk of the table
     CHUNKS = 4096                # for all possible block numbers: both banks of the block table
-    MAX_PLAN_LENGTH = 128        # instructions of a block: the number of bits of Run.ranged and Run.failed
+    MAX_PLAN_LENGTH = 128        # instructions of a block: bits of BlockExecution.ranged and BlockMarks.failed
 
 cdef enum AfterBundle:           # effect of the end of a bundle (Itanium 2 dispersal rules)
     GOES_ON = 0

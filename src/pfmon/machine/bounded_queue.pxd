@@ -37,7 +37,7 @@ cdef inline int64_t first_free_cycle(Queue* queue, int64_t now) noexcept nogil:
 
 
 cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept nogil:
-    """Adds an entry from ``now`` (as returned by `room_in_queue`) to ``leaves``."""
+    """Adds an entry from ``now`` (as returned by `first_free_cycle`) to ``leaves``."""
     cdef uint32_t i
     release_entries(queue, now)
     if queue.count == MAX_QUEUE_ENTRIES:

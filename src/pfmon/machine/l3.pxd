@@ -14,7 +14,7 @@ cdef enum L3Request:             # kind of L2's request; the order is that of th
 cdef struct L3Line:              # L3's response to L2
     int64_t sent                 # cycle in which L3 accepted the request: a request buffer was free
     int64_t ready
-    int state                    # tag_store.pxd, State
+    int state                    # tag_store.pxd, LineState
 
 
 @cython.final

@@ -57,7 +57,7 @@ cdef class Memo:
     cdef uint32_t node_count, node_capacity
     cdef uint32_t event_sets
     cdef uint64_t** times_of     # by event set, if there are several: runs of each node
-    cdef uint64_t* times         # ... in the event set in force; NULL: there is one (Node.times)
+    cdef uint64_t* times         # ... in the event set in force; NULL: there is one (MemoNode.times)
     cdef uint32_t* node_table    # by hash: see memo.pyx, NODE_BITS
     cdef uint32_t node_table_size
     cdef uint32_t* logs

@@ -81,7 +81,7 @@ cpdef enum Occurrence:
     L3_REJECT_DATA               # a request that waited for L3's request buffers
     L3_REJECT_FETCH_DEMAND
     L3_REJECT_FETCH_PREFETCH
-    L3_DATA_READ_MISS_I          # the order is that of tag_store.pxd, State
+    L3_DATA_READ_MISS_I          # the order is that of tag_store.pxd, LineState
     L3_DATA_READ_HIT_S
     L3_DATA_READ_HIT_E
     L3_DATA_READ_HIT_M

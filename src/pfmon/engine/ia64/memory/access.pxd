@@ -17,7 +17,7 @@ cdef inline int fault_here(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline uint64_t deferral(Cpu* cpu, bint base_nat, bint found) noexcept nogil:
-    """Why a speculative load delivered NaT (words.Deferral); ``found``: it could have read, else the fault is in
+    """Returns why a speculative load delivered NaT (Deferral); ``found``: it could have read, else the fault is in
     cpu."""
     if base_nat:
         return Deferral.NO_ADDRESS
