@@ -7,12 +7,16 @@ import os
 
 LARGEST = 1 << 28
 """Bytes that are read at most: /dev/zero and a pipe may go on for ever."""
+PIECE = 1 << 20
+"""Bytes that are read at a time: a read of ``largest`` bytes would have memory for them, however short the file is."""
 
 
 def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     """The bytes of a file. OSError: it cannot be read, or has more than ``largest``."""
     with open(path, "rb") as file:
-        data = file.read(largest + 1)
+        data = bytearray()
+        while len(data) <= largest and (piece := file.read(PIECE)):
+            data += piece
     if len(data) > largest:
         raise OSError(errno.EFBIG, f"larger than {largest >> 20} MiB, which is the most that is read")
-    return data
+    return bytes(data)
