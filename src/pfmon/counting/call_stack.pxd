@@ -1,5 +1,6 @@
 """The call stack of a program, from its stream: see call_stack.pyx."""
 
+cimport cython
 from libc.stdint cimport uint64_t
 
 from pfmon.stream._stream cimport BlockTable
@@ -28,8 +29,11 @@ cdef class CallStack:
 
     cdef void switch_to(self, uint64_t thread) noexcept nogil
     cdef void arrive(self, uint64_t word) noexcept nogil
+    @cython.final
     cdef void arrive_at(self, uint64_t ip) noexcept nogil
     cdef void end_block(self, uint64_t word) noexcept nogil
+    @cython.final
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void push(self) noexcept nogil
+    @cython.final
     cdef void pop(self, uint64_t ip) noexcept nogil

@@ -1,5 +1,6 @@
 """Interrupts of counter overflows: see overflow_interrupts.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine._machine cimport ObservedBlock
@@ -44,20 +45,36 @@ cdef class OverflowInterrupts(BlockIncrements):
     cdef Sampler sampler         # handles overflows instead; or None
     cdef readonly object error
 
+    @cython.final
     cdef uint64_t cycles_of(self, const uint32_t* item) noexcept nogil
+    @cython.final
     cdef uint64_t time_at(self, const ObservedBlock* block, uint32_t place, uint32_t times) noexcept nogil
+    @cython.final
     cdef bint fits(self, const int64_t* sums) noexcept nogil
+    @cython.final
     cdef void commit(self, const int64_t* sums) noexcept nogil
+    @cython.final
     cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil
+    @cython.final
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil
+    @cython.final
     cdef void set_off(self) noexcept nogil
+    @cython.final
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
+    @cython.final
     cdef void slide(self, const ObservedBlock* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil
+    @cython.final
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
                           uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil
+    @cython.final
     cdef void disable(self) noexcept nogil
+    @cython.final
     cdef bint is_switch(self, const uint32_t* item) noexcept nogil
+    @cython.final
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
+    @cython.final
     cdef void trace_until(self, const ObservedBlock* block, uint32_t behind) noexcept nogil
+    @cython.final
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
+    @cython.final
     cdef bint interrupt(self, const ObservedBlock* block, uint32_t instruction) noexcept nogil

@@ -1,5 +1,6 @@
 """State of a tally, and the steps that its subclasses share."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, MARK_SHIFT, RunCounter
@@ -49,13 +50,20 @@ cdef class Tally(RunCounter):
     cdef uint64_t last           # number of the block that retired last
     cdef bint traced
 
+    @cython.final
     cdef bint grow(self, uint32_t bank) noexcept nogil
+    @cython.final
     cdef void flush_words(self) noexcept nogil
+    @cython.final
     cdef bint grow_sites(self) noexcept nogil
+    @cython.final
     cdef TallySite* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
+    @cython.final
     cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil
     cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil
+    @cython.final
     cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil
+    @cython.final
     cdef void add_repeated(self, uint64_t block, uint32_t held, uint64_t runs) noexcept nogil
 
 

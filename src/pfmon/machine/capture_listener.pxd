@@ -65,6 +65,7 @@ cdef class CaptureListener:
     cdef void flow(self, const FlowChange* flow) noexcept nogil
     # A block without a branch of its own ran after a branch.
     cdef void no_flow_change(self) noexcept nogil
+    @cython.final
     cdef Captured* capture(self, uint64_t block, uint32_t instruction, uint32_t occurrence) noexcept nogil
     # A block begins: clears the captures.
     cdef void begin(self) noexcept nogil

@@ -1,5 +1,6 @@
 """Two coupled machines: see coupled_machines.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t
 
 from pfmon.stream._stream cimport Consumer, EventSetConsumer, Ring
@@ -38,7 +39,9 @@ cdef class CoupledMachines:
     cdef bint starved[FLOWS]     # its ring is empty until the other flow reads more
 
     # Runs the other flow; returns when that yields to this one.
+    @cython.final
     cdef void yield_to_other(self) noexcept nogil
+    @cython.final
     cdef void resume_other(self, uint32_t own) noexcept nogil
     # The running flow begins its stream.
     cdef void on_begin(self, SwitchedThread thread) noexcept nogil
@@ -48,7 +51,11 @@ cdef class CoupledMachines:
     cdef void on_sleep(self, SwitchedThread thread) noexcept nogil
     # The other flow's program thread wakes.
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil
+    @cython.final
     cdef void begin_asleep(self) noexcept nogil
+    @cython.final
     cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil
+    @cython.final
     cdef void run_flow(self, uint32_t number) noexcept nogil
+    @cython.final
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil

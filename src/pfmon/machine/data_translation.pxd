@@ -1,5 +1,6 @@
 """Translation of data addresses: see data_translation.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
@@ -33,22 +34,32 @@ cdef class DataTranslation:
 
     # Translates an address; returns the cycle in which the access can proceed, -1: it is dropped. `drops`: the access
     # takes no fault.
+    @cython.final
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil
     # Handles a speculative load of an unmapped page: returns the cycle of its NaT. No translation is kept.
+    @cython.final
     cdef int64_t find_no_page(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
                               AccessResult* out) noexcept nogil
     # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
+    @cython.final
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
+    @cython.final
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil
+    @cython.final
     cdef int64_t read_entry(self, EventLog* event_log, uint64_t vhpt_address, int64_t now,
                             AccessResult* out) noexcept nogil
     # Enters the operating system in cycle `now`; returns the cycle of its exit.
+    @cython.final
     cdef int64_t enter_kernel(self, EventLog* event_log, int kind, int64_t now, AccessResult* out) noexcept nogil
+    @cython.final
     cdef bint lacks_l2_entry(self, uint64_t address) noexcept nogil
+    @cython.final
     cdef void insert_first(self, uint64_t address) noexcept nogil
+    @cython.final
     cdef void insert_second(self, uint64_t address) noexcept nogil
+    @cython.final
     cdef void drop_lines(self, int64_t entry) noexcept nogil
 
 

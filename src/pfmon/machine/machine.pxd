@@ -1,5 +1,6 @@
 """The machine: see machine.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
@@ -24,14 +25,25 @@ cdef class Machine(Timing):
     cdef ReturnStack returns     # ... while waiting
     cdef bint due                # the event set changes after the held block
 
+    @cython.final
     cdef snoop_each_other(self, Machine other, bint same_memory)
+    @cython.final
     cdef account_evictions(self, ThreadSwitch switch)
+    @cython.final
     cdef void run_held_words(self, uint64_t next_ip) noexcept nogil
+    @cython.final
     cdef void check_other_core(self) noexcept nogil
+    @cython.final
     cdef void copy_held_words(self) noexcept nogil
+    @cython.final
     cdef void change_event_set(self) noexcept nogil
+    @cython.final
     cdef void share(self) noexcept nogil
+    @cython.final
     cdef void suspend_levels(self) noexcept nogil
+    @cython.final
     cdef void resume_levels(self, int64_t now) noexcept nogil
+    @cython.final
     cdef void late_marks(self) noexcept nogil
+    @cython.final
     cdef void advance(self, uint64_t next_ip) noexcept nogil

@@ -1,5 +1,6 @@
 """Branch prediction: interface of the predictors."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 from pfmon.engine.ia64.encodings._encodings cimport (
@@ -132,5 +133,6 @@ cdef class BranchPredictor:
     # Switches hardware threads: each has a return stack of its own (Montecito manual 2.4). The predictor's is exchanged
     # with ``stack``.
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil
+    @cython.final
     cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
                         uint64_t fall_through, bint clear, bint multiway, bint conditional) noexcept

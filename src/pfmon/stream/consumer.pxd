@@ -1,5 +1,6 @@
 """A reader of the stream."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 
@@ -10,6 +11,7 @@ cdef class Consumer:
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void follow(self, uint64_t block) noexcept nogil
+    @cython.final
     cdef void fail(self, Failure why) noexcept nogil
 
 

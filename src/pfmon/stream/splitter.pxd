@@ -1,5 +1,6 @@
 """A reader that splits the stream exactly before or after given instructions; see splitter.pyx."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 
@@ -48,14 +49,23 @@ cdef class Splitter(Consumer):
     cdef bint ends_part(self, uint64_t mark) noexcept nogil
     cdef void handle_mark(self, uint64_t mark) noexcept nogil
 
+    @cython.final
     cdef bint has_trigger(self, uint64_t number) noexcept nogil
+    @cython.final
     cdef bint examine_block(self, uint64_t number) noexcept nogil
+    @cython.final
     cdef void split(self, const RanBlock* ran) noexcept nogil
+    @cython.final
     cdef void stop_before(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil
+    @cython.final
     cdef bint touched(self, const RanBlock* ran, const BlockHead* head, uint32_t i, uint64_t access,
                       uint32_t trigger) noexcept nogil
+    @cython.final
     cdef bint mem_accesses(self, const RanBlock* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
                       uint64_t address, uint32_t trigger) noexcept nogil
+    @cython.final
     cdef void pass_part(self, const RanBlock* ran, uint32_t start, uint32_t end) noexcept nogil
+    @cython.final
     cdef uint32_t part_of(self, uint64_t number, uint32_t start, uint32_t end) noexcept nogil
+    @cython.final
     cdef bint grow_parts(self) noexcept nogil

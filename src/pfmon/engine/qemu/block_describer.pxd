@@ -55,12 +55,17 @@ cdef class Describer:
     cdef list found              # the files that were mapped
     cdef public object on_mapped # called when files were mapped; None: no call
 
+    @cython.final
     cdef bint describe(self) noexcept nogil
+    @cython.final
     cdef bint enter(self) noexcept nogil
+    @cython.final
     cdef bint inherit(self, uint64_t first) noexcept nogil
+    @cython.final
     cdef bint is_plain(self, uint64_t number) noexcept nogil
     cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
                           uint64_t address) noexcept nogil
+    @cython.final
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void dataflow(self, RegisterMasks* described) noexcept nogil
 

@@ -1,5 +1,6 @@
 """Miss events of a core: see miss_events.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport BlockTable, EventSetConsumer
@@ -24,23 +25,35 @@ cdef class MissEvents(EventSetConsumer):
     cdef CaptureListener listener  # in the event set in force; None: there is none
     cdef uint64_t address        # of the current access
 
+    @cython.final
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
+    @cython.final
     cdef void late_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil
+    @cython.final
     cdef void use_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
+    @cython.final
     cdef void late_line(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
                         bint translated) noexcept nogil
+    @cython.final
     cdef void record_miss(self, IntervalBlock* plan, const IntervalAccess* access, const HierarchyAccess* served,
                         int64_t began) noexcept nogil
+    @cython.final
     cdef void notify_fetch(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated, bint walked,
                         const HierarchyAccess* served, int64_t began) noexcept nogil
+    @cython.final
     cdef void notify_access(self, IntervalBlock* plan, const IntervalAccess* access, uint64_t line,
                             const LruLine* found,
                         bint translated,
                         bint walked, const HierarchyAccess* served, int64_t began) noexcept nogil
+    @cython.final
     cdef void late_load(self, IntervalBlock* plan, uint32_t number, const HierarchyAccess* served,
                         bint translated) noexcept nogil
+    @cython.final
     cdef void record_last_level(self, IntervalBlock* plan, uint32_t instruction,
                                 const HierarchyAccess* served) noexcept nogil
+    @cython.final
     cdef void follow_branch(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil
+    @cython.final
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil
+    @cython.final
     cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil
