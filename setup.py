@@ -36,6 +36,16 @@ INITIAL_FUNCTIONS = "-DCYTHON_SMALL_CODE=__attribute__((cold,optimize(0)))"
 time."""
 GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._stream")
 """Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
+INLINING = {
+    "max-inline-insns-auto": 350,
+    "max-inline-insns-single": 600,
+    "early-inlining-insns": 100,
+    "inline-min-speedup": 2,
+    "inline-unit-growth": 200,
+    "large-function-growth": 1000,
+}
+GUIDED_ARGS = ["-O3", *(f"--param={name}={value}" for name, value in INLINING.items())]
+"""For the guided modules alone: they take gcc three times as long."""
 COMPILE_ARGS = ["-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w", INITIAL_FUNCTIONS]
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 """The build's identity, which the snapshot of the decoder's tables carries (src/pfmon/build_snapshot.py)."""
@@ -92,9 +102,9 @@ class BuildExtensions(build_ext):
     def build_guided(self, root: Path) -> None:
         """Build twice more: with counters of branches, for runs (building/profile_guided.py), and with their counts."""
         counts = Path(self.build_temp, "counts").resolve()
-        self.build_again([f"-fprofile-generate={counts}", "-fprofile-update=prefer-atomic"])
+        self.build_again([*GUIDED_ARGS, f"-fprofile-generate={counts}", "-fprofile-update=prefer-atomic"])
         train(root, EXAMPLES)
-        self.build_again([f"-fprofile-use={counts}", "-fprofile-partial-training"])
+        self.build_again([*GUIDED_ARGS, f"-fprofile-use={counts}", "-fprofile-partial-training"])
 
     def build_again(self, args: list[str]) -> None:
         """Compile and link the GUIDED modules with further arguments."""
