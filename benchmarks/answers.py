@@ -64,7 +64,7 @@ def qualified() -> object:
 
 
 def calls() -> dict[str, Callable[[], object]]:
-    """What is called, by name."""
+    """The measured calls, by name."""
     made: dict[str, Callable[[], object]] = {
         f"{name}, {len(events)} events": lambda name=name, events=events: pmu.get(name).program(events)
         for name, events in CALLS.items()

@@ -1,4 +1,4 @@
-"""What two programs on one core, or on two, cost to run, against the same programs alone.
+"""Cost of two programs on one core, or on two, against the same programs alone.
 
     python benchmarks/cores.py [--repeat N] [FOLDER]
 

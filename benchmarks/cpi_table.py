@@ -23,7 +23,7 @@ from real import ENVIRONMENT, PFMON, Case, cases
 from speed import mean
 
 STACK = "register stack engine"
-"""What the table has a column of its own for; the report has it among the other stalls."""
+"""Cause with a column of its own in the table; the report has it among the other stalls."""
 COLUMNS = {
     "inherent": "inherent execution",
     "data": "data access",
@@ -73,7 +73,7 @@ def line(name: str, found: Breakdown) -> str:
 
 
 def details(found: Breakdown) -> str:
-    """What the shares consist of, from half a percent of the cycles on."""
+    """Parts of the shares, from half a percent of the cycles on."""
     shares = {name: 100 * count / found.cycles for name, count in found.parts.items()}
     return "; ".join(f"{name} {share:.1f}" for name, share in shares.items() if share >= 0.5)
 

@@ -1,4 +1,4 @@
-"""What live counting costs: one counter that overflows each so many events, over totals of the same event.
+"""Cost of live counting: one counter that overflows each so many events, over totals of the same event.
 
     python benchmarks/live.py CASES.tsv [WORD ...] [--period N] [--repeat N]
 
@@ -30,7 +30,7 @@ MEMORY = 8 << 30
 
 
 def listener(registers: RegisterFile, counter: str, period: int):
-    """What restarts the counter when it has overflowed."""
+    """Restarts the counter after an overflow."""
 
     def restart(_):
         registers.take_overflows()

@@ -91,7 +91,7 @@ def print_speed(programs: list[str], repeat: int) -> None:
 
 
 def print_parts(programs: list[str]) -> None:
-    """What each part adds, by program and in the mean."""
+    """Time that each part adds, by program and in the mean."""
     print(f"{'ns/instr.':<10}" + "".join(f"{line:>10}" for line in LINES))
     rows = []
     for name in programs:

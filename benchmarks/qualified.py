@@ -1,4 +1,4 @@
-"""What qualification costs: processor time of counting loads, plain and by code range, opcode and data range.
+"""Cost of qualification: processor time of counting loads, plain and by code range, opcode and data range.
 
     python benchmarks/qualified.py [--repeat N] [PROGRAM ...]
 

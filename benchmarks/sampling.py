@@ -1,4 +1,4 @@
-"""What samples cost: whole commands with so many samples in a second of their run time, over plain counting.
+"""Cost of samples: whole commands with so many samples in a second of their run time, over plain counting.
 
     python benchmarks/sampling.py [EXAMPLE ...] [--rate N] [--repeat N]
 

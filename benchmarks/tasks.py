@@ -1,4 +1,4 @@
-"""What threads and processes of IA-64 programs cost: 8 threads against one with the same work, and forks.
+"""Cost of threads and processes of IA-64 programs: 8 threads against one with the same work, and forks.
 
     python benchmarks/tasks.py [--repeat N]
 

@@ -17,7 +17,7 @@ from pfmon.errors import LostError, PfmonError, reason
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
 WAYS_OUT = {"f": "; memory that pfmon shares with its processes counts as files too: raise the limit"}
-"""What helps, by the limit's option."""
+"""Advice, by the limit's option."""
 SUBCOMMANDS = ("diff", "sweep")
 
 
@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _do_or_say(words)
     except BrokenPipeError:
-        # Whoever read our output has gone; keep the interpreter from complaining at exit.
+        # The reader of standard output has gone: the interpreter is not to report that at exit.
         _nothing_more_is_printed()
         return 141
     except (OSError, MemoryError, ImportError) as error:

@@ -15,7 +15,7 @@ DESCRIPTION = (
     "counts. It needs no PMU in the machine that it runs on. Counts are exact, or modelled and said to be so, and they "
     "repeat to the last digit. IA-64 programs are executed by pfmon itself, x86-64, i386 and PowerPC programs under "
     "qemu-user.",
-    "Without events it counts cycles and instructions. What an event means, and how exact it is, is said by -i EVENT.",
+    "Without events it counts cycles and instructions. -i EVENT explains an event and says how exact its count is.",
     OF_SETS.strip(),
 )
 

@@ -1,7 +1,7 @@
 """The samples of followed tasks: each has a sampling module, exports and files of its own.
 
-They come from the threads that read what the tasks retire. What goes to no file of a task's own is kept until all have
-ended, and then comes task by task.
+They come from the threads that read the tasks' streams. Output without a file of a task's own is kept until all tasks
+have ended, and is then written task by task.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _joined(config: CommandConfig) -> dict[str, str]:
 
 
 def _samples_of(config: CommandConfig) -> str:
-    """What an error calls the samples of all tasks."""
+    """The name of the samples of all tasks in an error."""
     return f"--smpl-outfile={config.smpl_outfile}" if config.smpl_outfile else "samples"
 
 

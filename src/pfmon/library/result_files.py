@@ -88,7 +88,7 @@ def _machine(name: object, changes: object) -> str:
 
 
 def _results(path: str, found: Mapping[str, Any]) -> ComparedResult:
-    """What Run.to_dict has."""
+    """The contents of Run.to_dict."""
     machine = an_object(found["machine"])
     events = [(a_shown_text(an_object(one)["name"]), a_count(one["count"])) for one in a_list(found["events"])]
     counts = dict(reversed(events))

@@ -1,7 +1,7 @@
 """Files below a directory and no others: the kernel resolves each name (openat2(2), RESOLVE_IN_ROOT).
 
-Whatever links and `..` say, and whoever renames what meanwhile, a name means something below the directory. What a name
-meant is then a descriptor, and everything is done to that.
+A name refers to a file below the directory in spite of links, of `..` and of renames meanwhile. It is resolved to a
+descriptor, and all operations use the descriptor.
 """
 
 from __future__ import annotations
