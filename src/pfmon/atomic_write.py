@@ -13,8 +13,8 @@ import os
 import stat
 from typing import BinaryIO
 
-MOST_LINKS = 40
-LONGEST_NAME = 255
+MAX_LINKS = 40
+MAX_NAME_BYTES = 255
 """Bytes of a file's name (NAME_MAX)."""
 PRIVATE = 0o600
 MODE = 0o666
@@ -155,7 +155,7 @@ def _place(path: str) -> str:
 
 def _behind_links(path: str) -> str:
     """The path that links lead to; those of /proc, which lead to files that are open, are not followed."""
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         folder, name = os.path.split(path)
         folder = os.path.realpath(folder or ".")
         path = os.path.join(folder, name)
@@ -183,11 +183,11 @@ def _itself(path: str) -> BinaryIO:
 def _fresh(place: str, mode: int) -> tuple[int, str]:
     """A new file beside a place, and its name."""
     folder, name = os.path.split(place)
-    if len(os.fsencode(name)) > LONGEST_NAME:
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-    for attempt in range(MOST_LINKS):
+    for attempt in range(MAX_LINKS):
         behind = f".{os.getpid()}" + (f".{attempt}" if attempt else "")
-        room = LONGEST_NAME - 1 - len(behind)
+        room = MAX_NAME_BYTES - 1 - len(behind)
         partial = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:room])}{behind}")
         try:
             return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), partial

@@ -8,7 +8,7 @@ from __future__ import annotations
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 
-PATIENCE = 10.0
+START_TIMEOUT = 10.0
 """Seconds in which a thread begins."""
 
 
@@ -24,7 +24,7 @@ class Worker:
             start_new_thread(self._run, ())
         except RuntimeError as error:
             raise MemoryError(str(error)) from None
-        if not self._begun.acquire(timeout=PATIENCE):
+        if not self._begun.acquire(timeout=START_TIMEOUT):
             raise MemoryError("there is no memory for another thread")
 
     def _run(self) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 SECONDS = 20
 OWN = ("sweep/lock", "sweep/cells/", "sweep/recordings/")
 """Files of a sweep's own, which the next one continues with."""
-PATIENCE = 0.3
+START_TIMEOUT = 0.3
 """Seconds in which a thread begins that has memory."""
 
 
@@ -97,7 +97,7 @@ def main() -> None:
     load_everything()
     with suppress(ImportError):
         import_module("pyarrow.parquet")  # takes a second
-    worker.PATIENCE = PATIENCE
+    worker.START_TIMEOUT = START_TIMEOUT
     for line in sys.stdin:
         wanted = json.loads(line)
         names, folder = wanted["names"], Path(wanted["folder"])

@@ -32,7 +32,7 @@ OPTIONS = [
     Option("help", "show this help", short="h"),
 ]
 FUNCTIONS = 20
-LARGEST = 1 << 20
+MAX_FUNCTIONS = 1 << 20
 
 
 def run(words: Sequence[str]) -> int:
@@ -41,7 +41,7 @@ def run(words: Sequence[str]) -> int:
     if said is None:
         return 0
     given, files = said
-    most = whole_number("functions", given["functions"][-1], 0, LARGEST) if "functions" in given else FUNCTIONS
+    most = whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else FUNCTIONS
     results = ResultOutput(given.get("outfile", [""])[-1], append=False)
     page = given.get("html", [""])[-1]
     if page:

@@ -34,7 +34,7 @@ MARKED = {
 }
 """Signals that count marks of instructions, and the machine's record of each in the cycle in which it issues."""
 
-LARGEST = {
+POSSIBLE_INCREMENTS = {
     "fp_ops_retired": 8,
     "data_debug_register_matches": 4,
     **dict.fromkeys(("inst_failed_chka_ldc.all", "inst_failed_chka_ldc.int", "inst_failed_chka_ldc.fp"), 2),
@@ -67,7 +67,7 @@ def has_kernel_time(monitor: Monitor) -> bool:
 def limit(event: Event) -> int:
     """Maximum increment of a cycle for an event: the excess is lost (Montecito manual section 4.2, Max Inc/Cyc). 0:
     nothing is lost."""
-    return event.max_increment if LARGEST.get(event.signal, 0) > event.max_increment else 0
+    return event.max_increment if POSSIBLE_INCREMENTS.get(event.signal, 0) > event.max_increment else 0
 
 
 def event_needs_machine(event: Event, threshold: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-MOST_COUNT = 1 << 128
+MAX_COUNT = 1 << 128
 """More than any counter holds, and little enough for ratios."""
 
 
@@ -37,7 +37,7 @@ def a_shown_text(value: object) -> str:
 
 def a_number(value: object) -> int:
     """A count of something, as a counter could hold it."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_COUNT:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MAX_COUNT:
         raise ValueError("no number")
     return value
 
@@ -54,4 +54,4 @@ def is_count(value: object) -> bool:
     """Whether a value can be one of a count or a formula."""
     if isinstance(value, float):
         return math.isfinite(value)
-    return value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_COUNT)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_COUNT)

@@ -12,7 +12,7 @@ from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
 from pfmon.session.sampling import Period, Sampling, SetSampling
 
-MOST_REGISTER = 255
+MAX_REGISTER = 255
 """The highest number of a data register."""
 
 
@@ -84,8 +84,8 @@ def _registers(option: str, text: str, model: PmuModel) -> tuple[int, ...]:
     numbers: set[int] = set()
     for item in text.split(",") if text else ():
         first, dash, last = item.partition("-")
-        begin = whole_number(option, first, 0, MOST_REGISTER, given=text)
-        end = whole_number(option, last, 0, MOST_REGISTER, given=text) if dash else begin
+        begin = whole_number(option, first, 0, MAX_REGISTER, given=text)
+        end = whole_number(option, last, 0, MAX_REGISTER, given=text) if dash else begin
         if end < begin:
             raise BadValueError(f"--{option}={text}: {item}: a range goes from the lower number to the higher one")
         numbers |= set(range(begin, end + 1))

@@ -23,7 +23,7 @@ PT_LOAD, PT_INTERP = 1, 3
 PF_X, PF_W, PF_R = 1, 2, 4
 TYPES = {0: "no file type", 1: "a relocatable object", 4: "a core file"}
 
-LONGEST_INTERPRETER = 4096
+MAX_INTERPRETER_BYTES = 4096
 # Programs may use 2^44 bytes less a page of each of five user regions (Linux, 16 KB pages).
 REGIONS = 5
 REGION_LIMIT = (1 << 44) - (1 << 14)
@@ -210,7 +210,7 @@ def _interpreter(data: bytes, headers: list[tuple[int, ...]], name: str) -> byte
     for kind, _, offset, _, _, size, _, _ in headers:
         if kind == PT_INTERP:
             path = data[offset : offset + size]
-            if not 2 <= size <= LONGEST_INTERPRETER or len(path) != size or path[-1] != 0:
+            if not 2 <= size <= MAX_INTERPRETER_BYTES or len(path) != size or path[-1] != 0:
                 raise PfmonError(f"{name}: inconsistent ELF file: bad interpreter name")
             return path.split(b"\0", 1)[0]
     return None

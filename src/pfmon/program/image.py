@@ -22,7 +22,7 @@ QEMU_BASE = 0x40_0000_0000
 QEMU_BASE_32 = 0x4000_0000
 QEMU_HEAP = 0x200_0000  # bytes left free after a 64-bit position-independent program
 QEMU_STACK = 0x80_1000  # the initial stack, of 8 MB, and a page
-LARGEST_FILE = 1 << 31
+MAX_FILE_BYTES = 1 << 31
 
 
 class Image(NamedTuple):
@@ -102,8 +102,8 @@ def read_file(path: str) -> bytes:
             raise PfmonError(f"{path}: is a directory")
         if not stat.S_ISREG(status.st_mode):
             raise PfmonError(f"{path}: is not a regular file")
-        if status.st_size > LARGEST_FILE:
-            raise PfmonError(f"{path}: is larger than {LARGEST_FILE >> 30} GiB")
+        if status.st_size > MAX_FILE_BYTES:
+            raise PfmonError(f"{path}: is larger than {MAX_FILE_BYTES >> 30} GiB")
         if not os.access(path, os.R_OK):
             raise PfmonError(f"{path}: permission denied")
         # access() grants root everything, but a file without any x bit is not executable

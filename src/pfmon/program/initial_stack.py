@@ -18,7 +18,7 @@ AT_SECURE, AT_RANDOM, AT_EXECFN = 23, 25, 31
 
 ALIGNMENT = 16
 SCRATCH_AREA = 16  # below the stack pointer's frame the callee may use these bytes (IA-64 conventions, 8.4)
-LARGEST_ARGUMENTS = 2 << 20  # a quarter of the 8 MB stack, as Linux limits it
+MAX_ARGUMENTS_BYTES = 2 << 20  # a quarter of the 8 MB stack, as Linux limits it
 
 
 class InitialStack(NamedTuple):
@@ -42,8 +42,8 @@ def build(
     Raises PfmonError when arguments and environment are too large.
     """
     strings = [*arguments, *environment]
-    if sum(len(s) + 9 for s in strings) + len(file_name) > LARGEST_ARGUMENTS:
-        raise PfmonError(f"arguments and environment are larger than {LARGEST_ARGUMENTS >> 20} MB")
+    if sum(len(s) + 9 for s in strings) + len(file_name) > MAX_ARGUMENTS_BYTES:
+        raise PfmonError(f"arguments and environment are larger than {MAX_ARGUMENTS_BYTES >> 20} MB")
     # Linux keeps the last word of the stack zero and puts the file name below it.
     blob = bytearray(8)
     at = top - 8

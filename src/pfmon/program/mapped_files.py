@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from pfmon.program.image import LARGEST_FILE
+from pfmon.program.image import MAX_FILE_BYTES
 
 
 class MappedFile(NamedTuple):
@@ -31,7 +31,7 @@ def contents(path: str) -> bytes | None:
         return None
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
             return None
         try:
             return file.read()

@@ -8,7 +8,7 @@ from pfmon.report.count_text import value_text
 from pfmon.session.monitoring import Interval
 
 TIME = 16
-LEAST = 12
+MIN_WIDTH = 12
 """Width of the time column, and the minimum width of a count's."""
 
 
@@ -30,5 +30,5 @@ class IntervalTable:
         return heading + line
 
     def _line(self, first: str, texts: Sequence[str]) -> str:
-        cells = [text.rjust(max(LEAST, len(name))) for text, name in zip(texts, self._names, strict=True)]
+        cells = [text.rjust(max(MIN_WIDTH, len(name))) for text, name in zip(texts, self._names, strict=True)]
         return " ".join([first.rjust(TIME), *cells]) + "\n"

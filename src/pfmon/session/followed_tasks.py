@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     OnTask = Callable[[api.Task, LoadedObjects], "Taker"]
 
 
-MOST_NAMES = 5
+MAX_NAMES = 5
 """Of tasks that a note is about."""
 
 
@@ -131,8 +131,8 @@ class Taker(NamedTuple):
 
 
 def _of_tasks(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMES])
-    return f" (task{'s' * (len(names) > 1)} {shown}{', ...' * (len(names) > MOST_NAMES)})"
+    shown = ", ".join(names[:MAX_NAMES])
+    return f" (task{'s' * (len(names) > 1)} {shown}{', ...' * (len(names) > MAX_NAMES)})"
 
 
 class FirstTask:

@@ -32,7 +32,7 @@ HEAD, MAPPED, BLOCKS, STREAM, END = b"H", b"M", b"B", b"S", b"E"
 LEVEL = 1
 WAITING = 4
 """Capacity of the queue to the compressing thread, in pieces."""
-LARGEST = 1 << 30
+MAX_SECTION_BYTES = 1 << 30
 
 
 class DamagedRecording(PfmonError):
@@ -163,7 +163,7 @@ class RecordingReader:
         if len(raw) < PIECE.size:
             raise self._damaged(at, "it ends there")
         kind, packed, length, check = PIECE.unpack(raw)
-        if kind not in (HEAD, MAPPED, BLOCKS, STREAM, END) or length > LARGEST:
+        if kind not in (HEAD, MAPPED, BLOCKS, STREAM, END) or length > MAX_SECTION_BYTES:
             raise self._damaged(at, "what follows is no piece of a recording")
         if only and kind != only:
             self._file.seek(packed, os.SEEK_CUR)

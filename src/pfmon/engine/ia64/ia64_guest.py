@@ -24,8 +24,8 @@ from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16
-MOST_OPEN_FILES = 1 << 16
-LEAST_OPEN_FILES = 32
+MAX_OPEN_FILES = 1 << 16
+MIN_OPEN_FILES = 32
 """Host descriptors that pfmon requests, within its hard limit, and the number below which nothing can run."""
 
 
@@ -72,9 +72,9 @@ class Ia64Guest:
     @classmethod
     def start(cls, wanted: StartRequest) -> Self:
         """The engine for a session (engine/api.py)."""
-        allowed = allow_open_files(MOST_OPEN_FILES)
-        if allowed < LEAST_OPEN_FILES:
-            raise LostError(f"the limit of open files (ulimit -n) is {allowed}; at least {LEAST_OPEN_FILES} are wanted")
+        allowed = allow_open_files(MAX_OPEN_FILES)
+        if allowed < MIN_OPEN_FILES:
+            raise LostError(f"the limit of open files (ulimit -n) is {allowed}; at least {MIN_OPEN_FILES} are wanted")
         return cls(
             wanted.program,
             wanted.arguments,

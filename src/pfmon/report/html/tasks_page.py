@@ -11,7 +11,7 @@ from pfmon.report.task_report import shown_command
 from pfmon.session.followed_tasks import TaskCounts
 from pfmon.session.programmed_pmu import Count
 
-MOST_TASKS = 40
+MAX_TASKS = 40
 """Tasks that have a page in the file at most: those with most cycles."""
 
 
@@ -30,7 +30,7 @@ class TaskPage(NamedTuple):
 
 def tasks_page(title: str, pages: Sequence[TaskPage], counts: Sequence[Count]) -> str:
     """The file's text; ``counts``: of all tasks together."""
-    largest = sorted(range(len(pages)), key=lambda number: (-pages[number].cycles, number))[:MOST_TASKS]
+    largest = sorted(range(len(pages)), key=lambda number: (-pages[number].cycles, number))[:MAX_TASKS]
     places = {number: place for place, number in enumerate(sorted(largest))}
     data = {
         "title": title,

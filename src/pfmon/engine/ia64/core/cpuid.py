@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 VENDOR = b"GenuineIntel\0\0\0\0"
-LARGEST_INDEX = 4
+MAX_INDEX = 4
 LONG_BRANCH, ATOMIC_16_BYTES = 1 << 0, 1 << 2
 
 # Processor -> family, model, revision, feature bits of CPUID[4].
@@ -17,7 +17,7 @@ MODELS = {
 def cpuid(processor: str) -> tuple[int, int, int, int, int]:
     """CPUID[0] to CPUID[4]: vendor (two registers), no serial number, version, features."""
     family, model, revision, features = MODELS[processor]
-    version = LARGEST_INDEX | revision << 8 | model << 16 | family << 24
+    version = MAX_INDEX | revision << 8 | model << 16 | family << 24
     return (
         int.from_bytes(VENDOR[:8], "little"),
         int.from_bytes(VENDOR[8:], "little"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MILLISECOND = 1_000_000
-SHORTEST = 2 * MILLISECOND
+MIN_POLL_TIME = 2 * MILLISECOND
 """The host's poll has a resolution of milliseconds: shorter waits could be more than half too long."""
 MULTIPLIER, MODULUS = 16807, (1 << 31) - 1
 """Constants of the Park-Miller generator (1988)."""
@@ -210,7 +210,7 @@ class Scheduler:
         clock = self._system.clock
         if not clock.is_host:
             clock.account(nanoseconds)
-        elif nanoseconds < SHORTEST:
+        elif nanoseconds < MIN_POLL_TIME:
             clock.rest(nanoseconds)
         else:
             self._look_at_files(nanoseconds // MILLISECOND)

@@ -13,8 +13,8 @@ from pfmon.engine.ia64.linux.syscall_errors import fail
 
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 FAMILIES = (AF_UNIX, AF_INET, AF_INET6)
-LONGEST = 128
-LONGEST_PATH = 108
+MAX_ADDRESS_BYTES = 128
+MAX_SOCKET_PATH = 108
 FAMILY = struct.Struct("=H")
 ANY_4, ANY_6 = bytes(4), bytes(16)
 LOOPBACK_4, LOOPBACK_6 = b"\x7f\0\0\1", bytes(15) + b"\1"
@@ -23,7 +23,7 @@ MAPPED_4 = bytes(10) + b"\xff\xff"
 
 def read_address(p: Process, address: int, length: int) -> bytes:
     """struct sockaddr as the program has it; EINVAL for one that is too short or too long."""
-    if not FAMILY.size <= length <= LONGEST:
+    if not FAMILY.size <= length <= MAX_ADDRESS_BYTES:
         fail(errno.EINVAL)
     return p.user.read(address, length)
 
@@ -58,10 +58,10 @@ def _unix(p: Process, given: bytes, binding: bool) -> bytes:
         return given
     if name.startswith(b"\0"):
         if p.paths.confined or not p.settings.net:
-            return given[: FAMILY.size] + (b"\0pfmon-%d-" % os.getpid() + name[1:])[:LONGEST_PATH]
+            return given[: FAMILY.size] + (b"\0pfmon-%d-" % os.getpid() + name[1:])[:MAX_SOCKET_PATH]
         return given
     path = p.paths.host_name(p.files, AT_FDCWD, name.split(b"\0")[0], follow=not binding)
-    if len(path) >= LONGEST_PATH:
+    if len(path) >= MAX_SOCKET_PATH:
         fail(errno.ENAMETOOLONG)
     return given[: FAMILY.size] + path + b"\0"
 

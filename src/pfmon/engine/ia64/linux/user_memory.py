@@ -11,9 +11,9 @@ from pfmon.engine.ia64.linux.structures import IOVEC
 from pfmon.engine.ia64.linux.syscall_errors import fail
 
 READ, WRITE, EXECUTE = 1, 2, 4
-LONGEST_PATH = 4096
+MAX_PATH_BYTES = 4096
 MAX_IOVECS = 1024
-LARGEST_TRANSFER = 0x7FFFC000  # bytes in one read or write, as Linux limits it (a whole number of pages)
+MAX_TRANSFER_BYTES = 0x7FFFC000  # bytes in one read or write, as Linux limits it (a whole number of pages)
 
 
 def signed(value: int, bits: int = 64) -> int:
@@ -62,13 +62,13 @@ class UserMemory:
 
     def buffer(self, address: int, length: int, protection: int) -> int:
         """The usable length of a buffer; EFAULT if it has one and not even its first byte can be used."""
-        length = min(length, LARGEST_TRANSFER)
+        length = min(length, MAX_TRANSFER_BYTES)
         usable = self.prefix(address, length, protection) if length else 0
         if length and not usable:
             raise GuestMemoryFault(address)
         return usable
 
-    def string(self, address: int, longest: int = LONGEST_PATH) -> bytes:
+    def string(self, address: int, longest: int = MAX_PATH_BYTES) -> bytes:
         """A zero-terminated string without the zero; ENAMETOOLONG if it is longer than allowed."""
         data = b""
         while len(data) < longest:

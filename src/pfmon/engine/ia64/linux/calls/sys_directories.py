@@ -11,7 +11,7 @@ from pfmon.engine.ia64.linux.open_flags import AT_FDCWD, AT_REMOVEDIR, AT_SYMLIN
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.structures import DIRENT64
 from pfmon.engine.ia64.linux.syscall_errors import fail
-from pfmon.engine.ia64.linux.user_memory import LONGEST_PATH, int32
+from pfmon.engine.ia64.linux.user_memory import MAX_PATH_BYTES, int32
 
 DT_UNKNOWN, DT_DIR, DT_REG, DT_LNK = 0, 4, 8, 10
 RENAME_NOREPLACE = 1
@@ -233,6 +233,6 @@ def _readlink(p: Process, directory: int, path: int, buffer: int, size: int) -> 
     else:
         name, at = p.paths.resolve(p.files, directory, given, follow=False)
         target = os.readlink(name, dir_fd=at)
-    data = target[: min(int32(size), LONGEST_PATH)]
+    data = target[: min(int32(size), MAX_PATH_BYTES)]
     p.user.write(buffer, data)
     return len(data)

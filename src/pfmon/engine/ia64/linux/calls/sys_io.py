@@ -15,7 +15,7 @@ from pfmon.engine.ia64.linux.signals import SI_KERNEL
 from pfmon.engine.ia64.linux.structures import INT, U64
 from pfmon.engine.ia64.linux.syscall_errors import Restart, fail
 from pfmon.engine.ia64.linux.thread import Blocked
-from pfmon.engine.ia64.linux.user_memory import LARGEST_TRANSFER, READ, WRITE, int32, signed
+from pfmon.engine.ia64.linux.user_memory import MAX_TRANSFER_BYTES, READ, WRITE, int32, signed
 
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
 Pieces = list[tuple[int, int]]  # (address, length) of parts of a buffer
@@ -24,7 +24,7 @@ Pieces = list[tuple[int, int]]  # (address, length) of parts of a buffer
 def _usable(p: Process, vectors: Pieces, protection: int) -> Pieces:
     """The leading part of a scattered buffer that is accessible; EFAULT if there is none."""
     pieces: Pieces = []
-    left = LARGEST_TRANSFER
+    left = MAX_TRANSFER_BYTES
     for base, length in vectors:
         length = min(length, left)
         if not length:
@@ -178,7 +178,7 @@ def sendfile(p: Process, out: int, source: int, position: int, count: int) -> in
     p.mappings.before_access(file)
     at = _offset(p.user.unpack(U64, position)[0]) if position else os.lseek(file.host, 0, SEEK_CUR)
     done = 0
-    count = min(count, LARGEST_TRANSFER)
+    count = min(count, MAX_TRANSFER_BYTES)
     while done < count:
         data = os.pread(file.host, min(CHUNK, count - done), at + done)
         try:

@@ -9,7 +9,7 @@ import stat
 from pfmon.engine.ia64.linux.calls.syscall_table import system_call
 from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault, GuestMemoryLimit
 from pfmon.engine.ia64.linux.file_table import OpenFile
-from pfmon.engine.ia64.linux.layout import LARGEST_BREAK, MAP_BASE, MAP_END, in_user_space
+from pfmon.engine.ia64.linux.layout import MAP_BASE, MAP_END, MAX_BREAK_BYTES, in_user_space
 from pfmon.engine.ia64.linux.open_flags import O_ACCMODE
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.syscall_errors import fail
@@ -55,7 +55,7 @@ def _is_free(p: Process, start: int, length: int) -> bool:
 def brk(p: Process, wanted: int) -> int:
     """Returns the break, moved or not."""
     page = p.memory.page_size
-    if not p.first_break <= wanted <= p.first_break + LARGEST_BREAK:
+    if not p.first_break <= wanted <= p.first_break + MAX_BREAK_BYTES:
         return p.current_break
     old, new = (p.current_break + page - 1) & -page, (wanted + page - 1) & -page
     try:

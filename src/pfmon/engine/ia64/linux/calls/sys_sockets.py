@@ -25,7 +25,7 @@ SOCK_NONBLOCK, SOCK_CLOEXEC, TYPE_MASK = 0o4000, 0o2000000, 0xF
 MSG_OOB, MSG_CTRUNC, MSG_DONTWAIT, MSG_NOSIGNAL = 1, 8, 0x40, 0x4000
 MSG_WAITFORONE, MSG_CMSG_CLOEXEC = 0x10000, 0x40000000
 SOL_SOCKET, SCM_RIGHTS = 1, 1
-LARGEST_OPTION = 1024
+MAX_OPTION_BYTES = 1024
 MAX_PASSED_DESCRIPTORS = 253  # of one message (SCM_MAX_FD)
 MAX_MESSAGES = 1024
 MMSGHDR_SIZE = 64
@@ -105,7 +105,7 @@ def accept4(p: Process, fd: int, address: int, length: int, flags: int) -> int:
     file = p.files.get(int32(fd))
     if os.get_blocking(file.host):
         blocking_calls.poll(p, [(file, select.POLLIN)], None)
-    host, peer = call_with_address("accept4", file.host, sockets.LONGEST, int32(flags) | SOCK_CLOEXEC)
+    host, peer = call_with_address("accept4", file.host, sockets.MAX_ADDRESS_BYTES, int32(flags) | SOCK_CLOEXEC)
     number = p.files.add(OpenFile(host, True, b"socket:", inside=file.inside), bool(flags & SOCK_CLOEXEC))
     _write_address(p, address, length, peer)
     return number
@@ -138,7 +138,7 @@ def shutdown(p: Process, fd: int, how: int) -> int:
 @system_call("setsockopt")
 def setsockopt(p: Process, fd: int, level: int, name: int, value: int, length: int) -> int:
     size = int32(length)
-    if not 0 <= size <= LARGEST_OPTION:
+    if not 0 <= size <= MAX_OPTION_BYTES:
         fail(errno.EINVAL)
     given = p.user.read(value, size)
     return call("setsockopt", p.files.host(int32(fd)), int32(level), int32(name), given, size)
@@ -146,7 +146,7 @@ def setsockopt(p: Process, fd: int, level: int, name: int, value: int, length: i
 
 @system_call("getsockopt")
 def getsockopt(p: Process, fd: int, level: int, name: int, value: int, length: int) -> int:
-    room = min(p.user.unpack(U32, length)[0], LARGEST_OPTION)
+    room = min(p.user.unpack(U32, length)[0], MAX_OPTION_BYTES)
     buffer, size = ctypes.create_string_buffer(room), ctypes.c_uint32(room)
     host = p.files.host(int32(fd))
     call("getsockopt", host, int32(level), int32(name), buffer, ctypes.byref(size))
@@ -211,13 +211,13 @@ def _receive(p: Process, file: OpenFile, count: int, flags: int, control: int = 
     """Received bytes, sender, control data and flags."""
     if not flags & MSG_DONTWAIT and os.get_blocking(file.host):
         blocking_calls.poll(p, [(file, select.POLLIN)], None)
-    name = ctypes.create_string_buffer(sockets.LONGEST)
+    name = ctypes.create_string_buffer(sockets.MAX_ADDRESS_BYTES)
     body = ctypes.create_string_buffer(max(1, count))
     rights = ctypes.create_string_buffer(max(1, control))
     vector = ctypes.create_string_buffer(U64.pack(ctypes.addressof(body)) + U64.pack(count))
     header = ctypes.create_string_buffer(
         MSGHDR.pack(
-            *(ctypes.addressof(name), sockets.LONGEST, ctypes.addressof(vector), 1),
+            *(ctypes.addressof(name), sockets.MAX_ADDRESS_BYTES, ctypes.addressof(vector), 1),
             *(ctypes.addressof(rights) if control else 0, control, 0),
         ),
         MSGHDR.size,

@@ -22,7 +22,7 @@ REAL = (CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI)
 MONOTONIC = (CLOCK_MONOTONIC, CLOCK_RAW, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME)
 TIMER_ABSTIME = 1
 MICROSECOND = 1000
-LONGEST = (1 << 63) // SECOND  # seconds
+MAX_SECONDS = (1 << 63) // SECOND  # seconds
 
 
 def _now(p: Process, clock: int) -> int:
@@ -76,7 +76,7 @@ def duration(p: Process, address: int) -> int:
     seconds, ns = p.user.unpack(TIMESPEC, address)
     if seconds < 0 or not 0 <= ns < SECOND:
         fail(errno.EINVAL)
-    return int(min(seconds, LONGEST) * SECOND + ns)
+    return int(min(seconds, MAX_SECONDS) * SECOND + ns)
 
 
 def read_setting(p: Process, address: int) -> tuple[int, int]:
@@ -84,7 +84,7 @@ def read_setting(p: Process, address: int) -> tuple[int, int]:
     fields = p.user.unpack(ITIMERSPEC, address)
     if any(s < 0 or not 0 <= ns < SECOND for s, ns in (fields[:2], fields[2:])):
         fail(errno.EINVAL)
-    interval, value = (min(s, LONGEST) * SECOND + ns for s, ns in (fields[:2], fields[2:]))
+    interval, value = (min(s, MAX_SECONDS) * SECOND + ns for s, ns in (fields[:2], fields[2:]))
     return interval, value
 
 
@@ -124,7 +124,7 @@ def clock_nanosleep(p: Process, clock: int, flags: int, request: int, left: int)
 def _microseconds(seconds: int, micro: int) -> int:
     if seconds < 0 or not 0 <= micro < 1_000_000:
         fail(errno.EINVAL)
-    return min(seconds, LONGEST) * SECOND + micro * MICROSECOND
+    return min(seconds, MAX_SECONDS) * SECOND + micro * MICROSECOND
 
 
 def _write_timer(p: Process, which: int, address: int) -> None:

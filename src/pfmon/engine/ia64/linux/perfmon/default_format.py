@@ -14,8 +14,8 @@ from pfmon.engine.ia64.linux.rlimits import RLIMIT_MEMLOCK
 from pfmon.engine.ia64.linux.syscall_errors import fail
 
 PROT_READ = 1
-LARGEST_ENTRY = BUFFER_ENTRY.size + 64 * U64.size
-SMALLEST = BUFFER_HEADER.size + LARGEST_ENTRY
+MAX_ENTRY_BYTES = BUFFER_ENTRY.size + 64 * U64.size
+SMALLEST = BUFFER_HEADER.size + MAX_ENTRY_BYTES
 
 
 class FormatEntry(NamedTuple):
@@ -78,7 +78,7 @@ class SamplingBuffer:
 
     @property
     def _is_full(self) -> bool:
-        return self._size - self._used < LARGEST_ENTRY
+        return self._size - self._used < MAX_ENTRY_BYTES
 
     @property
     def _is_mapped(self) -> bool:

@@ -14,7 +14,7 @@ from pfmon.engine.ia64.linux.user_memory import UserMemory
 # | stack_user clock regs_intr aux_watermark max_stack reserved aux_sample_size reserved sig_data
 LAYOUT = Struct("<II5QII4QIiQIHHIIQ")
 SMALLEST = 64
-LARGEST_GIVEN = 16384
+MAX_ATTRIBUTE_BYTES = 16384
 
 DISABLED, INHERIT, PINNED, EXCLUSIVE, EXCLUDE_USER, EXCLUDE_KERNEL = (1 << place for place in range(6))
 FREQUENCY, ENABLE_ON_EXEC, WATERMARK, SAMPLE_ID_ALL, USE_CLOCK = 1 << 10, 1 << 12, 1 << 14, 1 << 18, 1 << 25
@@ -61,7 +61,7 @@ def read_attributes(user: UserMemory, address: int) -> PerfEventAttr:
     """The attribute at an address, of any version. OSError: EINVAL; E2BIG for a size or fields unknown to Linux 6.1:
     the known size is then written to the attribute."""
     size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
-    if not SMALLEST <= size <= LARGEST_GIVEN:
+    if not SMALLEST <= size <= MAX_ATTRIBUTE_BYTES:
         _too_big(user, address)
     data = user.read(address, size)
     if any(data[LAYOUT.size :]):

@@ -30,7 +30,7 @@ from pfmon.engine.ia64.linux.syscall_errors import fail
 
 MANY = -1
 RESTART, UNLOAD = 0x0A, 0x11
-LARGEST_ARGUMENT = 4096
+MAX_ARGUMENT_BYTES = 4096
 
 
 class PerfmonCommand(NamedTuple):
@@ -68,7 +68,7 @@ def perfmonctl(process: Process, number: int, what: int, address: int, count: in
     if (command.items == MANY and count <= 0) or (command.items > 0 and command.items != count):
         fail(errno.EINVAL)
     size = command.layout.size * count if command.layout else 0
-    if size > LARGEST_ARGUMENT:
+    if size > MAX_ARGUMENT_BYTES:
         fail(errno.E2BIG)
     argument = bytearray(process.user.read(address, size) if size else b"")
     extra = process.user.read(address + size, BUFFER_ARGUMENT.size) if _takes_buffer(command, argument) else b""
