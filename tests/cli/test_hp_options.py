@@ -45,7 +45,8 @@ def test_rows_are_sorted_by_their_value() -> None:
     for view, column in (("inst", 6), ("data", 6), ("level", 3)):
         by_count, by_value = (rows(*MISSES, f"--smpl-{view}-view", *more, *CHASE) for more in ([], ["--smpl-sort-byv"]))
         values = [int(line.split()[column], 0) for line in by_value]
-        assert values == sorted(values) and len(values) > 1
+        assert values == sorted(values)
+        assert view == "level" or len(values) > 1  # one level may serve all: the stack's address depends on the path
         assert view == "level" or values != [int(line.split()[column], 0) for line in by_count]
         assert sorted(line.split()[0] for line in by_value) == sorted(line.split()[0] for line in by_count)
     assert "# sorted by value" in printed(*MISSES, "--smpl-sort-byvalue", *CHASE)
