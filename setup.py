@@ -7,6 +7,7 @@ other are plain C calls, and declarations are parsed once. C files lie below bui
 import os
 import subprocess
 import sys
+from copy import copy
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -32,8 +33,7 @@ MODULES = {
 """Extension module -> level of optimisation. -O2 at least turns the sibling calls of the engine's handlers into jumps;
 decoder_tables runs when pfmon is built. The modules that take longest to compile come first."""
 INITIAL_FUNCTIONS = "-DCYTHON_SMALL_CODE=__attribute__((cold,optimize(0)))"
-"""What Cython puts before a module's initial functions: they run once, and optimising them took gcc three fifths of its
-time."""
+"""Attributes of a module's initial functions: they run once, and optimising them took gcc three fifths of its time."""
 GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._stream")
 """Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
 INLINING = {
@@ -108,15 +108,11 @@ class BuildExtensions(build_ext):
 
     def build_again(self, args: list[str]) -> None:
         """Compile and link the GUIDED modules with further arguments."""
-        whole = self.extensions
-        self.extensions = [ext for ext in whole if ext.name in GUIDED]
-        plain = [(ext.extra_compile_args, ext.extra_link_args) for ext in self.extensions]
+        whole, self.extensions = self.extensions, [copy(ext) for ext in self.extensions if ext.name in GUIDED]
         for ext in self.extensions:
             ext.extra_compile_args, ext.extra_link_args = ext.extra_compile_args + args, ext.extra_link_args + args
         self.force = True
         self.build_extensions()
-        for ext, (compile_args, link_args) in zip(self.extensions, plain, strict=True):
-            ext.extra_compile_args, ext.extra_link_args = compile_args, link_args
         self.extensions = whole
 
     def build_plugin(self, path: Path) -> None:

@@ -199,7 +199,8 @@ def host(library: Path) -> Iterator[Runs]:
             order = {"folder": str(folder), "kind": kind, "names": case.there, "words": words}
             ask.write(json.dumps(order) + "\n")
             ask.flush()
-            return json.loads(answers.readline())  # type: ignore[no-any-return]
+            outcome: dict[str, Any] = json.loads(answers.readline())
+            return outcome
 
         yield runs
         ask.close()

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    ALWAYS, BLOCK_MASK, BlockHead, BlockInstruction, BranchKind, InstructionSet, Mark, accesses_of, executed, mark_kind,
+    BLOCK_MASK, BlockHead, BlockInstruction, BranchKind, InstructionSet, Mark, accesses_of, executed, mark_kind,
     mark_value)
 
 cdef enum:

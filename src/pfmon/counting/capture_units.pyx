@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 from pfmon.machine._machine cimport (
     CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DATA_EAR_CAPTURED,
-    FlowKind, NOTHING_HAPPENED, TlbLevel, in_ranges, set_ranges)
+    FlowKind, NOTHING_HAPPENED, in_ranges, set_ranges)
 
 cdef enum:
     CAPTURES = 3                 # occurrences of one PMU: DATA_EAR, INSTRUCTION_EAR, BRANCHES

@@ -10,7 +10,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.machine._machine cimport CYCLE_COUNTED, CycleListener
-from pfmon.stream._stream cimport BlockHead, BlockInstruction, BlockTable, executed
+from pfmon.stream._stream cimport BlockInstruction, BlockTable, executed
 
 cpdef enum:
     MAX_CYCLE_CONDITIONS = 8     # of a PMU

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BlockHead, BlockInstruction, Table
+from pfmon.stream._stream cimport BlockInstruction
 
 cdef enum:
     MAX_TERMS = 8

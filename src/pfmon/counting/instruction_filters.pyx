@@ -7,7 +7,6 @@ cdef enum:
     ALL_SLOTS = 15               # M, I, F, B
 
 
-
 cdef bint in_code(const InstructionFilter* filter, uint64_t address) noexcept nogil:
     cdef uint32_t i
     cdef bint inside = False

@@ -5,7 +5,7 @@ A hardware thread is switched out in the middle of a block, and resumes there. m
 later switches use longjmp, since swapcontext makes a system call for the signal mask each time.
 """
 
-from libc.stdint cimport uint32_t, uintptr_t
+from libc.stdint cimport uint32_t
 
 cdef extern from *:
     """

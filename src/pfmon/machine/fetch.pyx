@@ -8,7 +8,6 @@ hit them.
 from collections.abc import Mapping
 
 
-
 cdef class InstructionFetch:
     """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
 

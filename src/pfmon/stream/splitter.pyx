@@ -5,7 +5,7 @@ depend on them. Whole blocks are passed on unchanged. A split block is passed on
 bank, with their conditions, addresses and marks.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 

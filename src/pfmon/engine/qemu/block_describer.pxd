@@ -1,7 +1,7 @@
 """Enters announced blocks into the block table; see block_describer.pyx."""
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport BlockInstruction, BlockTable, RegisterMasks
 

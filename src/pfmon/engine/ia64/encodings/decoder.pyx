@@ -7,8 +7,6 @@ from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 
-
-
 UNIT_LETTERS = unit_letters()
 
 cdef bytearray _tables
@@ -132,9 +130,9 @@ cdef void _place_handlers() noexcept:
 cdef int load_decoder(size_t origin=0) except -1:
     """Load the decoder's tables, once. ``origin``: that of the handlers, from the engine."""
     global _origin
-    from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
-
     if _rows == NULL:
+        from pfmon.engine.ia64.encodings.decoder_snapshot import table_bytes
+
         _load_tables(table_bytes())
     if origin and not _origin:
         _origin = origin

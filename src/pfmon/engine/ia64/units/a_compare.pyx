@@ -4,7 +4,7 @@ Every handler is a relation, its width (64 bits, or the low 32 for cmp4), what i
 zero and a register "zr", an immediate and a register "ir") and the comparison type (predicates.pxd).
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 from pfmon.engine.ia64.encodings.encoding_rows import row

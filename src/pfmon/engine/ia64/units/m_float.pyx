@@ -6,7 +6,7 @@ Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2
 from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.engine.ia64.encodings._encodings cimport as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
 from pfmon.engine.ia64.encodings.encoding_rows import row
