@@ -178,18 +178,11 @@ def test_every_branch_is_in_one_class_of_each_prediction_event(name: str, machin
 
 @pytest.mark.parametrize(("name", "machine"), RUNS)
 def test_every_level_stands_for_every_cycle_of_the_program(name: str, machine: str) -> None:
-    """The operating system's cycles are of level 0 (Montecito manual section 3.2.3.2). What an access that nobody waits
-    for does in a queue may lie in the time of the system call that ends the program."""
+    """The operating system's cycles are of level 0 (Montecito manual section 3.2.3.2)."""
     found = run(name, machine)
-    excess = {
-        signal: cycles - (found.cycles - found.kernel)
-        for signal, cycles in found.machine.items()
-        if signal.startswith("level ")
-    }
-    assert len(excess) > 10
-    assert all(0 <= cycles < 200 for cycles in excess.values())
-    assert excess["level RSE_CURRENT_REGS"] == excess["level RSE_DIRTY_REGS"] == 0
-    assert sum(cycles > 0 for cycles in excess.values()) <= 2
+    levels = {signal: cycles for signal, cycles in found.machine.items() if signal.startswith("level ")}
+    assert len(levels) > 10
+    assert {signal for signal, cycles in levels.items() if cycles != found.cycles - found.kernel} == set()
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
 cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:
     """Completes the histogram up to ``now``."""
     release_entries(queue, now)
-    set_entries(&queue.level, now, queue.count)
+    finish_entries(&queue.level, now)
 
 
 cdef inline list queue_levels(const Queue* queue):

@@ -12,6 +12,7 @@ cdef struct OccupancyLevel:
     int64_t user_since           # ... by the clock of user level
     const UserClock* clock       # NULL: all cycles count
     uint32_t value
+    uint32_t counted             # value of the latest cycles in the histogram
     bint lost                    # sticky: a value beyond MAX_LEVEL was set
     uint64_t cycles[MAX_LEVEL + 1]
 
@@ -31,9 +32,30 @@ cdef inline void set_entries(OccupancyLevel* level, int64_t now, uint32_t value)
         user = user_cycle_of(level, now)
         if user > level.user_since:
             level.cycles[level.value] += <uint64_t>(user - level.user_since)
-            level.user_since = user
+            level.user_since, level.counted = user, level.value
         level.since = now
     level.value = value
+
+
+cdef inline void remove_cycles(OccupancyLevel* level, int64_t excess) noexcept nogil:
+    """Removes ``excess`` cycles from a histogram that has as many: those counted latest first."""
+    cdef uint32_t value = level.counted
+    cdef int64_t part
+    level.user_since -= excess
+    while excess > 0:
+        part = min(excess, <int64_t>level.cycles[value])
+        level.cycles[value] -= <uint64_t>part
+        excess -= part
+        value = (value + 1) & MAX_LEVEL
+
+
+cdef inline void finish_entries(OccupancyLevel* level, int64_t now) noexcept nogil:
+    """Completes the histogram up to cycle ``now``, without the cycles counted in excess (`set_entries`)."""
+    cdef int64_t user
+    set_entries(level, now, level.value)
+    user = user_cycle_of(level, now)
+    if user < level.user_since:
+        remove_cycles(level, level.user_since - user)
 
 
 cdef inline void set_level(OccupancyLevel* level, int64_t now, uint32_t value) noexcept nogil:
