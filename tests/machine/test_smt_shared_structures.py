@@ -92,6 +92,16 @@ def test_entries_of_the_vhpt_are_of_whose_translation_is_there(figures: tuple[st
     assert times(found.threads[1], "L2DTLB_MISS") > 10_000
 
 
+@pytest.mark.slow
+def test_levels_of_a_thread_that_ends_early_are_over_its_own_cycles() -> None:
+    """Queues are the core's: the thread that ends first completes their levels long before the other's last cycles."""
+    found = examples("noploop", "chase", arguments=[["20000"], ["32768", "20000"]])
+    for machine, cycles in zip(found.threads, found.core.cycles(), strict=True):
+        of_level = [sum(histogram) for histogram in machine.levels().values()]
+        assert 0.99 * max(of_level) < min(of_level)
+        assert 0.95 * cycles.active < max(of_level) <= cycles.active
+
+
 # --- threads of one program
 
 LONG_CODE = ["adds r4=1,r4"] * 192  # 3 KB: less than a page of the first-level TLBs

@@ -38,11 +38,11 @@ cdef inline void set_entries(OccupancyLevel* level, int64_t now, uint32_t value)
 
 
 cdef inline void remove_cycles(OccupancyLevel* level, int64_t excess) noexcept nogil:
-    """Removes ``excess`` cycles from a histogram that has as many: those counted latest first."""
-    cdef uint32_t value = level.counted
+    """Removes ``excess`` cycles from a histogram, or all that it has: those of the value counted latest first."""
+    cdef uint32_t i, value = level.counted
     cdef int64_t part
     level.user_since -= excess
-    while excess > 0:
+    for i in range(MAX_LEVEL + 1):
         part = min(excess, <int64_t>level.cycles[value])
         level.cycles[value] -= <uint64_t>part
         excess -= part
@@ -50,9 +50,12 @@ cdef inline void remove_cycles(OccupancyLevel* level, int64_t excess) noexcept n
 
 
 cdef inline void finish_entries(OccupancyLevel* level, int64_t now) noexcept nogil:
-    """Completes the histogram up to cycle ``now``, without the cycles counted in excess (`set_entries`)."""
+    """Completes the histogram up to cycle ``now``, without the cycles counted in excess (`set_entries`). A level that
+    two hardware threads share is complete with the later of them: the other changes nothing."""
     cdef int64_t user
     set_entries(level, now, level.value)
+    if now < level.since:
+        return
     user = user_cycle_of(level, now)
     if user < level.user_since:
         remove_cycles(level, level.user_since - user)
