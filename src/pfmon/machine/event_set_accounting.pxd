@@ -43,6 +43,7 @@ cdef class EventSetAccounting:
     cdef void skip_time(self, int64_t now) noexcept nogil
     cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil
     cdef void share_level(self, AccountedLevel* one, uint64_t* cycles, int64_t border) noexcept nogil
+    cdef uint64_t level_cycles(self, uint32_t level, uint32_t value, const unsigned char* chosen) noexcept nogil
     cdef void select_event_sets(self, event_sets)
     cdef void restore_levels(self)
     cdef object cycles_of(self, event_sets)

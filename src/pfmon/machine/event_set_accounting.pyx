@@ -125,22 +125,35 @@ cdef class EventSetAccounting:
 
     # --- interface for Python
 
+    cdef uint64_t level_cycles(self, uint32_t level, uint32_t value, const unsigned char* chosen) noexcept nogil:
+        """Returns the chosen event sets' cycles at one value of a level. The last cycles of an event set may have been
+        counted in excess (`set_entries`): what another one then lacks is taken from the first that have some."""
+        cdef int64_t* cycles = <int64_t*>&self.levels[level * (MAX_LEVEL + 1) + value]
+        cdef Py_ssize_t of_next_set = MAX_ACCOUNTED_LEVELS * (MAX_LEVEL + 1)
+        cdef int64_t excess = 0, taken, found = 0
+        cdef uint32_t i
+        for i in range(self.event_sets):
+            excess -= min(cycles[i * of_next_set], 0)
+        for i in range(self.event_sets):
+            taken = min(excess, max(cycles[i * of_next_set], 0))
+            excess -= taken
+            if chosen[i]:
+                found += max(cycles[i * of_next_set], 0) - taken
+        return <uint64_t>found
+
     cdef void select_event_sets(self, event_sets):
         """Replaces the levels' histograms by those of some event sets, None: of all, until `restore_levels`."""
-        cdef uint32_t i, value, event_set, first
+        cdef uint32_t i, value
         cdef AccountedLevel* one
+        cdef bytearray chosen = bytearray(self.event_sets)
+        for event_set in range(self.event_sets) if event_sets is None else event_sets:
+            chosen[event_set] = 1
         for i in range(self.count):
             one = &self.accounted[i]
             memcpy(one.kept, one.level.cycles, sizeof(one.kept))
             memset(one.level.cycles, 0, sizeof(one.kept))
-            for event_set in range(self.event_sets) if event_sets is None else event_sets:
-                first = (event_set * MAX_ACCOUNTED_LEVELS + i) * (MAX_LEVEL + 1)
-                for value in range(one.size):
-                    one.level.cycles[value] += self.levels[first + value]
-            # Cycles that one event set counted in excess are negative in another one.
             for value in range(one.size):
-                if <int64_t>one.level.cycles[value] < 0:
-                    one.level.cycles[value] = 0
+                one.level.cycles[value] = self.level_cycles(i, value, <unsigned char*>chosen)
 
     cdef void restore_levels(self):
         """Restores the levels' own histograms."""
