@@ -15,14 +15,14 @@ from pathlib import Path
 from real import ENVIRONMENT, Case, cases
 from speed import machine, mean
 
-from pfmon.counting.live_unit import LiveUnit
+from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.program import image
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 EVENTS = ("IA64_INST_RETIRED", "LOADS_RETIRED")
 FULL = 1 << 47  # a counter of Itanium 2 overflows into its bit 47

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pfmon.library.sample_files import read_samples
     from pfmon.library.smt import smt, smt_threads
     from pfmon.library.standard_streams import DEVNULL
-    from pfmon.session.programmed_pmu import Count
+    from pfmon.session.run.programmed_pmu import Count
 
 
 __all__ = [
@@ -67,7 +67,7 @@ _HOMES = {
     "pfmon.library.run_result": ("Run",),
     "pfmon.library.sample_files": ("read_samples",),
     "pfmon.library.smt": ("smt", "smt_threads"),
-    "pfmon.session.programmed_pmu": ("Count",),
+    "pfmon.session.run.programmed_pmu": ("Count",),
 }
 """Module -> its public names."""
 

@@ -20,7 +20,7 @@ from pfmon.cli import progress_display
 from pfmon.cli.terminal_panel import TerminalPanel
 from pfmon.report.progress_text import progress_line, short
 from pfmon.report.run_snapshot import RunSnapshot
-from pfmon.session.profile import ProfileRow
+from pfmon.session.profile.code_profile import ProfileRow
 
 HASHMAP = (example("hashmap"), "60000")
 HEIGHT, WIDTH = 20, 110

@@ -9,8 +9,8 @@ from command import example
 from ia64_tasks import Data, call, threads
 
 import pfmon
-from pfmon.session.call_rows import SMALL, CallRow, _without_the_least, call_rows
-from pfmon.session.profile import Function
+from pfmon.session.profile.call_rows import SMALL, CallRow, _without_the_least, call_rows
+from pfmon.session.profile.code_profile import Function
 
 PROGRAMS = [("queens", "4"), ("fib", "9"), ("strings", "20"), ("epic",)]
 
@@ -88,7 +88,7 @@ def test_nodes_of_one_name_are_one_row_and_stubs_none() -> None:
 
 
 def test_the_least_rows_are_put_together_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pfmon.session.call_rows.MAX_CALL_ROWS", 4)
+    monkeypatch.setattr("pfmon.session.profile.call_rows.MAX_CALL_ROWS", 4)
     rows = [CallRow(-1, "main", 0, (1, 1))]
     rows += [CallRow(0, f"f{n}", 1, (n, 1)) for n in range(1, 9)]
     rows += [CallRow(1, "below a small one", 3, (0, 5)), CallRow(8, "g", 2, (50, 5))]
@@ -106,7 +106,7 @@ def test_each_thread_has_calls_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     worker += ["(p7) br.cond.sptk.few again", *call("exit", 0), "leaf:", "nop.m 0", "br.ret.sptk.few b1"]
     path = threads(tmp_path / "calls", 4, worker, word, data)
     kept: list[Any] = []
-    monkeypatch.setattr("pfmon.session.report_collector.call_rows", lambda nodes, names: kept.extend(nodes) or [])
+    monkeypatch.setattr("pfmon.session.run.report_collector.call_rows", lambda nodes, names: kept.extend(nodes) or [])
     run = pfmon.run(path, report="html", capture=True, quantum=5, schedule_seed=1)
     leaves = [node for node in kept if node[0]]
     assert sorted((calls, counts[-1]) for _, _, _, calls, counts in leaves) == [(1, 6), (2, 12), (3, 18), (4, 24)]

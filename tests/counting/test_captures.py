@@ -13,7 +13,7 @@ from ia64_program import DATA, EXIT
 from instruction_log import is_load
 
 import pfmon
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EarRequest, RangeRequest
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from totals import EVERYTHING
 
 from pfmon.counting._counting import CountAccumulator, Increments, Tally, add_totals
-from pfmon.counting.filtered_signal import FilteredSignal, InstructionFilter
+from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
 from pfmon.stream._stream import BlockTable, Cut, Recorder
 from pfmon.stream.block_records import BlockRecord, InstructionRecord

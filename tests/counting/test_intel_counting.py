@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from x86_blocks import CALL, JUMP, LENGTH, LOAD, OTHER_FLAGS, PLAIN, RETURN, STORE, block, table_of
 
-from pfmon.counting.counting_unit import CountingUnit
-from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
+from pfmon.counting.totals.counting_unit import CountingUnit
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.model import PmuModel

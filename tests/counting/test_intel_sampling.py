@@ -7,13 +7,13 @@ from plain_sampler import PlainSampler
 from x86_blocks import CALL, JUMP, PLAIN, RETURN, block, table_of
 
 from pfmon.counting._counting import SampleBuffer, Sampler
-from pfmon.counting.live_unit import LiveUnit
+from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.programmed_pmu import ProgrammedPmu
-from pfmon.session.sampling import Period, Sample
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
+from pfmon.session.sampling.sampling_period import Period, Sample
 from pfmon.stream._stream import Recorder
 
 TAKEN = 1 << 32

@@ -9,16 +9,16 @@ import pytest
 from guests import EXAMPLES, guest, quiet
 from planned_sets import event_sets
 
-from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import Machine, combined_listener
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import IA64, get
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.zero_signals import never_because
 from pfmon.stream._stream import Recorder
 

@@ -8,13 +8,13 @@ import pytest
 from machine_runs import PROGRAMS, machine_and_guest
 from plain_counts import OfMachine, Place, PlainCounts, coded
 
-from pfmon.counting.countable import requires_timing_model
-from pfmon.counting.counting_unit import CountingUnit, MachineRecords
+from pfmon.counting.totals.countable import requires_timing_model
+from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
 from pfmon.stream.block_records import InstructionRecord
 

@@ -7,12 +7,12 @@ import pytest
 from guests import SMALL, guest, quiet
 from plain_counts import BACK, FRONT, LOST, NOBODY, Part, PlainCounts
 
-from pfmon.counting.record_query import occurrences_of
+from pfmon.counting.totals.record_query import occurrences_of
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import Consumer
 
 

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_runs import machine_and_guest
 
-from pfmon.counting.counting_unit import CountingUnit, MachineRecords
+from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError, RuleError
 from pfmon.machine._machine import Cause, Machine
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import IA64, get
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
 
 DATA = RangeRequest(((0x6000000000010000, 0x6000000000018000),))

@@ -80,7 +80,7 @@ def test_task_that_cannot_be_counted_ends_the_run(where: str, tmp_path: Path, mo
         raise pfmon.LostError("there was no room")
 
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
-    monkeypatch.setattr(f"pfmon.session.followed_tasks._TaskReader.{where}", fail)
+    monkeypatch.setattr(f"pfmon.session.run.followed_tasks._TaskReader.{where}", fail)
     with pytest.raises(pfmon.LostError, match="there was no room"):
         follow("/bin/sh", "-c", f'sh -c "sleep 100; true" {mark} & (sleep 0.1); sleep 100; true')
     assert until(lambda: not emulated(mark))

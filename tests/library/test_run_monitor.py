@@ -18,7 +18,7 @@ from pfmon.report.run_snapshot import RunSnapshot
 
 if TYPE_CHECKING:
     from pfmon.engine.api import PerformanceData
-    from pfmon.session.monitored_run import Session
+    from pfmon.session.run.monitored_run import Session
     from pfmon.stream._stream import Consumer
 
 HASHMAP = [example("hashmap"), "30000"]

@@ -10,7 +10,7 @@ from command import example
 from ia64_program import EXIT, write_program
 
 import pfmon
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 HASHMAP, SORT, FIB = [example("hashmap"), "50"], [example("sort"), "50"], [example("fib"), "8"]
 PAIR = (HASHMAP, SORT)
@@ -170,7 +170,7 @@ def test_what_a_taker_of_samples_raises_ends_both() -> None:
 
 
 def test_a_thread_whose_session_fails_leaves_no_one_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pfmon.session.monitored_run import Session
+    from pfmon.session.run.monitored_run import Session
 
     right = Session._run
 

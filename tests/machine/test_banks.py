@@ -12,7 +12,7 @@ from ia64_machine import DATA
 from machine_code import loop, open_bundle, run_code
 
 from pfmon.machine._machine import L2, Occurrence, RequestKind
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 READ, FLOAT_READ, WRITE, PREFETCH = members(RequestKind, "REQUEST", "READ FLOAT_READ WRITE PREFETCH")
 MACHINES = ["itanium2", "montecito"]

@@ -9,7 +9,7 @@ import pytest
 from branches import CALL, CLOOP, COND, CTOP, DPNT, INDIRECT, INDIRECT_CALL, LONG, LONG_CALL, RETURN, WTOP
 
 from pfmon.machine._machine import PREDICTORS, Occurrence, branch_predictor
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.signals.machine_signals import meanings, select
 
 
@@ -130,7 +130,7 @@ def test_back_end_details_by_kind() -> None:
 
 
 def test_every_kind_of_predictor_is_a_policy_of_the_machine_files() -> None:
-    legal = resources.files("pfmon.machine").joinpath("configs/figures.csv").read_text()
+    legal = resources.files("pfmon.machine.config").joinpath("figures.csv").read_text()
     row = next(
         row for row in csv.DictReader(legal.splitlines()) if row["tables"] == "predictor" and row["key"] == "kind"
     )

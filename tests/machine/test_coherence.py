@@ -10,9 +10,9 @@ from enumerated import members
 from machine_code import loop
 
 from pfmon.machine._machine import Machine, Occurrence, RequestKind
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import MachineFigures
-from pfmon.session.coupled_run import TwoCores
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.coupled.coupled_run import TwoCores
 from pfmon.stream._stream import BlockTable, InstructionSet
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")

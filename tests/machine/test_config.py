@@ -6,9 +6,9 @@ import pytest
 
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import PREDICTORS, REPLACEMENTS
-from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.figures import figures
-from pfmon.machine.machine_config import load, names
+from pfmon.machine.config.catalog import ITANIUMS
+from pfmon.machine.config.figures import figures
+from pfmon.machine.config.machine_config import load, names
 
 KILO, MEGA = 1 << 10, 1 << 20
 
@@ -154,7 +154,7 @@ def test_a_missing_figure_is_named_with_its_meaning(tmp_path: Path) -> None:
         write(tmp_path, '[machine]\nsource = "me"\nname = "M"\npmu = "itanium2"\nfrequency = "1 GHz"\n[l2]\n')
     )
     assert "[l2], or [l2d] and [l2i]" in text
-    whole = Path(__file__).parents[2] / "src/pfmon/machine/configs/itanium2.toml"
+    whole = Path(__file__).parents[2] / "src/pfmon/machine/config/itanium2.toml"
     text = refusal(write(tmp_path, whole.read_text().partition("[variants")[0].replace("\nlatency = 12\n", "\n")))
     assert "l3.latency is missing" in text and "cycles" in text and "mine.toml" in text
 

@@ -7,7 +7,7 @@ from ia64_machine import DATA
 from machine_code import bubbles_of, loop, run_code
 
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 FEW, MANY = 3, 13

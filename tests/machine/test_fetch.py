@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plain_fetch import Plain
 
 from pfmon.machine._machine import L2, InstructionFetch, branch_predictor
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 MACHINES = ("itanium", "itanium2", "montecito")
 OWN = {

@@ -6,7 +6,7 @@ from machine_code import Cause, bubbles_of, loop, open_bundle, per_pass, run_cod
 from machine_runs import run_machine
 
 from pfmon.machine._machine import Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 WRONG = [o for o in Occurrence if o.name.startswith("PREDICTED_") and "WRONG" in o.name]
 KINDS = ("RELATIVE", "RETURN", "INDIRECT")

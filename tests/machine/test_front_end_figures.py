@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from pfmon.machine._machine import L2, InstructionFetch, branch_predictor
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 FETCH = [
     "l1i.size=16K", "l1i.ways=2", "l1i.line=32", "l1i.replacement=random", "l1i.fills=2", "l1i.prevalidated=false",

@@ -11,7 +11,7 @@ from ia64_assembly import CODE, Line
 from machine_code import run_code
 
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 MACHINES = ("itanium2", "montecito")
 TIMES = 500

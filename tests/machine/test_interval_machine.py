@@ -11,8 +11,8 @@ from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
 from pfmon.machine._machine import Cause, IntervalMachine, Occurrence
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Mark, Recorder, Tee
 from pfmon.stream.block_records import BlockRecord
 

@@ -6,7 +6,7 @@ import pytest
 from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
 
 import pfmon
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 pytestmark = [
     pytest.mark.slow,

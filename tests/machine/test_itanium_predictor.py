@@ -6,7 +6,7 @@ import pytest
 from branches import DPTK, INDIRECT, INDIRECT_CALL, RETURN, SPNT, SPTK, TAKEN, UNKNOWN, WRONG_PATH, WRONG_TARGET
 
 from pfmon.machine._machine import branch_predictor
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 CALLS, COUNTED, INDIRECT_KINDS = (1, 4, 8), (5, 9), (INDIRECT, INDIRECT_CALL)
 FIRST_STAGE, THIRD_STAGE = 16, 32

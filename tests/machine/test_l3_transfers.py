@@ -9,7 +9,7 @@ import pytest
 from enumerated import members
 
 from pfmon.machine._machine import L2, RequestKind
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")
 MACHINES = ["itanium2", "madison-9m", "montecito"]

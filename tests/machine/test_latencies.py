@@ -8,7 +8,7 @@ from enumerated import members
 
 from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, RequestKind
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
     AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pfmon.counting.record_query import DISPERSAL
+from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.signals.machine_signals import LevelFunction, level_function, meanings, select

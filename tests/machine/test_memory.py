@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, Occurrence, RequestKind
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
     AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"

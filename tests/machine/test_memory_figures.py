@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pfmon.machine._machine import L2, DataMemory
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 TABLES = ("l1d", "l2", "l2d", "l2i", "l3", "memory", "bus", "dtlb1", "dtlb2", "vhpt")
 MACHINES = ("itanium2", "montecito")

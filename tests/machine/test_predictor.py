@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from plain_two_level import PlainTwoLevel
 
 from pfmon.machine._machine import BranchPredictor, branch_predictor
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 MACHINES = ("itanium", "itanium2", "montecito")
 

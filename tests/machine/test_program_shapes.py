@@ -4,7 +4,7 @@ import pytest
 from machine_code import bubbles_of, run_code
 from machine_runs import cycles_by_function, run_machine, run_with_guest
 
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 STEPS = (60_000, 120_000)
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from ia64_fuzz import Fuzz
 
-from pfmon.counting.record_query import DISPERSAL
+from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Machine
-from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.catalog import ITANIUMS
+from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import Pipe, Recorder
 
 INSTRUCTIONS_EACH = 4000

@@ -7,9 +7,9 @@ from core_runs import assembled, examples
 from machine_runs import run_machine
 
 from pfmon.machine._machine import Machine, Occurrence, TagStore, ThreadSwitch, Tlb
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import MachineFigures
-from pfmon.session.coupled_run import SharedCore
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.coupled.coupled_run import SharedCore
 
 THREAD_1 = 1 << 55
 LINE = 64

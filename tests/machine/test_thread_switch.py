@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from pfmon.machine._machine import SwitchCause, ThreadSwitch
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 QUANTUM, COST = 2000, 15
 L3, TIMER, HINT = SwitchCause.BY_L3, SwitchCause.BY_TIMER, SwitchCause.BY_HINT

@@ -9,7 +9,7 @@ from machine_code import bubbles_of, loop, run_code
 
 from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, Machine, Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 LOAD, FLOAT_LOAD, STORE, LFETCH = members(AccessType, "ACCESS", "LOAD FLOAT_LOAD STORE LFETCH")
 PAGE, PIECE, LINE = 16 << 10, 4 << 10, 64

@@ -5,7 +5,7 @@ from core_runs import Both, examples
 from machine_runs import run_machine
 
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.session.coupled_run import TwoCores
+from pfmon.session.coupled.coupled_run import TwoCores
 
 SMALL = ("l3.size=768K",)
 SLOW_BUS = (*SMALL, "bus.frequency=50 MHz")

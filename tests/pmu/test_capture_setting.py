@@ -7,7 +7,7 @@ import pytest
 from pfmon.pmu import IA64, get
 from pfmon.pmu.capture_setting import NEVER, CaptureSetting, EarSetting
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 EARS = [(name, event.name) for name in IA64 for event in get(name).events if event.ear != "-"]
 LEVELS = {"L2": 1, "L2DTLB": 1, "L2TLB": 1, "VHPT": 2, "SW": 3, "FAULT": 3}

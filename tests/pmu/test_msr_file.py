@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pfmon import pmu
 from pfmon.errors import BadValueError
 from pfmon.pmu.msr_file import MsrFile
-from pfmon.session.virtual_counters import VirtualCounters
+from pfmon.session.run.virtual_counters import VirtualCounters
 
 WRAP = 1 << 40
 FREEZE_PERFMON_ON_PMI = 1 << 12

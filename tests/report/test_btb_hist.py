@@ -12,8 +12,8 @@ from pfmon.pmu.captures import captures_of
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.btb_hist import BtbHist
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.profile import Function, FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import Function, FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 
 class Names(FunctionNames):

@@ -6,13 +6,13 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu.captures import captures_of
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.profile import Function, FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import Function, FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 ITANIUM2 = pmu.get("itanium2")
 L2, L3, RAM = 5, 14, 250

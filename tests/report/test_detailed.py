@@ -10,8 +10,8 @@ from pfmon.pmu.captures import Captures, DataEar, InstructionEar
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.profile import Function, FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import Function, FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 ITANIUM, ITANIUM2, MONTECITO = map(pmu.get, pmu.IA64)
 

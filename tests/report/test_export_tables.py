@@ -14,8 +14,8 @@ from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.exports.csv_table import CsvTable
 from pfmon.report.exports.parquet import Parquet
 from pfmon.report.exports.sample_export import ExportSubject
-from pfmon.session.profile import FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 pyarrow = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")

@@ -12,7 +12,7 @@ from host_programs import needs
 
 import pfmon as library
 from pfmon.report.html.run_page import run_page
-from pfmon.session.cpi_stack import CpiStack, FunctionRow
+from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
 
 HASHMAP = (example("hashmap"), "500")
 

@@ -14,7 +14,7 @@ from pfmon.library.samples import Samples
 from pfmon.report.sampling.raw import Raw
 from pfmon.report.sampling.raw_format import HEADER, decode
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 WORDS = st.integers(0, (1 << 64) - 1)
 SAMPLES = st.lists(

@@ -3,7 +3,7 @@
 from pfmon.library.samples import Samples
 from pfmon.report.sampling.compact import Compact
 from pfmon.report.sampling.sampling_module import ModuleContext
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 MIXED = [
     Sample(0x4000, 1, (4,), 100, 0, ((2, 22), (3, 33))),

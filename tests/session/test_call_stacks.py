@@ -9,9 +9,9 @@ from ia64_machine import Machine
 
 import pfmon
 from pfmon.counting._counting import CallStack
-from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 
 def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run:

@@ -11,7 +11,7 @@ from guests import SMALL
 
 from pfmon.machine._machine import Cause
 from pfmon.report.cpi_report import BAR
-from pfmon.session.cpi_stack import PARTS, _pieces
+from pfmon.session.profile.cpi_stack import PARTS, _pieces
 
 QUICK = ("matmul", "fib", "epic")
 

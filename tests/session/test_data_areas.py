@@ -4,7 +4,7 @@ import pytest
 from command import example
 
 import pfmon
-from pfmon.session.data_areas import PARTS, areas
+from pfmon.session.profile.data_areas import PARTS, areas
 
 
 class File:

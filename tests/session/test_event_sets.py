@@ -9,9 +9,9 @@ from guests import guest, quiet
 from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.event_patterns import check_counters, expand
-from pfmon.session.event_sets import EventSets, replicas
-from pfmon.session.programmed_pmu import RunData
+from pfmon.session.run.event_patterns import check_counters, expand
+from pfmon.session.run.event_sets import EventSets, replicas
+from pfmon.session.run.programmed_pmu import RunData
 
 PMUS = ("itanium", "itanium2", "montecito")
 

@@ -10,7 +10,7 @@ from pfmon.counting._counting import Tally
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")

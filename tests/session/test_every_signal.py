@@ -2,14 +2,14 @@
 
 import pytest
 
-from pfmon.counting.countable import MARKED
-from pfmon.counting.record_query import names
+from pfmon.counting.totals.countable import MARKED
+from pfmon.counting.totals.record_query import names
 from pfmon.machine._machine import Occurrence
-from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.catalog import ITANIUMS
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu import names as pmus
-from pfmon.session.cpi_stack import RATIOS
+from pfmon.session.profile.cpi_stack import RATIOS
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.stream._stream import BlockTable
 

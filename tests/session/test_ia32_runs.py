@@ -11,7 +11,7 @@ import pfmon
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 pytestmark = needs("qemu-i386")
 

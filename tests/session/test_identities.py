@@ -9,12 +9,12 @@ from guests import SMALL, guest, quiet
 from totals import machine_totals, signal_totals
 
 from pfmon.counting._counting import Tally
-from pfmon.counting.record_query import RecordQuery, query_of
+from pfmon.counting.totals.record_query import RecordQuery, query_of
 from pfmon.machine._machine import Cause, Machine
-from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine_config import load
-from pfmon.session.machine_run import MachineRun
-from pfmon.session.monitoring import nothing_is_lost
+from pfmon.machine.config.catalog import ITANIUMS
+from pfmon.machine.config.machine_config import load
+from pfmon.session.run.machine_run import MachineRun
+from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.signals.machine_signals import meanings, named
 from pfmon.stream._stream import BlockTable
 

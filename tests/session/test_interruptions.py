@@ -11,7 +11,7 @@ from ia64_program import DATA, EXIT, TEXT, write_program
 import pfmon
 from pfmon.counting._counting import Tally
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import Recorder
 from pfmon.stream.marks import Mark
 

@@ -11,12 +11,12 @@ from tables import record
 
 from pfmon.engine import api
 from pfmon.errors import LostError
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.controls import Controls
-from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import LOST, Monitoring, nothing_is_lost
+from pfmon.session.run.controls import Controls
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.monitoring import LOST, Monitoring, nothing_is_lost
 from pfmon.stream._stream import BlockTable, Failure, Recorder
 
 SLOT_WORDS = 1 << 15

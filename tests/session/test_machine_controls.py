@@ -12,14 +12,14 @@ from monitored import monitored
 from planned_sets import event_sets
 
 from pfmon.errors import PfmonError
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.program.symbols import SymbolTable
-from pfmon.session.controls import Controls, Trigger
-from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Interval
-from pfmon.session.programmed_pmu import ProgrammedPmu, Value
+from pfmon.session.run.controls import Controls, Trigger
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, Value
 from pfmon.stream._stream import Consumer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"

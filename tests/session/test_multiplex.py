@@ -14,9 +14,9 @@ from monitored import monitored
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.controls import Controls
-from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import scaled
+from pfmon.session.run.controls import Controls
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.monitoring import scaled
 from pfmon.stream._stream import Recorder
 
 SETS = ("-e", "ia64_inst_retired,nops_retired", "-e", "loads_retired", "-e", "predicate_squashed_retired")

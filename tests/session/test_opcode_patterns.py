@@ -12,7 +12,7 @@ from command import example, pfmon, refused
 from pfmon.engine.ia64.encodings.opcode_masks import families, is_a
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.request import OpcodeMatch
-from pfmon.session.opcode_patterns import pattern
+from pfmon.session.run.opcode_patterns import pattern
 
 DATA = Path(__file__).parents[1] / "engine" / "data"
 NAMES = [

@@ -9,15 +9,15 @@ from guests import EXAMPLES, guest, quiet
 from plain_sampler import PlainSampler
 
 from pfmon.counting._counting import SampleBuffer, Sampler
-from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.live_unit import LiveUnit
+from pfmon.counting.live.live_unit import LiveUnit
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine._machine import Machine
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu
-from pfmon.session.sampling import Period, Sample
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
+from pfmon.session.sampling.sampling_period import Period, Sample
 from pfmon.stream._stream import Recorder
 
 ARGUMENTS = {"hashmap": ["40"], "queens": ["4"], "sort": ["50"], "epic": [], "nbody": ["1"]}

@@ -11,17 +11,17 @@ from machine_code import loop
 
 import pfmon
 from pfmon.counting._counting import Tally
-from pfmon.counting.counting_unit import MachineRecords
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
-from pfmon.machine.catalog import ITANIUMS
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.catalog import ITANIUMS
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER, EventRequest, Request
 from pfmon.program import image
-from pfmon.session.machine_run import MachineRun
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.machine_run import MachineRun
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 
 CALLS, FRAME, COST = 500, 7, 500
 GETPPID = [

@@ -16,12 +16,12 @@ from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
 
-from pfmon.counting.countable import event_needs_machine
+from pfmon.counting.totals.countable import event_needs_machine
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable, Recorder
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}

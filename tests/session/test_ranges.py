@@ -7,7 +7,7 @@ from pfmon.errors import PfmonError
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.symbolic_ranges import resolver
+from pfmon.session.run.symbolic_ranges import resolver
 
 # From `ia64-linux-gnu-nm -S examples/ia64/noploop`.
 NOPLOOP = (0x4000000000000280, 0x40000000000002F0)

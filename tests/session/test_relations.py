@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from guests import SMALL, guest, quiet
 
-from pfmon.counting.countable import check_countable
+from pfmon.counting.totals.countable import check_countable
 from pfmon.pmu import get
 from pfmon.pmu.breakpoint_ranges import checkpoint_range
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.event_sets import EventSets
-from pfmon.session.profile import Profile
-from pfmon.session.programmed_pmu import RunData
-from pfmon.session.symbolic_ranges import resolver
+from pfmon.session.profile.code_profile import Profile
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.programmed_pmu import RunData
+from pfmon.session.run.symbolic_ranges import resolver
 
 FUNCTIONS = {
     "noploop": "noploop",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plain_sampler import next_random
 
 import pfmon
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 from pfmon.stream._stream import Ia64Kind, Kind, Recorder
 
 PROGRAM, ARGUMENT = "queens", "5"

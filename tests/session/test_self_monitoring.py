@@ -12,11 +12,11 @@ from perf_calls import attribute
 from qemu_guests import QEMU
 
 import pfmon as library
-from pfmon.counting.countable import check_countable
+from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.default_captures import with_captures
+from pfmon.session.run.default_captures import with_captures
 
 PMUS = ("itanium", "itanium2", "montecito")
 CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_OP_CYCLES_ALL"}

@@ -12,7 +12,7 @@ from pfmon.pmu import get
 from pfmon.pmu.describe import event_text
 from pfmon.pmu.event_table import Event
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.machine_signals import meanings
 from pfmon.signals.zero_signals import never_because
 from pfmon.stream._stream import BlockTable

@@ -6,7 +6,7 @@ import pytest
 from ia64_tasks import counting, number
 
 import pfmon
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 
 EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retired"]
 EXACT = EVENTS[1:]

@@ -14,12 +14,12 @@ from machine_runs import PROGRAMS, run_with_guest
 from register_rules import bits, code_passes, opcode_passes
 
 from pfmon.counting._counting import Tally
-from pfmon.counting.counting_unit import MachineRecords
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable
 
 

@@ -11,9 +11,9 @@ from monitored import monitored
 
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.controls import Controls, Trigger
-from pfmon.session.event_sets import EventSets
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.controls import Controls, Trigger
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.programmed_pmu import Value
 from pfmon.stream._stream import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["7"], "queens": ["4"], "nbody": ["1"], "strings": ["10"], "sort": ["40"]}

@@ -1,4 +1,4 @@
-"""Kinds of branches, hints and flags of predictions by number (machine/predictor.pxd)."""
+"""Kinds of branches, hints and flags of predictions by number (machine/inorder/branch/predictor.pxd)."""
 
 COND, CALL, RETURN, INDIRECT, INDIRECT_CALL, CLOOP, WTOP, LONG, LONG_CALL, CTOP = range(10)
 SPTK, SPNT, DPTK, DPNT = range(4)

@@ -13,18 +13,18 @@ from ia64_assembly import Line
 from ia64_program import write_program
 from instruction_log import Step, logged_steps
 
-from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.live_unit import LiveUnit, Overflow
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.library.command_program import FIXED_ENVIRONMENT
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.request import Request, event_requests
 from pfmon.program import image
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import Recorder
 
 CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_OP_CYCLES_ALL"}

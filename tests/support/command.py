@@ -16,7 +16,7 @@ from typing import BinaryIO, NoReturn
 import pfmon as library
 from pfmon import pmu
 from pfmon.__main__ import main
-from pfmon.machine import machine_config
+from pfmon.machine.config import machine_config
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SECONDS = 120

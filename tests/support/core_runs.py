@@ -11,9 +11,9 @@ from machine_code import FPSR, FRAME
 from machine_runs import machine_and_guest
 
 from pfmon.machine._machine import Machine
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import MachineFigures
-from pfmon.session.coupled_run import CoupledRun, SharedCore
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.coupled.coupled_run import CoupledRun, SharedCore
 from pfmon.stream._stream import BlockTable, Consumer, Pipe
 
 Engine = tuple[BlockTable, Callable[[Consumer], object]]

@@ -12,9 +12,9 @@ from pfmon.engine.ia64._ia64 import BREAK
 from pfmon.engine.ia64.linux.calls import sys_memory as memory_calls
 from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.perfmon import perf_open, perfmonctl
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.session.program_pmu import ProgramPmu
+from pfmon.session.run.program_pmu import ProgramPmu
 from pfmon.stream._stream import Mark
 
 SCRATCH = 0x2000000100000000

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pfmon
-from pfmon.session.followed_tasks import TaskCounts
+from pfmon.session.run.followed_tasks import TaskCounts
 
 EVENT = "INSTRUCTIONS_RETIRED"
 EXIT = "mov $60, %eax\n mov ${}, %edi\n syscall\n"

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from command import pfmon
 
 from pfmon.cli.command_line import CONCERNS
-from pfmon.machine import machine_config
+from pfmon.machine.config import machine_config
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-CONFIGS = ROOT / "src" / "pfmon" / "machine" / "configs"
+CONFIGS = ROOT / "src" / "pfmon" / "machine" / "config"
 EPIC = str(EXAMPLES / "ia64" / "epic")
 INPUT = "INPUT"
 """In a command: the path of the input."""

@@ -24,7 +24,7 @@ from pfmon.counting._counting import Tally
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalMachine
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import Consumer
 
 PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu"

@@ -10,7 +10,7 @@ from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 
 from pfmon.machine._machine import Cause, Machine
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import Pipe
 
 NOP = {"M": "nop.m 0", "I": "nop.i 0", "F": "nop.f 0", "B": "nop.b 0"}

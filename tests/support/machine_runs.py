@@ -5,7 +5,7 @@ from pathlib import Path
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine._machine import Machine
-from pfmon.machine.machine_config import load
+from pfmon.machine.config.machine_config import load
 from pfmon.program import image
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream._stream import Pipe

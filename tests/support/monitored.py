@@ -6,9 +6,9 @@ from typing import Any
 from guests import quiet
 
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
-from pfmon.session.controls import Controls
-from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Monitoring
+from pfmon.session.run.controls import Controls
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.monitoring import Monitoring
 
 NONE = Controls()
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from pfmon.counting.counting_unit import MachineRecords
-from pfmon.counting.record_query import DISPERSAL
+from pfmon.counting.totals.counting_unit import MachineRecords
+from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel

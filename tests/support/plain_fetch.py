@@ -5,8 +5,8 @@ from collections import Counter
 from enumerated import members
 
 from pfmon.machine._machine import L2, RequestKind
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import Value
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import Value
 
 FETCH, AHEAD, WALK = members(RequestKind, "REQUEST", "FETCH FETCH_PREFETCH WALK")
 

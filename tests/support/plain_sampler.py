@@ -1,11 +1,11 @@
-"""The driver's part of sampling as plain Python on the register file: what counting/sampler.pyx does on the countdown's
-numbers, done at every overflow by reading and writing registers."""
+"""The driver's part of sampling as plain Python on the register file: what sampler.pyx does on the countdown's numbers,
+done at every overflow by reading and writing registers."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pfmon.counting.live_unit import Overflow
+from pfmon.counting.live.live_unit import Overflow
 from pfmon.pmu.register_file import RegisterFile
-from pfmon.session.sampling import Period, Sample
+from pfmon.session.sampling.sampling_period import Period, Sample
 
 RANDOM_FACTOR, RANDOM_MODULUS = 16807, (1 << 31) - 1
 

@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session import event_sets as module
-from pfmon.session.event_sets import EventSets, replicas
-from pfmon.session.programmed_pmu import ProgrammedPmu
+from pfmon.session.run import event_sets as module
+from pfmon.session.run.event_sets import EventSets, replicas
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 
 @cache

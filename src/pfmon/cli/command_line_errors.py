@@ -29,7 +29,7 @@ from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.options import event_options
 from pfmon.pmu.request import Request
-from pfmon.session.event_patterns import EXPRESSION
+from pfmon.session.run.event_patterns import EXPRESSION
 
 if TYPE_CHECKING:
     Check = tuple[str, Callable[[], object]]

@@ -18,11 +18,11 @@ from pfmon.cli.command_line import CONCERNS
 from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.option_checks import REPORTS
-from pfmon.machine.catalog import FILES as MACHINES
-from pfmon.machine.catalog import HOST
+from pfmon.machine.config.catalog import FILES as MACHINES
+from pfmon.machine.config.catalog import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived
-from pfmon.session.supported import PROCESSORS
+from pfmon.session.run.supported import PROCESSORS
 
 SHELLS = ("bash", "zsh", "fish")
 FILES = ("FILE", "FORMAT:FILE")

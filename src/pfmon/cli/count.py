@@ -23,8 +23,8 @@ from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.count_text import count_lines
-from pfmon.session.monitoring import Interval
-from pfmon.session.sampling import Sample
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.cli.baseline_check import BaselineOptions
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pfmon.cli.sample_output import SampleOutput
     from pfmon.cli.task_samples import TaskSamples
     from pfmon.report.profile_tables import ProfileLine
-    from pfmon.session.followed_tasks import Taker
+    from pfmon.session.run.followed_tasks import Taker
 
 
 def run(config: CommandConfig, command: Sequence[str]) -> int:
@@ -173,7 +173,7 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
     page = html.begin if html else None
     if page is None:
         return prepared.run(on_task=samples.begin, on_unrecorded=outputs.add_error)
-    from pfmon.session.followed_tasks import Taker
+    from pfmon.session.run.followed_tasks import Taker
 
     def on_task(task: Task, objects: LoadedObjects) -> Taker:
         modules, tree = samples.begin(task, objects), page(task, objects)

@@ -25,7 +25,7 @@ from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.report.coupled_report import core_text, cpi_text, thread_line
 from pfmon.report.header import occasion, occasion_lines, run_lines
 from pfmon.report.run_times import times_line
-from pfmon.session.run_plan import Times
+from pfmon.session.run.run_plan import Times
 
 if TYPE_CHECKING:
     from pfmon.cli.sample_output import SampleOutput

@@ -14,9 +14,9 @@ from pfmon.errors import LostError, reason
 from pfmon.library.prepared_run import Prepared
 from pfmon.report.exports import EXPORTS
 from pfmon.report.exports.sample_export import ExportSubject, SampleExport
-from pfmon.session.monitored_run import Session
-from pfmon.session.profile import FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.run.monitored_run import Session
+from pfmon.session.sampling.sampling_period import Sample
 
 
 class ExportFile:

@@ -14,8 +14,8 @@ from pfmon.errors import LostError, reason
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.followed_tasks import TaskCounts
-from pfmon.session.sampling import Sample
+from pfmon.session.run.followed_tasks import TaskCounts
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.html.sample_tree import SampleTree
@@ -76,7 +76,7 @@ def _tree(config: CommandConfig, prepared: Prepared, objects: Callable[[], Loade
     if session.plan.sampling is None:
         return None
     from pfmon.report.html.sample_tree import SampleTree
-    from pfmon.session.profile import FunctionNames
+    from pfmon.session.profile.code_profile import FunctionNames
 
     names = FunctionNames(objects(), config.demangle, session.engine.instruction_set)
     return SampleTree(

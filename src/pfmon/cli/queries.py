@@ -148,7 +148,7 @@ def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[D
     from pfmon.pmu.derived import plan
 
     if unlimited:
-        from pfmon.session.event_sets import EventSets
+        from pfmon.session.run.event_sets import EventSets
 
         return [(one.plan, one.programming) for one in EventSets(model, part, unlimited=True).sets]
     wanted = plan(model.events, part.events)

@@ -19,8 +19,8 @@ from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.sampling_module import ModuleContext, SamplingModule
-from pfmon.session.profile import FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.cli.export_files import ExportFile, JoinedExport

@@ -24,7 +24,7 @@ from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.task_report import task_line
-from pfmon.session.followed_tasks import Taker, TaskCounts
+from pfmon.session.run.followed_tasks import Taker, TaskCounts
 
 
 def files_are_of_tasks(config: CommandConfig) -> None:

@@ -6,25 +6,16 @@ from typing import Any, Protocol, Self, final, type_check_only
 
 from typing_extensions import disjoint_base
 
-from pfmon.counting.counter_conditions import Condition
-from pfmon.counting.filtered_signal import InstructionFilter
-from pfmon.counting.record_query import RecordQuery
+from pfmon.counting.totals.counter_conditions import Condition
+from pfmon.counting.totals.filtered_signal import InstructionFilter
+from pfmon.counting.totals.record_query import RecordQuery
 from pfmon.machine._machine import CaptureListener, CycleListener, IntervalMachine, Machine, RecordObserver, Records
 from pfmon.pmu.capture_setting import CaptureSetting
 from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
 
-# block_increments.pyx
-
-@disjoint_base
-class BlockIncrements(RecordObserver):
-    """``traced``: the stream has addresses. `describe` has to be called first."""
-
-    monitors: int
-    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
-
-# call_stack.pyx
+# captures/call_stack.pyx
 
 @disjoint_base
 class CallStack:
@@ -33,7 +24,7 @@ class CallStack:
     def __new__(cls, table: BlockTable, traced: bool = False) -> Self: ...
     def sites(self) -> tuple[int, ...]: ...
 
-# call_tree.pyx
+# captures/call_tree.pyx
 
 @final
 class CallTree(BlockIncrements):
@@ -50,7 +41,7 @@ class CallPath(CallStack):
 
     lost: bool
 
-# capture_units.pyx
+# captures/capture_units.pyx
 
 @final
 class CaptureUnits(CaptureListener):
@@ -74,39 +65,7 @@ class CaptureUnits(CaptureListener):
     def branches(self) -> Trace: ...
     def clear(self) -> None: ...
 
-# count_accumulator.pyx
-
-@final
-class CountAccumulator:
-    """Sums of increments by monitor and, with ``by_place``, by instruction of the program."""
-
-    monitors: int
-    def __new__(cls, monitors: int, table: BlockTable | None = None, by_place: bool = False) -> Self: ...
-    def add_elsewhere(self, monitor: int, increment: int) -> None: ...
-    def totals(self) -> list[int]: ...
-    def outside_blocks(self) -> list[int]: ...
-    def by_address(
-        self, first: int = ..., beyond: int = ..., files: Container[int] | None = ...
-    ) -> dict[int, list[int]]: ...
-    def files(self) -> set[int]: ...
-    def by_piece(self, boundaries: list[int], file: int = ...) -> dict[int, list[int]]: ...
-    def by_block(self) -> dict[tuple[int, int], list[int]]: ...
-
-# cycle_conditions.pyx
-
-FIRST_OCCURRENCE: int
-
-MAX_CYCLE_CONDITIONS: int
-
-@final
-class CycleConditions(CycleListener):
-    """Counters of cycles in which a condition holds."""
-
-    def __new__(
-        cls, conditions: Sequence[Condition | None], increments: Increments, table: BlockTable, owner: int
-    ) -> Self: ...
-
-# data_misses.pyx
+# captures/data_misses.pyx
 
 @final
 class DataMisses(CaptureListener):
@@ -120,7 +79,7 @@ class DataMisses(CaptureListener):
     def histogram(self) -> list[int]: ...
     def by_piece(self) -> list[tuple[int, tuple[int, int, int], int, int]]: ...
 
-# data_range_tally.pyx
+# captures/data_range_tally.pyx
 
 @final
 class DataRangeTally(Tally):
@@ -130,7 +89,7 @@ class DataRangeTally(Tally):
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def inside(self, number: int) -> dict[int, int]: ...
 
-# gate.pyx
+# live/gate.pyx
 
 @final
 class Gate(Splitter):
@@ -165,32 +124,7 @@ class Gate(Splitter):
     def set_due(self, retired: int) -> None: ...
     def trigger_hits(self) -> list[int]: ...
 
-# increments.pyx
-
-@type_check_only
-class MonitorCounts(Protocol):
-    """Architectural increments of one monitor."""
-
-    @property
-    def signal(self) -> str: ...
-    @property
-    def filter(self) -> InstructionFilter: ...
-    @property
-    def ranged(self) -> bool: ...
-
-@final
-class Increments:
-    """Increments of several monitors, compiled."""
-
-    monitors: int
-    filter_count: int
-    all_open: bool
-    def __new__(cls, monitors: Sequence[MonitorCounts]) -> Self: ...
-    def filter(self, filters: Sequence[InstructionFilter]) -> None: ...
-
-UNITS: str
-
-# live_counting.pyx
+# live/live_counting.pyx
 
 @disjoint_base
 class LiveCounting(OverflowInterrupts):
@@ -225,13 +159,13 @@ class LiveCounting(OverflowInterrupts):
     def disable_counters(self, monitors: int) -> None: ...
     def freeze(self, frozen: bool) -> None: ...
 
-# live_per_instruction.pyx
+# live/live_per_instruction.pyx
 
 @final
 class LivePerInstruction(LiveCounting):
     """A countdown that counts each instruction with its events."""
 
-# live_sets.pyx
+# live/live_sets.pyx
 
 @final
 class LiveSets(RecordObserver):
@@ -242,30 +176,7 @@ class LiveSets(RecordObserver):
     ) -> Self: ...
     def shares(self) -> list[int]: ...
 
-# machine_block_runs.pyx
-
-def add_runs(tally: Tally, machine: IntervalMachine) -> None:
-    """Counts all blocks that have run on a machine."""
-
-# machine_totals.pyx
-
-@final
-class MachineTotals:
-    """Counts of monitors over all records of a machine."""
-
-    def __new__(
-        cls,
-        machine: Machine | IntervalMachine,
-        queries: Sequence[RecordQuery],
-        increments: Increments,
-        table: BlockTable,
-        stack_rate: int,
-    ) -> Self: ...
-    def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
-
-def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
-
-# overflow_interrupts.pyx
+# sampling/overflow_interrupts.pyx
 
 @disjoint_base
 class OverflowInterrupts(BlockIncrements):
@@ -277,32 +188,7 @@ class OverflowInterrupts(BlockIncrements):
     stopped: bool
     error: BaseException | None
 
-# record_counts.pxd
-
-class QueryKind(IntEnum):
-    NOT_HERE = 0
-    OCCURRENCES = 1
-    CYCLES = 2
-    BUBBLES = 3
-    DISPERSAL = 4
-    SUMS = 5
-
-# record_counts.pyx
-
-@final
-class RecordCounts:
-    """Increments of monitors from machine records."""
-
-    def __new__(
-        cls,
-        queries: Sequence[RecordQuery],
-        increments: Increments,
-        table: BlockTable,
-        records: Records,
-        stack_rate: int,
-    ) -> Self: ...
-
-# sample_buffer.pyx
+# sampling/sample_buffer.pyx
 
 @final
 class SampleBuffer(SampleListener):
@@ -320,7 +206,7 @@ class SampleBuffer(SampleListener):
     ) -> Self: ...
     def flush(self) -> None: ...
 
-# sample_listener.pyx
+# sampling/sample_listener.pyx
 
 @disjoint_base
 class SampleListener:
@@ -330,7 +216,7 @@ class SampleListener:
 
     def on_sample_extra(self, registers: tuple[tuple[int, int], ...], calls: tuple[int, ...]) -> None: ...
 
-# sampler.pyx
+# sampling/sampler.pyx
 
 @type_check_only
 class Period(Protocol):
@@ -364,7 +250,121 @@ class Sampler:
         self, monitors: Sequence[int], address: int, stamp: int, retired: int, counted: Sequence[int]
     ) -> dict[int, int]: ...
 
-# tally.pyx
+# totals/block_increments.pyx
+
+@disjoint_base
+class BlockIncrements(RecordObserver):
+    """``traced``: the stream has addresses. `describe` has to be called first."""
+
+    monitors: int
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+
+# totals/count_accumulator.pyx
+
+@final
+class CountAccumulator:
+    """Sums of increments by monitor and, with ``by_place``, by instruction of the program."""
+
+    monitors: int
+    def __new__(cls, monitors: int, table: BlockTable | None = None, by_place: bool = False) -> Self: ...
+    def add_elsewhere(self, monitor: int, increment: int) -> None: ...
+    def totals(self) -> list[int]: ...
+    def outside_blocks(self) -> list[int]: ...
+    def by_address(
+        self, first: int = ..., beyond: int = ..., files: Container[int] | None = ...
+    ) -> dict[int, list[int]]: ...
+    def files(self) -> set[int]: ...
+    def by_piece(self, boundaries: list[int], file: int = ...) -> dict[int, list[int]]: ...
+    def by_block(self) -> dict[tuple[int, int], list[int]]: ...
+
+# totals/cycle_conditions.pyx
+
+FIRST_OCCURRENCE: int
+
+MAX_CYCLE_CONDITIONS: int
+
+@final
+class CycleConditions(CycleListener):
+    """Counters of cycles in which a condition holds."""
+
+    def __new__(
+        cls, conditions: Sequence[Condition | None], increments: Increments, table: BlockTable, owner: int
+    ) -> Self: ...
+
+# totals/increments.pyx
+
+@type_check_only
+class MonitorCounts(Protocol):
+    """Architectural increments of one monitor."""
+
+    @property
+    def signal(self) -> str: ...
+    @property
+    def filter(self) -> InstructionFilter: ...
+    @property
+    def ranged(self) -> bool: ...
+
+@final
+class Increments:
+    """Increments of several monitors, compiled."""
+
+    monitors: int
+    filter_count: int
+    all_open: bool
+    def __new__(cls, monitors: Sequence[MonitorCounts]) -> Self: ...
+    def filter(self, filters: Sequence[InstructionFilter]) -> None: ...
+
+UNITS: str
+
+# totals/machine_block_runs.pyx
+
+def add_runs(tally: Tally, machine: IntervalMachine) -> None:
+    """Counts all blocks that have run on a machine."""
+
+# totals/machine_totals.pyx
+
+@final
+class MachineTotals:
+    """Counts of monitors over all records of a machine."""
+
+    def __new__(
+        cls,
+        machine: Machine | IntervalMachine,
+        queries: Sequence[RecordQuery],
+        increments: Increments,
+        table: BlockTable,
+        stack_rate: int,
+    ) -> Self: ...
+    def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
+
+def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
+
+# totals/record_counts.pxd
+
+class QueryKind(IntEnum):
+    NOT_HERE = 0
+    OCCURRENCES = 1
+    CYCLES = 2
+    BUBBLES = 3
+    DISPERSAL = 4
+    SUMS = 5
+
+# totals/record_counts.pyx
+
+@final
+class RecordCounts:
+    """Increments of monitors from machine records."""
+
+    def __new__(
+        cls,
+        queries: Sequence[RecordQuery],
+        increments: Increments,
+        table: BlockTable,
+        records: Records,
+        stack_rate: int,
+    ) -> Self: ...
+
+# totals/tally.pyx
 
 @disjoint_base
 class Tally(RunCounter):
@@ -377,7 +377,7 @@ class Tally(RunCounter):
     def marks(self, kind: int) -> MarkTotals: ...
     def sites_of_marks(self) -> list[MarkSite]: ...
 
-# totals.pyx
+# totals/totals.pyx
 
 def add_totals(tally: Tally, increments: Increments, sink: CountAccumulator) -> None:
     """Adds the monitors' counts of everything in a tally."""

@@ -11,7 +11,7 @@ from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
 from pfmon.library.json_values import a_count, a_list, a_text, an_object
 from pfmon.library.run_options import Options
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION
 
 OF_SET = (

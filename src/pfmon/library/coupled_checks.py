@@ -5,7 +5,7 @@ from __future__ import annotations
 from pfmon.errors import PfmonError, RuleError, refuse
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import Options
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import MachineFigures
 
 MONTECITO = "montecito"
 """The PMU of two cores with two hardware threads each (Montecito manual 2.4, 2.5)."""

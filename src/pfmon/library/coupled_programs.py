@@ -14,10 +14,10 @@ from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import Files
-from pfmon.machine.machine_figures import MachineFigures
-from pfmon.session.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles
-from pfmon.session.monitored_run import FAILED
-from pfmon.session.sampling import Sample
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.coupled.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles
+from pfmon.session.run.monitored_run import FAILED
+from pfmon.session.sampling.sampling_period import Sample
 from pfmon.stream._stream import InstructionSet
 from pfmon.worker import Worker
 
@@ -61,7 +61,7 @@ class CoreRun:
 
     def to_pandas(self) -> Any:
         """Return the counts as a DataFrame: a row for each event, a column for each thread."""
-        from pfmon.session.dataframes import frame
+        from pfmon.session.profile.dataframes import frame
 
         events = {"event": self.threads[0].counts.names}
         counts = {f"thread {number}": [count.value for count in run.counts] for number, run in enumerate(self.threads)}
@@ -185,10 +185,7 @@ def _options(options: Options, number: int, replay: str) -> Options:
 def _together(options: Options, figures: MachineFigures) -> CoupledRun:
     """Return the coupled machine that runs both threads."""
     if options.smt_threads:
-        from pfmon.session.threaded_program import (  # few runs are of one program
-            ThreadedProgramOnCore,
-            ThreadedProgramOnTwoCores,
-        )
+        from pfmon.session.coupled.threaded_program import ThreadedProgramOnCore, ThreadedProgramOnTwoCores
 
         return ThreadedProgramOnTwoCores(figures) if options.cores > 1 else ThreadedProgramOnCore(figures)
     return TwoCores(figures) if options.cores > 1 else SharedCore(figures)

@@ -20,7 +20,7 @@ from pfmon.pmu.breakpoint_ranges import BUNDLE
 from pfmon.pmu.options import Resolve
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.session.run_plan import ResolvedAddresses
+from pfmon.session.run.run_plan import ResolvedAddresses
 
 APART = 2 * BUNDLE
 """Bytes between the placeholder addresses of different names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.counting.countable import check_countable
+from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.library.event_counts import Counts
 from pfmon.library.machine_selection import machine_of
@@ -14,8 +14,8 @@ from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.options import event_options
 from pfmon.pmu.request import Request
 from pfmon.report.derived_report import DerivedReport, DerivedValue, FormulaNeeds
-from pfmon.session.event_sets import EventSets
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.programmed_pmu import Value
 
 LATENCY = "MEMORY_LATENCY"
 LITTLE = "Little's law: outstanding requests summed over cycles, divided by requests, are the mean cycles of one"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from pfmon.errors import UnknownNameError
-from pfmon.session.programmed_pmu import Count
+from pfmon.session.run.programmed_pmu import Count
 
 
 class Counts(Sequence[Count]):
@@ -50,7 +50,7 @@ class Counts(Sequence[Count]):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each event."""
-        from pfmon.session.dataframes import frame
+        from pfmon.session.profile.dataframes import frame
 
         values, pmds = ([getattr(count, name) for count in self._counts] for name in ("value", "pmd"))
         return frame({"event": self.names, "count": values, "pmd": pmds}, "event")

@@ -10,7 +10,7 @@ from pfmon.errors import BadValueError, PfmonError, refuse
 from pfmon.library.run_options import Options
 
 if TYPE_CHECKING:
-    from pfmon.session.followed_tasks import FollowOptions
+    from pfmon.session.run.followed_tasks import FollowOptions
 
 
 FILES_A_PROCESS = 4
@@ -87,7 +87,7 @@ def following(options: Options) -> FollowOptions | None:
     """Return the processes to follow. PfmonError: the limit on open files is too low."""
     if not options.follows:
         return None
-    from pfmon.session.followed_tasks import FollowOptions
+    from pfmon.session.run.followed_tasks import FollowOptions
 
     needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

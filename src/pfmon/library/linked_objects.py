@@ -17,7 +17,7 @@ from pfmon.library.machine_selection import cpu_model
 from pfmon.library.run_options import Options
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.session.run_plan import default_memory_limit
+from pfmon.session.run.run_plan import default_memory_limit
 from pfmon.stream._stream import Consumer
 
 VARIABLE = b"LD_TRACE_LOADED_OBJECTS"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.run_options import Options
-from pfmon.machine.catalog import default_machine
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.catalog import default_machine
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu import get, names
-from pfmon.session.supported import PROCESSORS, check_fits
+from pfmon.session.run.supported import PROCESSORS, check_fits
 from pfmon.stream._stream import InstructionSet
 
 ONLY_32_BITS = ("604e",)
@@ -50,7 +50,7 @@ def take_pmu_of_machine(options: Options) -> None:
 def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
     wrong."""
-    from pfmon.machine.machine_config import load
+    from pfmon.machine.config.machine_config import load
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
 

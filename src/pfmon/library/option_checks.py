@@ -10,7 +10,7 @@ from pfmon.library.machine_selection import take_pmu_of_machine
 from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
 from pfmon.library.triggers import check_triggers
-from pfmon.session.run_plan import EXACT, MACHINE
+from pfmon.session.run.run_plan import EXACT, MACHINE
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",

@@ -36,19 +36,19 @@ from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.report.programming_record import MachineRecord, ProgrammingRecord
-from pfmon.session.controls import Controls, Trigger
-from pfmon.session.coupled_run import HardwareThread
-from pfmon.session.monitored_run import Session
-from pfmon.session.monitoring import Interval
-from pfmon.session.run_plan import RunPlan, default_memory_limit
-from pfmon.session.sampling import Sample, Sampling
+from pfmon.session.coupled.coupled_run import HardwareThread
+from pfmon.session.run.controls import Controls, Trigger
+from pfmon.session.run.monitored_run import Session
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.run.run_plan import RunPlan, default_memory_limit
+from pfmon.session.sampling.sampling_period import Sample, Sampling
 from pfmon.stream._stream import InstructionSet
 
 if TYPE_CHECKING:
     from pfmon.library.deferred_symbols import DeferredSymbols
     from pfmon.library.task_starts import TaskStarts
     from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.followed_tasks import FollowOptions, OnTask, Taker
+    from pfmon.session.run.followed_tasks import FollowOptions, OnTask, Taker
 
 
 def _nobody(_: object) -> None:
@@ -147,7 +147,7 @@ class Prepared:
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
-        A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. Of what is followed
+        A SampleListener (counting/sampling/sample_listener.pxd) gets each sample without the GIL. Of what is followed
         ``on_task`` gets each task that begins, and gives what takes its samples instead, in the threads that read what
         tasks retire; `TaskCounts.samples` has them if it is None. ``on_unrecorded`` gets the
         error of a recording that could not be written beside complete counts, which is raised if it is None. LostError:
@@ -176,7 +176,7 @@ class Prepared:
                 raise
 
         def keep_of_task(task: Task, _: LoadedObjects) -> Taker:
-            from pfmon.session.followed_tasks import Taker
+            from pfmon.session.run.followed_tasks import Taker
 
             return Taker(of_tasks.setdefault(task.name, []).extend)
 
@@ -393,7 +393,7 @@ def _shared_objects(
 
 def expand_events(options: Options) -> None:
     """Expand event patterns to names."""
-    from pfmon.session.event_patterns import check_counters, expand
+    from pfmon.session.run.event_patterns import check_counters, expand
 
     model = get(options.pmu)
     for one in options.sets:

@@ -244,7 +244,7 @@ def _opcodes(
 
 def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str], warnings: list[str]) -> OpcodeMatch:
     """Return a matcher of all instructions of a mnemonic; append a warning if it matches others as well."""
-    from pfmon.session.opcode_patterns import pattern
+    from pfmon.session.run.opcode_patterns import pattern
 
     matcher, others, families = pattern(name.lower(), slots.lower(), bits)
     said.append(f"{option} for {name} is {matcher.slots}:{matcher.match:#x}:{matcher.mask:#x}")

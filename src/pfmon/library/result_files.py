@@ -16,8 +16,8 @@ from pfmon.library.keywords import Keywords
 from pfmon.library.run_api import replay
 from pfmon.program.loaded_objects import shown_name
 from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
-from pfmon.session.cpi_stack import PARTS
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile.cpi_stack import PARTS
+from pfmon.session.run.programmed_pmu import Value
 from pfmon.stream.recording_file import MAGIC
 
 

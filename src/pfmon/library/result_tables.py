@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from pfmon.errors import UnknownNameError
-from pfmon.session.dataframes import frame
-from pfmon.session.monitoring import Interval
-from pfmon.session.profile import Profile, ProfileRow
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile.code_profile import Profile, ProfileRow
+from pfmon.session.profile.dataframes import frame
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.run.programmed_pmu import Value
 
 
 class Table(Sequence[ProfileRow]):

@@ -12,7 +12,7 @@ from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import File, Files
 from pfmon.pmu.event_table import EventTable
-from pfmon.session.monitoring import Interval
+from pfmon.session.run.monitoring import Interval
 
 Word = str | bytes | os.PathLike[str]
 Command = Word | Sequence[Word]

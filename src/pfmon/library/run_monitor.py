@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from pfmon.engine.api import Engine, ExitReport, PerformanceData
 from pfmon.report.run_snapshot import RunSnapshot
-from pfmon.session.monitored_run import Session
-from pfmon.session.monitoring import Monitoring
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.monitored_run import Session
+from pfmon.session.run.monitoring import Monitoring
+from pfmon.session.run.programmed_pmu import Value
 from pfmon.stream._stream import Consumer, ProgressProbe
 
 if TYPE_CHECKING:
-    from pfmon.session.profile import ProfileRow
+    from pfmon.session.profile.code_profile import ProfileRow
 
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -90,7 +90,7 @@ class RunMonitor:
         counts = tuple(zip(names, group.values(group.totals(seen)), strict=True))
         rows: tuple[ProfileRow, ...] = ()
         if self._functions:
-            from pfmon.session.profile import Profile
+            from pfmon.session.profile.code_profile import Profile
 
             profile = Profile(group, self._session.objects, seen, self._session.plan.demangle)
             rows = tuple(profile.by_function())
@@ -98,7 +98,7 @@ class RunMonitor:
 
 
 def _machine_run() -> type[Any]:
-    from pfmon.session.machine_run import MachineRun
+    from pfmon.session.run.machine_run import MachineRun
 
     return MachineRun
 

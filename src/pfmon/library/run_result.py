@@ -11,10 +11,10 @@ from pfmon.library.run_options import Options
 from pfmon.report.derived_report import DerivedReport
 from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.programming_record import ProgrammingRecord
-from pfmon.session.followed_tasks import TaskCounts
-from pfmon.session.monitoring import Interval
-from pfmon.session.run_plan import RunOutcome
-from pfmon.session.sampling import Sample
+from pfmon.session.run.followed_tasks import TaskCounts
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.run.run_plan import RunOutcome
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.library.result_tables import Annotated, Intervals, Table

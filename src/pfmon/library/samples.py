@@ -8,8 +8,8 @@ from itertools import repeat
 from typing import Any, overload
 
 from pfmon.errors import PfmonError
-from pfmon.session.dataframes import frame
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.dataframes import frame
+from pfmon.session.sampling.sampling_period import Sample
 
 FIELDS = ("iip", "stamp", "overflowed", "last_val", "set")
 

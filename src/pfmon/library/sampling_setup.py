@@ -10,7 +10,7 @@ from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
-from pfmon.session.sampling import Period, Sampling, SetSampling
+from pfmon.session.sampling.sampling_period import Period, Sampling, SetSampling
 
 MAX_REGISTER = 255
 """The highest number of a data register."""

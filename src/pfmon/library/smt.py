@@ -11,7 +11,7 @@ from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore
 from pfmon.library.keywords import Keywords, options_of
 from pfmon.library.run_api import Command, words_of
 from pfmon.library.standard_streams import DEVNULL, File, Files
-from pfmon.session.coupled_run import THREADS
+from pfmon.session.coupled.coupled_run import THREADS
 
 if TYPE_CHECKING:
     Recording = str | os.PathLike[str] | None

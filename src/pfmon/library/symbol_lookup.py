@@ -75,7 +75,7 @@ def _when_asked(
 
     def resolve(text: str) -> tuple[int, int]:
         from pfmon.program.loaded_objects import LoadedObjects
-        from pfmon.session.symbolic_ranges import resolver
+        from pfmon.session.run.symbolic_ranges import resolver
 
         program = load()
         own = LoadedObjects(program, debug=debug).own

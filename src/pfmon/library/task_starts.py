@@ -19,8 +19,8 @@ from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
-from pfmon.session.controls import Trigger
-from pfmon.session.task_run import TaskStart
+from pfmon.session.run.controls import Trigger
+from pfmon.session.run.task_run import TaskStart
 
 
 class TaskStarts:

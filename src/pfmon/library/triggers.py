@@ -13,7 +13,7 @@ from pfmon.pmu.breakpoint_ranges import BUNDLE
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.options import Resolve
-from pfmon.session.controls import EventTrigger, Trigger
+from pfmon.session.run.controls import EventTrigger, Trigger
 
 PAIRS = 4
 """Breakpoint register pairs for code, and for data; each holds one trigger."""

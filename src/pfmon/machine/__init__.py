@@ -1,1 +1,1 @@
-"""The machine: pipeline, caches, TLBs and predictors, as data in configs/*.toml plus one mechanism per file."""
+"""The machine: pipeline, caches, TLBs and predictors, as data in config/*.toml plus one mechanism per file."""

@@ -6,10 +6,52 @@ from typing import Self, final
 
 from typing_extensions import disjoint_base
 
-from pfmon.machine.machine_figures import Value
+from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
 
-# arbiter.pyx
+# inorder/branch/predictor.pyx
+
+@disjoint_base
+class BranchPredictor:
+    def __new__(cls, config: Mapping[str, int | bool | str]) -> Self: ...
+    def predict(
+        self,
+        address: int,
+        taken: bool,
+        target: int = 0,
+        *,
+        kind: int = 0,
+        whether: int = 3,
+        fall_through: int = 0,
+        clear: bool = False,
+        multiway: bool = False,
+        conditional: bool = True,
+        relative: int = 0,
+    ) -> tuple[int, int, int]: ...
+    def occurrences(
+        self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False
+    ) -> dict[Occurrence, int]: ...
+    def predict_target(self, address: int, target: int, important: bool = True) -> None: ...
+    def evict_line(self, address: int, size: int) -> None: ...
+    def repeat(self, address: int, target: int, times: int) -> int: ...
+
+# inorder/branch/predictor_merced.pyx
+
+@final
+class MercedPredictor(BranchPredictor): ...
+
+# inorder/branch/predictor_registry.pyx
+
+PREDICTORS: dict[str, type[BranchPredictor]]
+
+def branch_predictor(config: Mapping[str, Value]) -> BranchPredictor: ...
+
+# inorder/branch/predictor_two_level.pyx
+
+@final
+class TwoLevelPredictor(BranchPredictor): ...
+
+# inorder/bus/arbiter.pyx
 
 @final
 class FrontSideBus:
@@ -23,13 +65,7 @@ class Arbiter(CoupledMachines):
 
     def begin_with_one(self) -> None: ...
 
-# block_plan.pyx
-
-@final
-class BlockPlans:
-    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
-
-# bus.pyx
+# inorder/bus/bus.pyx
 
 @final
 class Bus:
@@ -37,55 +73,7 @@ class Bus:
 
     def levels(self) -> dict[str, list[int]]: ...
 
-# capture_listener.pxd
-
-class TlbLevel(IntEnum):
-    """Level that served a miss of a first-level TLB."""
-
-    TLB_HIT = 0
-    TLB_L2 = 1
-    TLB_WALKER = 2
-    TLB_FAULT = 3
-
-class FlowKind(IntEnum):
-    """Kind of a change of control flow."""
-
-    FLOW_RELATIVE = 0
-    FLOW_RETURN = 1
-    FLOW_INDIRECT = 2
-    FLOW_CHECK = 3
-    FLOW_EXCEPTION = 4
-
-# capture_listener.pyx
-
-@disjoint_base
-class CaptureListener:
-    """Listener for misses and branches."""
-
-    lost: bool
-
-def combined_listener(listeners: Iterable[CaptureListener]) -> CaptureListener | None: ...
-
-@final
-class CaptureListeners(CaptureListener):
-    """Notifies two listeners; either may be a pair again."""
-
-# capture_reporting.pyx
-
-@disjoint_base
-class CaptureReporting(SwitchedThread):
-    """The mechanisms of a machine, and their listeners."""
-
-    plans: BlockPlans
-    records: Records
-    pipeline: Pipeline
-    l2: L2
-    data: DataMemory
-    fetch: InstructionFetch
-    predictor: BranchPredictor
-    memo: Memo
-
-# coherence.pyx
+# inorder/bus/coherence.pyx
 
 @final
 class SnoopedCaches(Snooper):
@@ -93,260 +81,30 @@ class SnoopedCaches(Snooper):
 
     def by_name(self) -> dict[str, int]: ...
 
-# coupled_machines.pyx
+# inorder/bus/snooper.pyx
 
 @disjoint_base
-class CoupledMachines:
-    """Two coupled machines."""
+class Snooper: ...
 
-    def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
-
-class SwitchedThread(EventSetConsumer):
-    """The base class does nothing."""
-
-# data_memory.pyx
+# inorder/core/block_plan.pyx
 
 @final
-class DataMemory(DataTranslation):
-    """L1D, data TLBs and page walker in front of ``l2``."""
+class BlockPlans:
+    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
 
-    def __new__(cls, config: Mapping[str, Value], l2: L2) -> Self: ...
-    def access_at(
-        self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
-    ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]: ...
-    def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool: ...
-    def levels(self) -> dict[str, list[int]]: ...
-    def quick_events(self, kind: int) -> list[tuple[int, int]]: ...
-    def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool: ...
-    def plain_events(self) -> list[tuple[int, int]]: ...
-    def quick_latency_of(self, kind: int) -> int: ...
-    def stores(self) -> dict[str, TagStore]: ...
-
-# data_translation.pyx
-
-@disjoint_base
-class DataTranslation:
-    """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
-
-    l2: L2
-
-# event_set_accounting.pyx
-
-@final
-class EventSetAccounting:
-    """``event_sets``: their number; ``config``: the frequencies."""
-
-# fetch.pyx
-
-@final
-class InstructionFetch:
-    """Instruction side of the memory hierarchy."""
-
-    l2: L2
-    predictor: BranchPredictor | None
-    def __new__(cls, config: Mapping[str, Value], l2: L2, predictor: BranchPredictor | None = None) -> Self: ...
-    def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]: ...
-    def quick_at(self, address: int, now: int) -> bool: ...
-    def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]: ...
-    def hint_at(self, target: int, now: int) -> dict[str, int]: ...
-    def finish_at(self, now: int) -> None: ...
-    def repeat(self, address: int, size: int, times: int) -> int: ...
-    def stores(self) -> dict[str, TagStore]: ...
-    def buffer_lines(self) -> dict[int, int]: ...
-    def levels(self) -> dict[str, list[int]]: ...
-
-# front_end.pyx
+# inorder/core/front_end.pyx
 
 @final
 class FrontEnd:
     """``config``: the machine's figures."""
 
-# interval/cache_hierarchy.pxd
-
-class CacheLevel(IntEnum):
-    LEVEL_L1 = 0
-    LEVEL_L2 = 1
-    LEVEL_L3 = 2
-    LEVEL_MEMORY = 3
-
-# interval/cache_hierarchy.pyx
-
-@final
-class Hierarchy:
-    """``config``: the figures of the caches, memory and prefetchers."""
-
-    l1d: LruSets
-    l1i: LruSets
-    l2: LruSets
-    l3: LruSets
-
-# interval/cycle_listener.pyx
-
-@disjoint_base
-class CycleListener:
-    """Listener for every cycle of an out-of-order machine."""
-
-    following: CycleListener | None
-
-# interval/event_tallies.pxd
-
-class StallCause(IntEnum):
-    STALL_WINDOW_L2 = 0
-    STALL_WINDOW_L3 = 1
-    STALL_WINDOW_MEMORY = 2
-    STALL_DTLB = 3
-    STALL_STORES = 4
-    STALL_BRANCH = 5
-    STALL_REDIRECT = 6
-    STALL_L1I = 7
-    STALL_ITLB = 8
-    STALL_CAUSES = 9
-
-# interval/event_tallies.pyx
-
-@final
-class EventTallies:
-    """Event counts, until they are written to the records; or at once, with an observer."""
-
-# interval/interval_blocks.pyx
-
-@final
-class IntervalBlocks:
-    """``width``: instructions that dispatch in a cycle; ``line``: bytes of a line of L1I."""
-
-    table: BlockTable
-
-# interval/interval_machine.pyx
-
-@final
-class IntervalMachine(MissEvents):
-    """Timing model of a traced stream on an out-of-order core."""
-
-    def __new__(cls, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> Self: ...
-    def switch_event_set(self, event_set: int) -> None: ...
-    def set_observer(self, observer: RecordObserver) -> None: ...
-    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
-    def listen_to_cycles(self, listener: CycleListener | None, event_set: int = 0) -> None: ...
-    def update_records(self, next_ip: int) -> None: ...
-    def show_records(self) -> None: ...
-    def finish(self) -> None: ...
-    def time(self, event_sets: Iterable[int] | None = None) -> tuple[int, int]: ...
-    def kernel_clock(self, event_sets: Iterable[int] | None = None) -> int: ...
-    @property
-    def cycles(self) -> int: ...
-    def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
-    def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
-    def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
-
-# interval/interval_predictor.pxd
-
-class BranchVerdict(IntEnum):
-    FORESEEN = 0
-    LATE = 1
-    MISPREDICTED = 2
-
-# interval/interval_predictor.pyx
-
-@final
-class IntervalPredictor:
-    """``config``: the figures of the table ``predictor``."""
-
-# interval/interval_tlbs.pyx
-
-@final
-class IntervalTlbs:
-    """``config``: the figures of the TLBs."""
-
-    data: LruSets
-    code: LruSets
-    second: LruSets
-
-# interval/lru_sets.pyx
-
-@final
-class LruSets:
-    """Sets of numbers in the order of use."""
-
-    sets: int
-    ways: int
-    shift: int
-    def __new__(cls, sets: int, ways: int, shift: int) -> Self: ...
-    def use(self, number: int) -> bool: ...
-    def drop(self, number: int) -> None: ...
-    def contents(self) -> list[list[int]]: ...
-
-def cache_sets(config: Mapping[str, Value], name: str) -> LruSets: ...
-def tlb_sets(config: Mapping[str, Value], name: str, shift: int) -> LruSets: ...
-
-# interval/miss_events.pyx
-
-@disjoint_base
-class MissEvents(EventSetConsumer):
-    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
-
-    records: Records
-    caches: Hierarchy
-    translations: IntervalTlbs
-    predictor: IntervalPredictor
-
-# interval/window.pyx
-
-@final
-class Window:
-    """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
-
-# issue_ports.pyx
+# inorder/core/issue_ports.pyx
 
 PORT_NUMBERS: dict[str, int]
 
 def ports_of(config: Mapping[str, int | str | bool]) -> dict[str, tuple[int, int, int]]: ...
 
-# l2.pxd
-
-class RequestKind(IntEnum):
-    REQUEST_READ = 0
-    REQUEST_FLOAT_READ = 1
-    REQUEST_WRITE = 2
-    REQUEST_SEMAPHORE = 3
-    REQUEST_PREFETCH = 4
-    REQUEST_FETCH = 5
-    REQUEST_FETCH_PREFETCH = 6
-    REQUEST_WALK = 7
-    REQUEST_FLUSH = 8
-    REQUEST_KINDS = 9
-
-class RequestFlag(IntEnum):
-    REQUEST_EXCLUSIVE = 1
-    REQUEST_ACQUIRE = 2
-    REQUEST_RELEASE = 4
-    REQUEST_NO_RECENCY = 8
-    REQUEST_NO_L3 = 16
-
-# l2.pyx
-
-@final
-class L2:
-    """L2 and all levels below it."""
-
-    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
-    def request_at(
-        self, address: int, kind: int, now: int, flags: int = 0
-    ) -> tuple[int, int, list[tuple[int, int]]]: ...
-    def quick_at(self, address: int, kind: int, now: int) -> bool: ...
-    def finish_at(self, now: int) -> None: ...
-    def stores(self) -> dict[str, TagStore]: ...
-    def levels(self) -> dict[str, list[int]]: ...
-
-def full(cycles: list[int]) -> list[int]: ...
-def present(cycles: list[int]) -> list[int]: ...
-
-# l3.pyx
-
-@final
-class L3:
-    """L3 with the figures of ``config`` ([l3]), in front of the bus."""
-
-# machine.pyx
+# inorder/core/machine.pyx
 
 @disjoint_base
 class Machine(Timing):
@@ -385,7 +143,125 @@ class Machine(Timing):
     def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[_Part, ...], int]]: ...
     def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
 
-# memo.pyx
+# inorder/core/pipeline.pyx
+
+@final
+class Pipeline:
+    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
+
+    records: Records
+
+# inorder/core/staged_machine.pyx
+
+class Stage(IntEnum):
+    STREAM = 0
+    PREDICTOR = 1
+    FETCH = 2
+    TLBS = 3
+    CACHES = 4
+    WHOLE = 5
+
+@final
+class StagedMachine(Machine):
+    """A machine that stops after a stage; for benchmarks."""
+
+    stage: int
+
+# inorder/core/stall_causes.pxd
+
+class Cause(IntEnum):
+    XPN = 0
+    BRU = 1
+    L1D_FULLSTBUF = 2
+    L1D_DCURECIR = 3
+    L1D_FILLCONF = 4
+    L1D_L2BPRESS = 5
+    L1D_TLB = 6
+    L1D_HPW = 7
+    L1D_NATCONF = 8
+    L1D_LDCONF = 9
+    L1D_LDCHK = 10
+    L1D_PIPE_RECIRC = 11
+    GRALL = 12
+    GRGR = 13
+    FRALL = 14
+    PR = 15
+    ARCR = 16
+    RSE_AR_DEP = 17
+    RSE_OVERFLOW = 18
+    RSE_UNDERFLOW = 19
+    RSE_LOADRS = 20
+    FE_FEFLUSH = 21
+    FE_TLBMISS = 22
+    FE_IMISS = 23
+    FE_BRANCH = 24
+    FE_FILL_RECIRC = 25
+    FE_BUBBLE = 26
+    WINDOW_L2 = 27
+    WINDOW_L3 = 28
+    WINDOW_MEMORY = 29
+    WINDOW_DTLB = 30
+    WINDOW_STORES = 31
+    REFILL_BRANCH = 32
+    REFILL_REDIRECT = 33
+    FETCH_L1I = 34
+    FETCH_ITLB = 35
+    THREAD_SWITCH = 36
+    KERNEL = 37
+    CAUSES = 38
+
+class FrontCause(IntEnum):
+    FRONT_FEFLUSH = 0
+    FRONT_TLBMISS = 1
+    FRONT_IMISS = 2
+    FRONT_BRANCH = 3
+    FRONT_FILL_RECIRC = 4
+    FRONT_BUBBLE = 5
+    FRONT_IBFULL = 6
+    FRONT_PLP = 7
+    FRONT_BI = 8
+    FRONT_BRQ = 9
+    FRONT_UNREACHED = 10
+    FRONT_CAUSES = 11
+
+class Dispersal(IntEnum):
+    DISPERSAL_EXPLICIT = 0
+    DISPERSAL_IMPLICIT = 3
+    DISPERSAL_FRONT_END = 6
+    DISPERSAL_LONG = 9
+    DISPERSAL_OVER_EXPLICIT = 12
+    DISPERSAL_OVER_IMPLICIT = 14
+    DISPERSAL_DISPERSED = 16
+    DISPERSAL_END = 19
+
+# inorder/core/timing.pyx
+
+@disjoint_base
+class Timing(MemoReplay):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges."""
+
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+
+# inorder/fetch/fetch.pyx
+
+@final
+class InstructionFetch:
+    """Instruction side of the memory hierarchy."""
+
+    l2: L2
+    predictor: BranchPredictor | None
+    def __new__(cls, config: Mapping[str, Value], l2: L2, predictor: BranchPredictor | None = None) -> Self: ...
+    def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]: ...
+    def quick_at(self, address: int, now: int) -> bool: ...
+    def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]: ...
+    def hint_at(self, target: int, now: int) -> dict[str, int]: ...
+    def finish_at(self, now: int) -> None: ...
+    def repeat(self, address: int, size: int, times: int) -> int: ...
+    def stores(self) -> dict[str, TagStore]: ...
+    def buffer_lines(self) -> dict[int, int]: ...
+    def levels(self) -> dict[str, list[int]]: ...
+
+# inorder/memo/memo.pyx
 
 @final
 class Memo:
@@ -396,7 +272,7 @@ class Memo:
     max_states: int
     def sizes(self) -> tuple[int, int]: ...
 
-# memo_replay.pyx
+# inorder/memo/memo_replay.pyx
 
 @disjoint_base
 class MemoReplay(CaptureReporting):
@@ -405,7 +281,175 @@ class MemoReplay(CaptureReporting):
     repeated: int
     simulated: int
 
-# occurrences.pxd
+# inorder/memo/response_tree.pyx
+
+@final
+class ResponseTree:
+    """Point 0 and edge 0 mean none."""
+
+# inorder/memory/data_memory.pyx
+
+@final
+class DataMemory(DataTranslation):
+    """L1D, data TLBs and page walker in front of ``l2``."""
+
+    def __new__(cls, config: Mapping[str, Value], l2: L2) -> Self: ...
+    def access_at(
+        self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
+    ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]: ...
+    def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool: ...
+    def levels(self) -> dict[str, list[int]]: ...
+    def quick_events(self, kind: int) -> list[tuple[int, int]]: ...
+    def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool: ...
+    def plain_events(self) -> list[tuple[int, int]]: ...
+    def quick_latency_of(self, kind: int) -> int: ...
+    def stores(self) -> dict[str, TagStore]: ...
+
+# inorder/memory/data_translation.pyx
+
+@disjoint_base
+class DataTranslation:
+    """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
+
+    l2: L2
+
+# inorder/memory/l2.pxd
+
+class RequestKind(IntEnum):
+    REQUEST_READ = 0
+    REQUEST_FLOAT_READ = 1
+    REQUEST_WRITE = 2
+    REQUEST_SEMAPHORE = 3
+    REQUEST_PREFETCH = 4
+    REQUEST_FETCH = 5
+    REQUEST_FETCH_PREFETCH = 6
+    REQUEST_WALK = 7
+    REQUEST_FLUSH = 8
+    REQUEST_KINDS = 9
+
+class RequestFlag(IntEnum):
+    REQUEST_EXCLUSIVE = 1
+    REQUEST_ACQUIRE = 2
+    REQUEST_RELEASE = 4
+    REQUEST_NO_RECENCY = 8
+    REQUEST_NO_L3 = 16
+
+# inorder/memory/l2.pyx
+
+@final
+class L2:
+    """L2 and all levels below it."""
+
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
+    def request_at(
+        self, address: int, kind: int, now: int, flags: int = 0
+    ) -> tuple[int, int, list[tuple[int, int]]]: ...
+    def quick_at(self, address: int, kind: int, now: int) -> bool: ...
+    def finish_at(self, now: int) -> None: ...
+    def stores(self) -> dict[str, TagStore]: ...
+    def levels(self) -> dict[str, list[int]]: ...
+
+def full(cycles: list[int]) -> list[int]: ...
+def present(cycles: list[int]) -> list[int]: ...
+
+# inorder/memory/l3.pyx
+
+@final
+class L3:
+    """L3 with the figures of ``config`` ([l3]), in front of the bus."""
+
+# inorder/memory/tag_store.pyx
+
+@final
+class TagStore:
+    """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name."""
+
+    shift: int
+    def __new__(cls, sets: int, ways: int, shift: int, policy: str, hinted: bool = True) -> Self: ...
+    def probe(self, address: int) -> tuple[str, int] | None: ...
+    def use(self, address: int) -> bool: ...
+    def contents(self) -> list[list[int | None]]: ...
+
+def cache_tags(config: Mapping[str, Value], name: str, hinted: bool = True) -> TagStore: ...
+
+STATES: dict[int, str]
+
+# inorder/memory/tlb.pyx
+
+@final
+class Tlb:
+    """The TLB ``name`` of a machine; an entry maps ``page`` bytes."""
+
+    def __new__(cls, config: Mapping[str, Value], name: str, page: int) -> Self: ...
+    def insert_entry(self, address: int) -> None: ...
+    def reserve(self, entries: int) -> None: ...
+    @property
+    def store(self) -> TagStore: ...
+
+@final
+class PageTable:
+    """Pages with a translation by the operating system."""
+
+    lost: bool
+    def __contains__(self, page: int, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def learn(self, page: int) -> None: ...
+
+# inorder/records/capture_listener.pxd
+
+class TlbLevel(IntEnum):
+    """Level that served a miss of a first-level TLB."""
+
+    TLB_HIT = 0
+    TLB_L2 = 1
+    TLB_WALKER = 2
+    TLB_FAULT = 3
+
+class FlowKind(IntEnum):
+    """Kind of a change of control flow."""
+
+    FLOW_RELATIVE = 0
+    FLOW_RETURN = 1
+    FLOW_INDIRECT = 2
+    FLOW_CHECK = 3
+    FLOW_EXCEPTION = 4
+
+# inorder/records/capture_listener.pyx
+
+@disjoint_base
+class CaptureListener:
+    """Listener for misses and branches."""
+
+    lost: bool
+
+def combined_listener(listeners: Iterable[CaptureListener]) -> CaptureListener | None: ...
+
+@final
+class CaptureListeners(CaptureListener):
+    """Notifies two listeners; either may be a pair again."""
+
+# inorder/records/capture_reporting.pyx
+
+@disjoint_base
+class CaptureReporting(SwitchedThread):
+    """The mechanisms of a machine, and their listeners."""
+
+    plans: BlockPlans
+    records: Records
+    pipeline: Pipeline
+    l2: L2
+    data: DataMemory
+    fetch: InstructionFetch
+    predictor: BranchPredictor
+    memo: Memo
+
+# inorder/records/event_set_accounting.pyx
+
+@final
+class EventSetAccounting:
+    """``event_sets``: their number; ``config``: the frequencies."""
+
+# inorder/records/occurrences.pxd
 
 class Occurrence(IntEnum):
     NOTHING_HAPPENED = 0
@@ -638,62 +682,12 @@ class Occurrence(IntEnum):
     BRANCH_CAPTURED = 227
     OCCURRENCES = 228
 
-# pipeline.pyx
-
-@final
-class Pipeline:
-    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
-
-    records: Records
-
-# predictor.pyx
-
-@disjoint_base
-class BranchPredictor:
-    def __new__(cls, config: Mapping[str, int | bool | str]) -> Self: ...
-    def predict(
-        self,
-        address: int,
-        taken: bool,
-        target: int = 0,
-        *,
-        kind: int = 0,
-        whether: int = 3,
-        fall_through: int = 0,
-        clear: bool = False,
-        multiway: bool = False,
-        conditional: bool = True,
-        relative: int = 0,
-    ) -> tuple[int, int, int]: ...
-    def occurrences(
-        self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False
-    ) -> dict[Occurrence, int]: ...
-    def predict_target(self, address: int, target: int, important: bool = True) -> None: ...
-    def evict_line(self, address: int, size: int) -> None: ...
-    def repeat(self, address: int, target: int, times: int) -> int: ...
-
-# predictor_merced.pyx
-
-@final
-class MercedPredictor(BranchPredictor): ...
-
-# predictor_registry.pyx
-
-PREDICTORS: dict[str, type[BranchPredictor]]
-
-def branch_predictor(config: Mapping[str, Value]) -> BranchPredictor: ...
-
-# predictor_two_level.pyx
-
-@final
-class TwoLevelPredictor(BranchPredictor): ...
-
-# record_observer.pyx
+# inorder/records/record_observer.pyx
 
 class RecordObserver(EventSetConsumer):
     """Observes a machine's records while they are made."""
 
-# records.pxd
+# inorder/records/records.pxd
 
 class BubbleKind(IntEnum):
     BUBBLE_BACK = 0
@@ -702,7 +696,7 @@ class BubbleKind(IntEnum):
     BUBBLE_LOST = 3
     BUBBLE_ENTRANCE = 4
 
-# records.pyx
+# inorder/records/records.pyx
 
 _Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
 """Block, first and last instruction, executed ones, events: (instruction, occurrence, in the data ranges, times)."""
@@ -725,151 +719,18 @@ class Records:
 class Totals:
     """Counts of some event sets, added up; a copy, as the records may grow while they are read."""
 
-# replacement.pyx
+# inorder/smt/coupled_machines.pyx
 
 @disjoint_base
-class ReplacementPolicy:
-    """Chooses the victim of a full set of ``ways`` lines."""
+class CoupledMachines:
+    """Two coupled machines."""
 
-    def __new__(cls, sets: int, ways: int) -> Self: ...
+    def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
 
-# replacement_lru.pyx
+class SwitchedThread(EventSetConsumer):
+    """The base class does nothing."""
 
-@final
-class LruPolicy(ReplacementPolicy): ...
-
-# replacement_nru.pyx
-
-@final
-class NruPolicy(ReplacementPolicy): ...
-
-# replacement_plru.pyx
-
-@final
-class PlruPolicy(ReplacementPolicy): ...
-
-# replacement_random.pyx
-
-@final
-class RandomPolicy(ReplacementPolicy): ...
-
-# replacement_registry.pyx
-
-REPLACEMENTS: dict[str, type[ReplacementPolicy]]
-
-def replacement_policy(name: str, sets: int, ways: int) -> ReplacementPolicy: ...
-
-# response_tree.pyx
-
-@final
-class ResponseTree:
-    """Point 0 and edge 0 mean none."""
-
-# snooper.pyx
-
-@disjoint_base
-class Snooper: ...
-
-# staged_machine.pyx
-
-class Stage(IntEnum):
-    STREAM = 0
-    PREDICTOR = 1
-    FETCH = 2
-    TLBS = 3
-    CACHES = 4
-    WHOLE = 5
-
-@final
-class StagedMachine(Machine):
-    """A machine that stops after a stage; for benchmarks."""
-
-    stage: int
-
-# stall_causes.pxd
-
-class Cause(IntEnum):
-    XPN = 0
-    BRU = 1
-    L1D_FULLSTBUF = 2
-    L1D_DCURECIR = 3
-    L1D_FILLCONF = 4
-    L1D_L2BPRESS = 5
-    L1D_TLB = 6
-    L1D_HPW = 7
-    L1D_NATCONF = 8
-    L1D_LDCONF = 9
-    L1D_LDCHK = 10
-    L1D_PIPE_RECIRC = 11
-    GRALL = 12
-    GRGR = 13
-    FRALL = 14
-    PR = 15
-    ARCR = 16
-    RSE_AR_DEP = 17
-    RSE_OVERFLOW = 18
-    RSE_UNDERFLOW = 19
-    RSE_LOADRS = 20
-    FE_FEFLUSH = 21
-    FE_TLBMISS = 22
-    FE_IMISS = 23
-    FE_BRANCH = 24
-    FE_FILL_RECIRC = 25
-    FE_BUBBLE = 26
-    WINDOW_L2 = 27
-    WINDOW_L3 = 28
-    WINDOW_MEMORY = 29
-    WINDOW_DTLB = 30
-    WINDOW_STORES = 31
-    REFILL_BRANCH = 32
-    REFILL_REDIRECT = 33
-    FETCH_L1I = 34
-    FETCH_ITLB = 35
-    THREAD_SWITCH = 36
-    KERNEL = 37
-    CAUSES = 38
-
-class FrontCause(IntEnum):
-    FRONT_FEFLUSH = 0
-    FRONT_TLBMISS = 1
-    FRONT_IMISS = 2
-    FRONT_BRANCH = 3
-    FRONT_FILL_RECIRC = 4
-    FRONT_BUBBLE = 5
-    FRONT_IBFULL = 6
-    FRONT_PLP = 7
-    FRONT_BI = 8
-    FRONT_BRQ = 9
-    FRONT_UNREACHED = 10
-    FRONT_CAUSES = 11
-
-class Dispersal(IntEnum):
-    DISPERSAL_EXPLICIT = 0
-    DISPERSAL_IMPLICIT = 3
-    DISPERSAL_FRONT_END = 6
-    DISPERSAL_LONG = 9
-    DISPERSAL_OVER_EXPLICIT = 12
-    DISPERSAL_OVER_IMPLICIT = 14
-    DISPERSAL_DISPERSED = 16
-    DISPERSAL_END = 19
-
-# tag_store.pyx
-
-@final
-class TagStore:
-    """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name."""
-
-    shift: int
-    def __new__(cls, sets: int, ways: int, shift: int, policy: str, hinted: bool = True) -> Self: ...
-    def probe(self, address: int) -> tuple[str, int] | None: ...
-    def use(self, address: int) -> bool: ...
-    def contents(self) -> list[list[int | None]]: ...
-
-def cache_tags(config: Mapping[str, Value], name: str, hinted: bool = True) -> TagStore: ...
-
-STATES: dict[int, str]
-
-# thread_evictions.pyx
+# inorder/smt/thread_evictions.pyx
 
 @final
 class ThreadEvictions:
@@ -878,7 +739,7 @@ class ThreadEvictions:
     lost: bool
     def misses(self, thread: int) -> int: ...
 
-# thread_switch.pxd
+# inorder/smt/thread_switch.pxd
 
 class SwitchCause(IntEnum):
     BY_L3 = 0
@@ -893,7 +754,7 @@ class SwitchPolicy(IntEnum):
     HIGH_PRIORITY_POLICY = 2
     EXCLUSIVE_POLICY = 3
 
-# thread_switch.pyx
+# inorder/smt/thread_switch.pyx
 
 POLICIES: dict[str, int]
 
@@ -918,31 +779,170 @@ class ThreadSwitch(CoupledMachines):
     def account_evictions(self, name: str, store: TagStore) -> None: ...
     def evictions(self, thread: int) -> dict[str, int]: ...
 
-# timing.pyx
+# interval/cache_hierarchy.pxd
+
+class CacheLevel(IntEnum):
+    LEVEL_L1 = 0
+    LEVEL_L2 = 1
+    LEVEL_L3 = 2
+    LEVEL_MEMORY = 3
+
+# interval/cache_hierarchy.pyx
+
+@final
+class Hierarchy:
+    """``config``: the figures of the caches, memory and prefetchers."""
+
+    l1d: LruSets
+    l1i: LruSets
+    l2: LruSets
+    l3: LruSets
+
+# interval/cycle_listener.pyx
 
 @disjoint_base
-class Timing(MemoReplay):
-    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges."""
+class CycleListener:
+    """Listener for every cycle of an out-of-order machine."""
 
-    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+    following: CycleListener | None
 
-# tlb.pyx
+# interval/event_tallies.pxd
+
+class StallCause(IntEnum):
+    STALL_WINDOW_L2 = 0
+    STALL_WINDOW_L3 = 1
+    STALL_WINDOW_MEMORY = 2
+    STALL_DTLB = 3
+    STALL_STORES = 4
+    STALL_BRANCH = 5
+    STALL_REDIRECT = 6
+    STALL_L1I = 7
+    STALL_ITLB = 8
+    STALL_CAUSES = 9
+
+# interval/event_tallies.pyx
 
 @final
-class Tlb:
-    """The TLB ``name`` of a machine; an entry maps ``page`` bytes."""
+class EventTallies:
+    """Event counts, until they are written to the records; or at once, with an observer."""
 
-    def __new__(cls, config: Mapping[str, Value], name: str, page: int) -> Self: ...
-    def insert_entry(self, address: int) -> None: ...
-    def reserve(self, entries: int) -> None: ...
+# interval/interval_blocks.pyx
+
+@final
+class IntervalBlocks:
+    """``width``: instructions that dispatch in a cycle; ``line``: bytes of a line of L1I."""
+
+    table: BlockTable
+
+# interval/interval_machine.pyx
+
+@final
+class IntervalMachine(MissEvents):
+    """Timing model of a traced stream on an out-of-order core."""
+
+    def __new__(cls, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> Self: ...
+    def switch_event_set(self, event_set: int) -> None: ...
+    def set_observer(self, observer: RecordObserver) -> None: ...
+    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
+    def listen_to_cycles(self, listener: CycleListener | None, event_set: int = 0) -> None: ...
+    def update_records(self, next_ip: int) -> None: ...
+    def show_records(self) -> None: ...
+    def finish(self) -> None: ...
+    def time(self, event_sets: Iterable[int] | None = None) -> tuple[int, int]: ...
+    def kernel_clock(self, event_sets: Iterable[int] | None = None) -> int: ...
     @property
-    def store(self) -> TagStore: ...
+    def cycles(self) -> int: ...
+    def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
+    def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
+    def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
+
+# interval/interval_predictor.pxd
+
+class BranchVerdict(IntEnum):
+    FORESEEN = 0
+    LATE = 1
+    MISPREDICTED = 2
+
+# interval/interval_predictor.pyx
 
 @final
-class PageTable:
-    """Pages with a translation by the operating system."""
+class IntervalPredictor:
+    """``config``: the figures of the table ``predictor``."""
 
-    lost: bool
-    def __contains__(self, page: int, /) -> bool: ...
-    def __len__(self) -> int: ...
-    def learn(self, page: int) -> None: ...
+# interval/interval_tlbs.pyx
+
+@final
+class IntervalTlbs:
+    """``config``: the figures of the TLBs."""
+
+    data: LruSets
+    code: LruSets
+    second: LruSets
+
+# interval/lru_sets.pyx
+
+@final
+class LruSets:
+    """Sets of numbers in the order of use."""
+
+    sets: int
+    ways: int
+    shift: int
+    def __new__(cls, sets: int, ways: int, shift: int) -> Self: ...
+    def use(self, number: int) -> bool: ...
+    def drop(self, number: int) -> None: ...
+    def contents(self) -> list[list[int]]: ...
+
+def cache_sets(config: Mapping[str, Value], name: str) -> LruSets: ...
+def tlb_sets(config: Mapping[str, Value], name: str, shift: int) -> LruSets: ...
+
+# interval/miss_events.pyx
+
+@disjoint_base
+class MissEvents(EventSetConsumer):
+    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
+
+    records: Records
+    caches: Hierarchy
+    translations: IntervalTlbs
+    predictor: IntervalPredictor
+
+# interval/window.pyx
+
+@final
+class Window:
+    """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
+
+# replacement/replacement.pyx
+
+@disjoint_base
+class ReplacementPolicy:
+    """Chooses the victim of a full set of ``ways`` lines."""
+
+    def __new__(cls, sets: int, ways: int) -> Self: ...
+
+# replacement/replacement_lru.pyx
+
+@final
+class LruPolicy(ReplacementPolicy): ...
+
+# replacement/replacement_nru.pyx
+
+@final
+class NruPolicy(ReplacementPolicy): ...
+
+# replacement/replacement_plru.pyx
+
+@final
+class PlruPolicy(ReplacementPolicy): ...
+
+# replacement/replacement_random.pyx
+
+@final
+class RandomPolicy(ReplacementPolicy): ...
+
+# replacement/replacement_registry.pyx
+
+REPLACEMENTS: dict[str, type[ReplacementPolicy]]
+
+def replacement_policy(name: str, sets: int, ways: int) -> ReplacementPolicy: ...

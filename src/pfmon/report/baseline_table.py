@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from pfmon.report.count_text import UNDEFINED, value_text
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.programmed_pmu import Value
 
 COLUMNS = ("event", "before", "now", "change", "tolerance")
 GAP = "  "

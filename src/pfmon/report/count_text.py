@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pfmon.session.programmed_pmu import Count
+from pfmon.session.run.programmed_pmu import Count
 
 WIDTH = 26
 

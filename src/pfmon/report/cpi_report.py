@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.report.count_text import UNDEFINED, value_text
-from pfmon.session.cpi_stack import PARTS, CpiStack, FunctionRow
+from pfmon.session.profile.cpi_stack import PARTS, CpiStack, FunctionRow
 
 BAR = 40
 """Characters of a bar of 100%."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pfmon.report.count_text import value_text
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.programmed_pmu import Value
 
 TITLES = {
     "table 4-2": "Basic events",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.programmed_pmu import Value
 
 
 class ComparedCycles(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.report.count_text import UNDEFINED, WIDTH, value_text
-from pfmon.session.programmed_pmu import Count, Value
+from pfmon.session.run.programmed_pmu import Count, Value
 
 ERROR = 10
 """Width of the error column."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.report.count_text import value_text
-from pfmon.session.monitoring import Interval
+from pfmon.session.run.monitoring import Interval
 
 TIME = 16
 MIN_WIDTH = 12

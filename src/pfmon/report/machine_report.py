@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.machine.figures import figures
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.figures import figures
+from pfmon.machine.config.machine_figures import MachineFigures
 
 
 def machine_text(machine: MachineFigures) -> str:

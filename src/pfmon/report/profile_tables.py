@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pfmon.report.count_text import value_text
-from pfmon.session.profile import ProfileRow
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile.code_profile import ProfileRow
+from pfmon.session.run.programmed_pmu import Value
 
 GAP = "  "
 NO_LINE = "[no source line]"

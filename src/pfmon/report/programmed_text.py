@@ -8,7 +8,7 @@ from pfmon.pmu.derived import DerivedPlan, load_derived
 from pfmon.pmu.describe import programming_text
 from pfmon.pmu.model import get
 from pfmon.pmu.programming import Programming
-from pfmon.session.controls import Trigger
+from pfmon.session.run.controls import Trigger
 
 
 def programmed_text(said: Sequence[str], plan: DerivedPlan, programming: Programming) -> str:

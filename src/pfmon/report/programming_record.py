@@ -38,7 +38,7 @@ class ProgrammingRecord(NamedTuple):
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
-        from pfmon.session.dataframes import frame
+        from pfmon.session.profile.dataframes import frame
 
         rows = [
             {"set": one["set"], "pmu": number, **monitor}

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from pfmon.report.count_text import value_text
 from pfmon.report.run_snapshot import RunSnapshot
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.run.programmed_pmu import Value
 
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 COUNTS_IN_LINE = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.session.profile import ProfileRow
-from pfmon.session.programmed_pmu import Value
+from pfmon.session.profile.code_profile import ProfileRow
+from pfmon.session.run.programmed_pmu import Value
 
 
 class RunSnapshot(NamedTuple):

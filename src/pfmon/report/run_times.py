@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.session.run_plan import Times
+from pfmon.session.run.run_plan import Times
 
 
 def times_line(times: Times) -> str:

@@ -6,14 +6,14 @@ A row is a signal, a kind and terms joined by " + ". A term is the name of a mac
 =========== ===========================================================================================
 kind        terms
 =========== ===========================================================================================
-occurrence  things that happened to instructions (machine/occurrences.pxd)
-cycle       causes of back-end bubbles (machine/stall_causes.pxd, Cause); CORE: all cycles; RETIRING: those in
+occurrence  things that happened to instructions (occurrences.pxd)
+cycle       causes of back-end bubbles (stall_causes.pxd, Cause); CORE: all cycles; RETIRING: those in
             which something retired; CLOCK: cycles of another clock, the bus's or the reference clock
 front       causes of front-end bubbles (FrontCause), in cycles
 entrance    causes of bundles that are missing at the entrance of the instruction buffer
 ideal       ... at its exit, whether or not the back end could take them
 lost        ... that the back end could have taken
-dispersal   syllables that a cycle dispersed or did not, by reason (machine/stall_causes.pxd, Dispersal)
+dispersal   syllables that a cycle dispersed or did not, by reason (stall_causes.pxd, Dispersal)
 level       NAME:HIGH-LOW, those bits of a number that stands for a while, summed over cycles; NAME:full and
             NAME:FROM+, the cycles in which it has its largest value, or FROM and more
 qualified   CORE: cycles in which an instruction retired that the programming lets pass

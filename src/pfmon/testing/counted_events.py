@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.counting.countable import check_countable
+from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.session.supported import PROCESSORS
+from pfmon.session.run.supported import PROCESSORS
 from pfmon.stream._stream import InstructionSet
 
 WANTED = ("INSTRUCTIONS_RETIRED", "LLC_MISSES", "BRANCH_MISSES_RETIRED")

@@ -12,11 +12,11 @@ from pfmon.bounded_files import read_bounded
 from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names, reason
 from pfmon.library.command_program import find_program
-from pfmon.machine.machine_config import load
-from pfmon.machine.machine_figures import MachineFigures, Value
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import MachineFigures, Value
 from pfmon.pmu import get
-from pfmon.session.event_patterns import expand
-from pfmon.session.supported import check_fits
+from pfmon.session.run.event_patterns import expand
+from pfmon.session.run.supported import check_fits
 
 OF_RUNS = ("sysroot", "environment", "seed", "quantum", "schedule_seed")
 """Options of a run that a program may have, with Python's values."""
@@ -240,7 +240,7 @@ def _figure(value: object) -> str:
 
 def _check_events(pmu: str, events: Sequence[str]) -> None:
     """Raise PfmonError for an event that cannot be counted."""
-    from pfmon.counting.countable import check_countable
+    from pfmon.counting.totals.countable import check_countable
     from pfmon.pmu.derived import plan
 
     for event in plan(get(pmu).events, list(events)).names:

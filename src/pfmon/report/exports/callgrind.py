@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import SampleExport, utf8
-from pfmon.session.profile import Function
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import Function
+from pfmon.session.sampling.sampling_period import Sample
 from pfmon.version import VERSION
 
 if TYPE_CHECKING:

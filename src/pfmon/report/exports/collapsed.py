@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import SampleExport, utf8
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject

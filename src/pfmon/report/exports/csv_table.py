@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import utf8
 from pfmon.report.exports.sample_rows import COLUMNS, SampleRows
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject

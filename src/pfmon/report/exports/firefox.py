@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pfmon.report.exports.firefox_tables import Tables
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 from pfmon.version import VERSION
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from pfmon.session.profile import FunctionNames, Source
+from pfmon.session.profile.code_profile import FunctionNames, Source
 
 NONE = -1
 """Stands for no library or address."""

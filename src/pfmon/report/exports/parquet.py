@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pfmon.errors import PfmonError
 from pfmon.report.exports.sample_rows import SampleRows
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject

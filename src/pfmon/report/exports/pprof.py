@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pfmon.report.exports.protobuf import data, number, numbers
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pfmon.session.profile import FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 COMM = 15
 """Length of a command's name in Linux (TASK_COMM_LEN)."""

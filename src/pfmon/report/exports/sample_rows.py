@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pfmon.report.exports.sample_export import SampleExport
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject

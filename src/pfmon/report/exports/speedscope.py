@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 from pfmon.version import VERSION
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from pfmon.program.source_texts import SourceTexts
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.programming_record import ProgrammingRecord, programming_lines
-from pfmon.session.cpi_stack import PARTS, CpiStack
-from pfmon.session.data_areas import Area
-from pfmon.session.profile import ProfileRow
-from pfmon.session.programmed_pmu import Count, Value
-from pfmon.session.report_collector import CollectedReport, DataView
+from pfmon.session.profile.code_profile import ProfileRow
+from pfmon.session.profile.cpi_stack import PARTS, CpiStack
+from pfmon.session.profile.data_areas import Area
+from pfmon.session.run.programmed_pmu import Count, Value
+from pfmon.session.run.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
 
 SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")

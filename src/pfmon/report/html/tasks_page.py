@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.run_page import SCRIPTS
 from pfmon.report.task_report import shown_command
-from pfmon.session.followed_tasks import TaskCounts
-from pfmon.session.programmed_pmu import Count
+from pfmon.session.run.followed_tasks import TaskCounts
+from pfmon.session.run.programmed_pmu import Count
 
 MAX_TASKS = 40
 """Tasks that have a page in the file at most: those with most cycles."""

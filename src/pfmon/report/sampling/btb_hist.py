@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pfmon.pmu.branch_captures import Branch, BranchBuffer
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.sampling_module import SamplingModule, other_events
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.report.sampling.sampling_module import CPU, SamplingModule
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext

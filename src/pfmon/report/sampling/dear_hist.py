@@ -13,7 +13,7 @@ from pfmon.pmu.model import PmuModel
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
 from pfmon.report.sampling.sampling_module import VIEWS, SamplingModule, other_events
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.miss_levels import Levels

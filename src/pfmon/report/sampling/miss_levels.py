@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency", "l2.latency")}

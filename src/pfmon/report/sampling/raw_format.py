@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from pfmon.errors import PfmonError
-from pfmon.session.sampling import Sample
+from pfmon.session.sampling.sampling_period import Sample
 
 MAGIC, VERSION = b"PFMONSMP", 3
 HEADER = struct.Struct("<8sII16s")

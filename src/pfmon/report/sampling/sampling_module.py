@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
-from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.captures import Captures
 from pfmon.pmu.event_table import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.program.loaded_objects import shown_name
-from pfmon.session.profile import FunctionNames
-from pfmon.session.sampling import Sample
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.sampling.sampling_period import Sample
 
 CPU = 0
 """The processor that everything runs on."""

@@ -1,0 +1,121 @@
+"""Decides which events can be counted, and which need a timing model: known without one."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor
+from pfmon.signals import machine_signals, signal_terms
+
+READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
+MOVED = {
+    "loads_retired": (READS,),
+    "stores_retired": (WRITES,),
+    "data_references": (READS, WRITES),
+    "data_debug_register_matches": (READS, WRITES),
+    "rse_references.all": (READS, WRITES),
+    "rse_references.load": (READS,),
+    "rse_references.store": (WRITES,),
+}
+"""Signals that count registers moved by the register stack engine, and the machine's record of each."""
+
+FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
+"""Signals that count check loads, and the occurrence of a failed one; a check that hits the ALAT causes none."""
+
+
+FAILED_CHECK, FAILED_FLOAT_CHECK = "CHECK_FAILED", "FLOAT_CHECK_FAILED"
+MARKED = {
+    "inst_failed_chka_ldc.all": (FAILED_CHECK, FAILED_FLOAT_CHECK),
+    "inst_failed_chka_ldc.int": (FAILED_CHECK,),
+    "inst_failed_chka_ldc.fp": (FAILED_FLOAT_CHECK,),
+    "fp_flush_to_zero.real": ("TINY_FLUSHED",),
+    "fp_flush_to_zero.possible": ("TINY_FLUSHED", "TINY_KEPT"),
+}
+"""Signals that count marks of instructions, and the machine's record of each in the cycle in which it issues."""
+
+POSSIBLE_INCREMENTS = {
+    "fp_ops_retired": 8,
+    "data_debug_register_matches": 4,
+    **dict.fromkeys(("inst_failed_chka_ldc.all", "inst_failed_chka_ldc.int", "inst_failed_chka_ldc.fp"), 2),
+    **dict.fromkeys(("fp_flush_to_zero.real", "fp_flush_to_zero.possible"), 4),
+}
+"""Signals of instructions that retire together, and the maximum increment of a cycle: two fpma, four accesses, two
+loads, two results of each of two parallel operations."""
+
+DEBUG_MATCHES = "data_debug_register_matches"
+"""Matches of data breakpoint registers; without a data range none are programmed."""
+
+
+NO_CYCLE = ("front", "ideal", "lost", "entrance")
+"""Kinds of signals without recorded per-cycle increments."""
+
+
+def requires_timing_model(signal: str, threshold: int) -> bool:
+    """Whether a signal is not decided by architecture alone."""
+    if threshold:
+        return True
+    meaning = machine_signals.meanings().get(signal)
+    return meaning is not None and meaning.kind != "never"
+
+
+def has_kernel_time(monitor: Monitor) -> bool:
+    """Whether a counter counts at level 0, where only the operating system's time is known."""
+    return machine_signals.counts_all_cycles(monitor.signal)
+
+
+def limit(event: Event) -> int:
+    """Maximum increment of a cycle for an event: the excess is lost (Montecito manual section 4.2, Max Inc/Cyc). 0:
+    nothing is lost."""
+    return event.max_increment if POSSIBLE_INCREMENTS.get(event.signal, 0) > event.max_increment else 0
+
+
+def event_needs_machine(event: Event, threshold: int) -> bool:
+    """Whether an event is not decided by architecture alone."""
+    return requires_timing_model(event.signal, threshold) or bool(limit(event))
+
+
+def counts_timing_model(monitor: Monitor) -> bool:
+    """Whether a counter's event is not decided by architecture alone."""
+    return event_needs_machine(monitor.event, monitor.threshold or monitor.edge)
+
+
+def check_monitor(model: PmuModel, monitor: Monitor) -> None:
+    """PfmonError for a setting of a counter that is not supported here."""
+    check_countable(model, monitor.event)
+    if monitor.cmask:
+        from pfmon.counting.totals.counter_conditions import condition_of
+
+        condition_of(monitor)
+        return
+    check_threshold(monitor.event, monitor.threshold)
+
+
+def check_countable(model: PmuModel, event: Event) -> None:
+    """PfmonError for an event whose signal nothing produces."""
+    if event.fidelity == "unmodelled":
+        raise PfmonError(f"{event.name} is not modelled: {event.reason}")
+    if event.signal not in signal_terms.available() and event.signal not in machine_signals.meanings():
+        raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
+
+
+def check_threshold(event: Event, threshold: int) -> None:
+    """PfmonError for a threshold on an event without per-cycle increments."""
+    if not threshold:
+        return
+    signal = event.signal
+    meaning = machine_signals.meanings().get(signal)
+    if meaning and meaning.kind in NO_CYCLE:
+        reason = "the machine records sums of lost bundles, not those of single cycles"
+    elif not meaning and signal not in MOVED and signal not in MARKED and not _is_weighed_alone(signal):
+        reason = "in which cycle it happens is not recorded"
+    else:
+        return
+    raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
+
+
+def _is_weighed_alone(signal: str) -> bool:
+    """Whether instructions produce a signal, and not marks, whose cycle is unknown."""
+    own = signal_terms.terms().get(signal, ())
+    sources = {term.source for term in own}
+    return signal_terms.INSTRUCTION in sources and (signal_terms.MARK not in sources or signal in FAILED_CHECKS)

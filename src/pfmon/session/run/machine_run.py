@@ -1,0 +1,191 @@
+"""A run on a machine, which runs beside the engine, in its own thread where that is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from pfmon.counting._counting import Gate, Tally
+from pfmon.counting.totals.counting_unit import MachineRecords
+from pfmon.debug_log import ENABLED, log
+from pfmon.errors import PfmonError
+from pfmon.machine._machine import CycleListener
+from pfmon.machine.config.catalog import IN_ORDER, OUT_OF_ORDER
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.coupled.coupled_run import HardwareThread
+from pfmon.session.run.programmed_pmu import RunData
+from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread
+
+if TYPE_CHECKING:
+    from pfmon.machine._machine import IntervalMachine, Machine
+
+
+def machine_of(
+    figures: MachineFigures, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
+) -> Machine | IntervalMachine:
+    """Return the machine with these figures. PfmonError: this kind of machine does not run such programs."""
+    runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
+    if figures.core != runs:
+        raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
+    if figures.core == OUT_OF_ORDER:
+        from pfmon.machine._machine import IntervalMachine
+
+        return IntervalMachine(figures, table, event_sets)
+    from pfmon.machine._machine import Machine
+
+    return Machine(figures, table, ranges, memo, event_sets)
+
+
+class MachineRun:
+    """The machine of one run. `feed` returns the engine's consumer; the engine runs between enter and exit."""
+
+    def __init__(
+        self,
+        figures: MachineFigures,
+        table: BlockTable,
+        ranges: Sequence[tuple[int, int]] = (),
+        memo: bool = True,
+        event_sets: int = 1,
+        threaded: bool = True,
+        hardware_thread: HardwareThread | None = None,
+    ) -> None:
+        """``memo``: replay memoized executions of blocks (machine.pyx) instead of simulating all. ``event_sets``: the
+        number of sets whose records are kept apart. ``threaded``: use a thread of its own, where that is faster.
+        ``hardware_thread``: the hardware thread of a core shared with another run."""
+        self._threaded = threaded
+        self._hardware_thread = hardware_thread
+        self.machine: Machine | IntervalMachine = (
+            hardware_thread.machine(table, ranges, memo, event_sets)
+            if hardware_thread
+            else machine_of(figures, table, ranges, memo, event_sets)
+        )
+        self._figures = figures
+        self._pipe: Pipe | None = None
+        self._second: SecondThread | None = None
+        self._counted: Tally | None = None
+        self._add_runs: Callable[[Tally], None] | None = None
+        """Adds the machine's execution counts of blocks to a tally, if it is the machine that counts them."""
+
+    def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
+        """Report every cycle to these watches while an event set is in force."""
+        for watch, following in pairwise(watches):
+            watch.following = following
+        tell = getattr(self.machine, "listen_to_cycles", None)  # only out-of-order machines have it
+        if watches and tell:
+            tell(watches[0], event_set)
+
+    def forget_levels(self) -> None:
+        """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""
+        if self._hardware_thread:
+            self._in_order.forget_levels()
+
+    @property
+    def _in_order(self) -> Machine:
+        from pfmon.machine._machine import Machine
+
+        assert isinstance(self.machine, Machine)
+        return self.machine
+
+    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
+        """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
+        ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
+        counts of blocks to a tally: an out-of-order machine at the end, others at each `update_records`."""
+        if reader is None and type(beside) is Tally and not self._hardware_thread:
+            if self._figures.core == OUT_OF_ORDER:
+                self._counted, self._add_runs = beside, self._adder_of_runs()
+            else:
+                self._in_order.count_runs(beside)
+            beside = None
+        read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
+        self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
+        self._second = second
+        return self._pipe
+
+    def _adder_of_runs(self) -> Callable[[Tally], None]:
+        from pfmon.counting._counting import add_runs
+        from pfmon.machine._machine import IntervalMachine
+
+        machine = self.machine
+        assert isinstance(machine, IntervalMachine)
+        return lambda tally: add_runs(tally, machine)
+
+    def __enter__(self) -> MachineRun:
+        if self._pipe:
+            self._pipe.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error and self._hardware_thread:
+            self._hardware_thread.core.on_failure()
+        if self._pipe:
+            self._pipe.__exit__(kind, error, trace)
+        self.machine.finish()
+        if ENABLED:
+            self._log()
+        if self._add_runs is not None and self._counted is not None:
+            self._add_runs(self._counted)
+            self._counted = self._add_runs = None
+
+    def _log(self) -> None:
+        """Log the threads and the memo."""
+        if self._second is None:
+            log("threads", "the machine is one of a core that two programs share: each has a thread of its own")
+        elif not self._threaded:
+            log("threads", "the machine runs in the engine's thread")
+        else:
+            place = "a second thread" if self._second.on else "the engine's thread"
+            log("threads", "the machine ran in %s at the end; trials during the run decide", place)
+        if self._figures.core == IN_ORDER:
+            machine = self._in_order
+            states, nodes = machine.memo.sizes()
+            text = "blocks replayed (hits) %d, simulated (misses) %d; %d states and %d nodes; emptied %d times"
+            log("memo", text, machine.repeated, machine.simulated, states, nodes, machine.memo.flushes)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The failures that may have lost records."""
+        found = [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
+        return (
+            [*found, Failure.TOO_MANY_ENTRIES] if self._hardware_thread and self._hardware_thread.core.lost else found
+        )
+
+    def drain(self) -> None:
+        """Wait until the machine has read everything so far."""
+        if self._pipe:
+            self._pipe.drain()
+
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Set the data ranges from the next instruction on, after `update_records`. Only the machines of Itaniums use
+        them."""
+        if set_ranges := getattr(self.machine, "set_ranges", None):
+            set_ranges(ranges)
+
+    def change_ranges(self, before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], gate: Gate) -> None:
+        """Another event set counts from the instruction on that the gate stands before: its data ranges are in force
+        then."""
+        if list(before) != list(after):
+            self.update_records(gate.next_address)
+            self.set_ranges(after)
+
+    def update_records(self, address: int) -> None:
+        """Bring the records up to the next instruction, which is at ``address``."""
+        self.machine.update_records(address)
+
+    def so_far(self, seen: RunData) -> RunData:
+        """Return the data to count during the run, without affecting it. Called by the stream's writer between two
+        buffers."""
+        self.drain()
+        self.machine.show_records()
+        if self._add_runs is None:
+            return seen
+        tally = Tally(seen.table)
+        self._add_runs(tally)
+        return seen._replace(tally=tally)
+
+    def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
+        """Return the machine's records of some event sets, None: of all; as of `update_records` or the end."""
+        return MachineRecords(self.machine, self._figures, event_sets)

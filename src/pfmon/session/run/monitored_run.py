@@ -1,0 +1,469 @@
+"""One monitored run: a program, an event set, a time limit."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Timer
+from typing import TYPE_CHECKING
+
+from pfmon.counting._counting import SampleListener
+from pfmon.debug_log import log_phase
+from pfmon.engine import api
+from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
+from pfmon.errors import LostError, PfmonError
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.needed_modules import import_needed
+from pfmon.program.compilation_units import import_line_reader
+from pfmon.session.coupled.thread_counts import ThreadCounts
+from pfmon.session.run.controls import Controls
+from pfmon.session.run.monitoring import Interval, Monitoring
+from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData
+from pfmon.session.run.run_plan import (
+    MACHINE,
+    RunOutcome,
+    RunPlan,
+    Times,
+    event_groups,
+    planned_machine,
+    planned_trigger,
+)
+from pfmon.session.run.supported import (
+    check_addresses,
+    check_controls,
+    check_fits,
+    check_follows,
+    check_guest_pmu,
+    check_threads,
+)
+from pfmon.stream._stream import Consumer
+
+if TYPE_CHECKING:
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.session.profile.code_profile import Profile
+    from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
+    from pfmon.session.run.observed_run import ObservedRun
+    from pfmon.session.run.report_collector import CollectedReport, ReportCollector
+    from pfmon.session.run.run_recording import RunRecording
+    from pfmon.session.sampling.sampled_run import SampledRun
+    from pfmon.session.sampling.sampling_period import Sample
+
+
+FAILED = "failed"
+"""Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
+INTERRUPTED = 128 + 2
+STATUSES = {"timeout": 124, "interrupt": INTERRUPTED, "terminate": 128 + 15, "hangup": 128 + 1}
+"""Exit status by the cause that stopped a run: --session-timeout, as of timeout(1); SIGINT, SIGTERM, SIGHUP, as of a
+shell. Of other causes: `INTERRUPTED`."""
+
+
+class Session:
+    """A plan, programmed and loaded. The constructor raises PfmonError for all mistakes in the plan.
+
+    It can be run once, in any thread, beside other sessions; ``on_notice`` is called with messages during the run.
+    """
+
+    def __init__(self, plan: RunPlan, on_notice: Callable[[str], None] = lambda _: None) -> None:
+        self.plan = plan
+        self._on_notice = on_notice
+        self._notices: list[str] = []
+        check_controls(plan.model, plan.controls)
+        self.groups = event_groups(plan)
+        self.counting = self.groups[0] if self.groups else None
+        if plan.sampling:
+            from pfmon.session.sampling.sampling_period import counters_without_a_period_are_reset
+
+            counters_without_a_period_are_reset(plan.sampling, self.sets)
+        self._trigger = planned_trigger(plan)
+        if self._event_triggered or self._trigger:
+            from pfmon.session.triggers.event_triggered import BY_CONTROLS, BY_EVENT, check_live
+
+            check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
+        self._machine = planned_machine(plan) if self._wants_machine else None
+        self._surveyed_machine = planned_machine(plan) if plan.collect_report else None
+        self._tasks = self._make_tasks() if plan.following else None
+        self.engine: Engine = self._open()
+        self._recording: RunRecording | None = None
+        self.unrecorded: LostError | None = None
+        """The error of a recording that could not be written; the counts are complete."""
+        self._check_engine()
+        self._import_needed()
+        try:
+            self._recording = self._record() if plan.record else None
+        except BaseException:
+            self.close()
+            raise
+        self._stopped = ""
+        self._surveyed: CollectedReport | None = None
+        self._at_work: Monitoring | SampledRun | None = None
+        self._misplaced: BaseException | None = None
+
+    def _import_needed(self) -> None:
+        """Import the modules that read the counts when the program has ended."""
+        plan = self.plan
+        import_needed(
+            {
+                "pfmon.session.profile.cpi_stack": plan.report and plan.following,
+                "pfmon.session.profile.listed_code": plan.annotate is not None,
+                "pfmon.session.profile": plan.profile,
+                "pfmon.pmu.citations": plan.guest_pmu or plan.deferred,
+            }
+        )
+        if plan.annotate is not None or plan.collect_report or plan.deferred:
+            import_line_reader()
+
+    def _check_engine(self) -> None:
+        """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
+        try:
+            check_fits(self.plan.model, self.engine.instruction_set)
+            check_addresses(self._counts_addresses, self.engine)
+            check_guest_pmu(bool(self.plan.guest_pmu), self.engine)
+            check_follows(self.plan.following is not None, self.engine)
+            check_threads(self.plan.controls.per_thread, self.engine)
+        except PfmonError:
+            self.close()
+            raise
+
+    def _open(self) -> Engine:
+        return self.plan.hardware_thread.open(self._open_alone) if self.plan.hardware_thread else self._open_alone()
+
+    def _open_alone(self) -> Engine:
+        plan = self.plan
+        if plan.replay:
+            return api.replay(
+                plan.replay, partial=plan.partial, addresses=self._wants_addresses, listing=self._lists_code
+            )
+        return api.start(self._start())
+
+    def _start(self) -> StartRequest:
+        plan = self.plan
+        if plan.program is None:
+            raise ValueError("there is no program to run")
+        return StartRequest(
+            plan.program,
+            plan.arguments,
+            plan.environment,
+            plan.settings,
+            memory_limit=plan.memory_limit,
+            processor=plan.model.name,
+            slow=plan.slow,
+            addresses=self._wants_addresses,
+            totals=self._adds_up,
+            listing=self._lists_code,
+            on_notice=self._notice,
+            follow=self._tasks.follow if self._tasks else None,
+            on_mapped=self._mapped if plan.deferred else None,
+        )
+
+    def _make_tasks(self) -> FollowedTasks:
+        from pfmon.session.run.followed_tasks import FollowedTasks
+        from pfmon.session.run.task_run import TaskMonitors
+
+        return FollowedTasks(self.plan, TaskMonitors(self._machine, self._trigger, self._surveyed_machine, self._live))
+
+    def _mapped(self) -> None:
+        """Resolve ranges and triggers in newly mapped files; an error ends the run."""
+        assert self.plan.deferred
+        try:
+            placed = self.plan.deferred(self.engine.mapped)
+            if placed and self._at_work:
+                self._at_work.requalify(placed)
+                wanted = [
+                    request._replace(irange=irange, drange=drange)
+                    for request, (irange, drange) in zip(self.plan.requests, placed.ranges, strict=True)
+                ]
+                controls = self.plan.controls._replace(triggers=placed.triggers)
+                self.plan = self.plan._replace(requests=wanted, controls=controls)
+        except BaseException as error:
+            self._misplaced = error
+            self.stop()
+
+    def _notice(self, text: str) -> None:
+        self._notices.append(text)
+        self._on_notice(text)
+
+    def _record(self) -> RunRecording:
+        from pfmon.session.run.run_recording import RunRecording
+
+        return RunRecording(self.plan.record, self._start(), self.engine)
+
+    @property
+    def _wants_machine(self) -> bool:
+        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
+        whole = self.plan.report or self.plan.hardware_thread is not None or skids or self.plan.guest_pmu == MACHINE
+        return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
+
+    @property
+    def machine(self) -> MachineFigures | None:
+        """The figures of the machine that the program runs on; None: none is wanted."""
+        return self._machine
+
+    @property
+    def _wants_addresses(self) -> bool:
+        return bool(self.plan.record) or self._counts_addresses
+
+    @property
+    def _lists_code(self) -> bool:
+        """Whether code is listed after the run."""
+        return self.plan.annotate is not None or self.plan.collect_report
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether only the execution counts of blocks are needed from the stream."""
+        plan = self.plan
+        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        besides = self._live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
+        return always and len(self.groups) == 1 and not besides
+
+    @property
+    def _live(self) -> bool:
+        """Whether counters must count live."""
+        return self.plan.sampling is not None or self._event_triggered or self._trigger is not None
+
+    @property
+    def _counts_addresses(self) -> bool:
+        """Whether counting needs addresses in the stream."""
+        data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
+        wanted = self._wants_machine or self.plan.collect_report or data_triggers or bool(self.plan.guest_pmu)
+        return wanted or any(group.wants_addresses for group in self.groups)
+
+    @property
+    def _event_triggered(self) -> bool:
+        """Whether counters start or stop others, which requires live counting."""
+        return any(one.counters.registers.event_triggered for one in self.sets)
+
+    @property
+    def sets(self) -> list[ProgrammedPmu]:
+        """All programmed PMUs."""
+        return [one for group in self.groups for one in group.sets]
+
+    def run(
+        self,
+        on_interval: Callable[[Interval], None] = lambda _: None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener = lambda _: None,
+        on_task: OnTask | None = None,
+    ) -> RunOutcome:
+        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
+        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream.
+        Of what is followed ``on_task`` gets each task and the files that its code is from, when it begins, and gives
+        what takes its samples."""
+        try:
+            return self._run_any(on_interval, on_samples, on_task)
+        except PfmonError as error:
+            error.during_run = True
+            raise
+
+    def _run_any(
+        self,
+        on_interval: Callable[[Interval], None],
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener,
+        on_task: OnTask | None,
+    ) -> RunOutcome:
+        try:
+            if self.plan.guest_pmu:
+                return self._run_for_program()
+            if self._tasks:
+                return self._run_followed(self._tasks, on_task)
+            outcome = self._run_sampled(on_samples) if self._live else self._run(on_interval)
+        finally:
+            self.close()
+        if self._misplaced:
+            raise self._misplaced
+        return outcome
+
+    def close(self) -> None:
+        """Release host resources; `run` does so in any case."""
+        self.engine.close()
+        if self._recording:
+            self._recording.abandon()
+
+    @property
+    def objects(self) -> LoadedObjects:
+        """The object files of its code, including those mapped so far."""
+        from pfmon.program.loaded_objects import LoadedObjects
+
+        return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
+
+    def stop(self, why: str = "stop") -> None:
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
+        self._stopped = self._stopped or why
+        self.engine.stop()
+
+    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> RunOutcome:
+        from pfmon.session.sampling.sampled_run import SampledRun
+        from pfmon.session.sampling.sampling_period import Sampling, SetSampling
+
+        plan = self.plan
+        sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in self.sets))
+        sampled = SampledRun(
+            *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.hardware_thread),
+        )
+        self._at_work = sampled
+        ending, times = self._execute(sampled.consumer, sampled.running, sampled)
+        self._at_work = None
+        sampled.finish()
+        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+
+    def _run_for_program(self) -> RunOutcome:
+        """Run a program that uses the PMU; pfmon counts nothing."""
+        from pfmon.session.run.program_pmu import ProgramPmu
+
+        pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
+        self.engine.set_monitoring(up=False, secure=True)
+        ending, times = self._execute(pmu.consumer, pmu.running, pmu)
+        pmu.finish()
+        return self._outcome(ending, times, [], [])
+
+    @property
+    def _traced(self) -> bool:
+        """Whether the counted stream has addresses."""
+        return self._counts_addresses if self._recording else self.engine.traced
+
+    def _execute(
+        self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
+    ) -> tuple[ExitReport | None, Times]:
+        """Run the program, recording it if requested; return its ending and its times."""
+        survey = self._survey()
+        if survey:
+            reader = survey.beside(reader)
+        if self._recording:
+            reader = self._recording.consumer(reader, self._traced)
+        log_phase("load")
+        before = _now()
+        with self._limited(), survey.running if survey else nullcontext(), running:
+            ending = self.engine.run(reader, data)
+        log_phase("run")
+        if self._recording and self._stopped != FAILED:
+            self.unrecorded = self._recording.finish(ending)
+        times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None
+        return ending, times
+
+    def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
+        scale = self.plan.settings.nanoseconds_per_instruction
+        traced = self._traced
+        monitoring = (
+            Monitoring(
+                *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine),
+                threaded=self.plan.threaded,
+                traced=traced,
+                hardware_thread=self.plan.hardware_thread,
+            )
+            if self.groups
+            else None
+        )
+        self._at_work = monitoring
+        observer = self._observer() if self._machine and not monitoring else None
+        reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
+        ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
+        counts: list[Count] = []
+        threads: list[ThreadCounts] | None = None
+        notes: list[str] = []
+        profile: Profile | None = None
+        lines: list[tuple[int, str]] = []
+        if monitoring:
+            monitoring.check()
+            monitoring.finish_interval()
+            counts = monitoring.counts()
+            threads = monitoring.threads() if self.plan.controls.per_thread else None
+            notes = monitoring.notes()
+            if self.plan.profile:
+                profile, lines = self._profile(monitoring.seen(), notes)
+            monitoring.close()
+            self._at_work = None
+        return self._outcome(ending, times, counts, notes)._replace(
+            profile=profile,
+            threads=threads,
+            listing=lines,
+            cpi=observer.breakdown(self.plan, self.objects) if observer else None,
+        )
+
+    def _survey(self) -> ReportCollector | None:
+        if self._surveyed_machine is None or self._tasks:  # each task has its own
+            return None
+        from pfmon.session.run.report_collector import ReportCollector
+
+        return ReportCollector(self._surveyed_machine, self.engine, self.plan.threaded)
+
+    def _observer(self) -> ObservedRun:
+        from pfmon.session.run.observed_run import ObservedRun
+
+        assert self._machine
+        return ObservedRun(self._machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
+
+    def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:
+        """Run the program with all that it starts; what all tasks come to."""
+        first = tasks.first_of(self.engine, self.groups, on_task)
+        ending, times = self._execute(first.run.consumer, first.run.running, first.run.data)
+        counts = first.finish()
+        return self._outcome(ending, times, counts, tasks.notes())._replace(
+            retired=tasks.retired, tasks=tasks.in_order(), cpi=tasks.cpi()
+        )
+
+    def _outcome(
+        self, ending: ExitReport | None, times: Times, counts: list[Count], notes: Sequence[str]
+    ) -> RunOutcome:
+        if self._damage:
+            notes = [*notes, f"{self._damage}; the counts are those up to there"]
+        return RunOutcome(
+            status=self._status(ending),
+            counts=counts,
+            times=times,
+            retired=self.engine.retired,
+            death=ending if ending and ending.signal else None,
+            stopped=self._stopped,
+            notes=notes,
+            notices=self._notices,
+            surveyed=self._surveyed,
+        )
+
+    def _profile(self, seen: RunData, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
+        from pfmon.session.profile.code_profile import Profile
+
+        if self.counting is None:
+            return None, []
+        profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
+        if self.plan.annotate is None:
+            return profile, []
+        from pfmon.session.profile.listed_code import listed
+
+        return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
+
+    def _status(self, ending: ExitReport | None) -> int:
+        still_ran = self._tasks is not None and self._stopped  # what the first program started
+        if ending is not None and not still_ran:
+            return ending.status & 0xFF
+        if self._damage:
+            return 0
+        return STATUSES.get(self._stopped, INTERRUPTED)
+
+    @property
+    def _damage(self) -> str:
+        """The position of damage in a recording that is replayed up to there."""
+        return str(getattr(self.engine, "damage", ""))
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        """Stop the run at the time limit within this context."""
+        if self.plan.timeout is None:
+            yield
+            return
+        timer = Timer(self.plan.timeout, self.stop, ("timeout",))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
+    return monitoring.running if monitoring else nullcontext()
+
+
+def _now() -> tuple[float, float, float]:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return time.monotonic(), usage.ru_utime, usage.ru_stime

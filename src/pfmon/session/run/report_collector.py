@@ -1,0 +1,98 @@
+"""Collection of the data of an HTML report during a run: cycles by cause, function, line, instruction and call path,
+and memory areas in which loads missed. All of it is exact: nothing is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
+from pfmon.counting.totals.counting_unit import stack_rate
+from pfmon.engine.api import Engine
+from pfmon.machine.config.catalog import IN_ORDER
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.profile.annotated_code import AnnotatedCode, places
+from pfmon.session.profile.call_rows import CallRow, call_rows
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
+from pfmon.session.profile.data_areas import Area, areas
+from pfmon.session.run.machine_run import MachineRun
+from pfmon.session.run.monitoring import nothing_is_lost
+from pfmon.session.run.programmed_pmu import RunData
+from pfmon.stream._stream import Consumer, Failure, Tee
+
+
+class DataView(NamedTuple):
+    """Loads that L1D did not serve, or that do not read it: by area of memory, the one with the largest latency first,
+    and the number of loads with each latency (cycles; the last one includes longer ones). ``l3``, ``memory``: the
+    minimum latency of a miss served by L3, by memory; ``piece``: the resolution of areas in bytes."""
+
+    areas: Sequence[Area]
+    latencies: Sequence[int]
+    l3: int
+    memory: int
+    piece: int
+
+
+class CollectedReport(NamedTuple):
+    """The collected data, on a machine with these figures. ``data`` is None on machines that do not report single
+    accesses."""
+
+    figures: MachineFigures
+    cpi: CpiStack
+    calls: Sequence[CallRow]
+    places: AnnotatedCode
+    data: DataView | None
+
+
+class ReportCollector:
+    """Collects the data of a run; the program runs within `running`."""
+
+    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
+        self._figures = figures
+        table = engine.table
+        self._tally = Tally(table, traced=True)
+        self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
+        machine = self.running.machine
+        queries = part_queries()
+        nothing = Increments([NOTHING for _ in queries])
+        cycles = RecordCounts(queries, nothing, table, machine.records, stack_rate(figures))
+        self._calls = CallTree(table, nothing, cycles)
+        machine.set_observer(self._calls)
+        self._misses = None
+        if figures.core == IN_ORDER:
+            self._misses = DataMisses(int(figures["l3.latency"]), int(figures["memory.latency"]))
+            machine.listen(self._misses)
+        self._consumer = self.running.feed(beside=self._tally)
+
+    def beside(self, reader: Consumer) -> Consumer:
+        """Return a consumer that passes the stream to a reader and to this object."""
+        return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
+
+    def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
+        """End the run and return the data. LostError: data was lost."""
+        lost = self._calls.lost or (self._misses is not None and self._misses.out_of_memory)
+        failures = [engine.table.failure, self._tally.failure, *self.running.failures]
+        nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
+        seen = RunData(engine.table, self._tally, self.running.records())
+        cpi = breakdown(self._figures, seen, objects, demangle)
+        names = FunctionNames(objects, demangle, engine.table.instruction_set)
+        sink = counted(seen, part_queries(), by_place=True)
+        return CollectedReport(
+            self._figures,
+            cpi,
+            call_rows(self._calls.nodes(), names),
+            places(sink.by_address(), cpi.functions, names, engine),
+            self._data_view(objects),
+        )
+
+    def _data_view(self, objects: LoadedObjects) -> DataView | None:
+        misses = self._misses
+        if misses is None:
+            return None
+        levels = int(self._figures["l3.latency"]), int(self._figures["memory.latency"])
+        return DataView(
+            areas(misses.by_piece(), misses.piece_bytes, objects), misses.histogram(), *levels, misses.piece_bytes
+        )

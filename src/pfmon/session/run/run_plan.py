@@ -1,0 +1,150 @@
+"""The plan of a run, and its outcome."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from pfmon.engine.api import ExitReport, Task
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.request import RangeRequest, Request
+from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.session.coupled.coupled_run import HardwareThread
+from pfmon.session.coupled.thread_counts import ThreadCounts
+from pfmon.session.profile.code_profile import Profile
+from pfmon.session.profile.cpi_stack import CpiStack
+from pfmon.session.run.controls import Controls, Trigger
+from pfmon.session.run.event_sets import EventSets
+from pfmon.session.run.programmed_pmu import Count
+from pfmon.session.run.supported import check_machine_counts
+from pfmon.session.sampling.sampling_period import Sampling
+
+if TYPE_CHECKING:
+    from pfmon.session.run.followed_tasks import FollowOptions, TaskCounts
+    from pfmon.session.run.report_collector import CollectedReport
+    from pfmon.session.run.task_run import TaskStart
+    from pfmon.session.triggers.event_trigger import MachineTrigger
+
+
+MACHINE, EXACT = "machine", "exact"
+"""The events that a program using the PMU can count."""
+
+
+class ResolvedAddresses(NamedTuple):
+    """Ranges (of code and of data, by event set) and triggers whose addresses have become known."""
+
+    ranges: Sequence[tuple[RangeRequest | None, RangeRequest | None]]
+    triggers: tuple[Trigger, ...]
+
+
+class RunPlan(NamedTuple):
+    """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if
+    there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
+    come from; ``annotate``: a range of code whose instructions are to be listed, or its name, if that is known when the
+    program has run; ``unlimited``: count on as many PMUs as the events need; ``controls``: when is counted;
+    ``machine``: gives the machine that the program runs on, None: that of the PMU's processor; ``report``: break the
+    cycles down; there are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that
+    is run instead of a program (``partial``: as far as it is whole), whose ``program`` is needed for names alone;
+    ``sampling``: which events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++
+    names where counts come from; ``following``: what is counted of what the program starts; ``debug``: where separate
+    debug files are looked for; ``collect_report``: look at everything, beside what counts; ``threaded``: a machine in a
+    thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture
+    decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
+    ``hardware_thread``: the hardware thread of a core that it runs on; ``deferred``: says, of the files that are
+    mapped, where ranges and triggers are whose addresses are not known yet; None: no more than before; ``begin``: what
+    is known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
+    each is the program of the plan."""
+
+    program: Program | None
+    arguments: Sequence[bytes]
+    environment: Sequence[bytes]
+    settings: GuestSettings
+    model: PmuModel
+    requests: Sequence[Request]
+    memory_limit: int
+    timeout: float | None = None
+    slow: bool = False
+    profile: bool = False
+    annotate: tuple[int, int] | str | None = None
+    unlimited: bool = False
+    controls: Controls = Controls()
+    machine: Callable[[], MachineFigures] | None = None
+    report: bool = False
+    record: str = ""
+    replay: str = ""
+    partial: bool = False
+    sampling: Sampling | None = None
+    demangle: bool = True
+    following: FollowOptions | None = None
+    debug: DebugDirectories = NO_DIRECTORIES
+    collect_report: bool = False
+    threaded: bool = True
+    guest_pmu: str = ""
+    watched: bool = False
+    hardware_thread: HardwareThread | None = None
+    deferred: Callable[[Sequence[MappedFile]], ResolvedAddresses | None] | None = None
+    begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
+
+
+class Times(NamedTuple):
+    """The host's seconds of a run."""
+
+    real: float
+    user: float
+    system: float
+
+
+class RunOutcome(NamedTuple):
+    """The outcome of a run. ``status``: exit status for the shell; ``death``: the signal that killed it; ``stopped``:
+    the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
+    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
+    task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
+    ``surveyed``: the data of an HTML report."""
+
+    status: int
+    counts: list[Count]
+    times: Times
+    retired: int
+    death: ExitReport | None = None
+    stopped: str = ""
+    profile: Profile | None = None
+    listing: Sequence[tuple[int, str]] = ()
+    notes: Sequence[str] = ()
+    cpi: CpiStack | None = None
+    notices: Sequence[str] = ()
+    exact: Mapping[int, int] | None = None
+    tasks: Sequence[TaskCounts] | None = None
+    threads: Sequence[ThreadCounts] | None = None
+    surveyed: CollectedReport | None = None
+
+
+def event_groups(plan: RunPlan) -> list[EventSets]:
+    """The event sets of a plan, each programmed; none without events."""
+    return [EventSets(plan.model, request, plan.unlimited) for request in plan.requests if request.events]
+
+
+def planned_machine(plan: RunPlan) -> MachineFigures:
+    """Return the machine's figures. PfmonError: it does not support the controls."""
+    from pfmon.machine.config.catalog import default_machine
+    from pfmon.machine.config.machine_config import load
+
+    check_machine_counts(plan.slow)
+    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.requests[0].ia32_program))
+
+
+def planned_trigger(plan: RunPlan) -> MachineTrigger | None:
+    """The events that start and stop counting, if the machine decides when one happens."""
+    if not plan.controls.of_events:
+        return None
+    from pfmon.session.triggers.event_trigger import machine_trigger
+
+    return machine_trigger(plan.model, plan.controls)
+
+
+def default_memory_limit() -> int:
+    """Return half of the host's memory, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

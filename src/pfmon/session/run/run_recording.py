@@ -1,0 +1,118 @@
+"""Recording of a run while it is counted."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pfmon.atomic_write import WholeFile
+from pfmon.engine.api import Engine, ExitReport, StartRequest
+from pfmon.errors import LostError, PfmonError, reason
+from pfmon.program.file_digest import digest
+from pfmon.program.image import Image
+from pfmon.program.mapped_files import MappedFile, contents
+from pfmon.session.run.monitoring import nothing_is_lost
+from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
+from pfmon.stream.recording_file import RecordingWriter
+from pfmon.version import VERSION
+
+
+class RunRecording:
+    """Writes an engine's stream to a file, which is replaced only by a complete recording."""
+
+    def __init__(self, path: str, start: StartRequest, engine: Engine) -> None:
+        """PfmonError: the file cannot be written."""
+        self._path = path
+        self._engine = engine
+        try:
+            self._whole = WholeFile(path)
+        except (OSError, ValueError) as error:
+            raise PfmonError(f"--record={path}: {reason(error)}").about("--record") from None
+        try:
+            self._writer = RecordingWriter(self._whole.file, _head(start, engine))
+        except (OSError, MemoryError) as error:
+            self._whole.abandon()
+            raise LostError(f"--record={path}: {reason(error)}") from None
+        self._encoder: Encoder | None = None
+        self._mapped = 0
+        self._error: BaseException | None = None
+
+    def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
+        """Return the engine's consumer, which records and passes the stream to ``reader``; ``addresses``: the reader
+        needs them."""
+        self._encoder = Encoder(self._engine.table, self._engine.traced, self._chunk, None if addresses else reader)
+        return Tee(self._encoder, reader) if addresses else self._encoder
+
+    def _chunk(self, blocks: bytes, chunk: bytes) -> None:
+        """Write the next chunk of the stream, its new blocks, and the files mapped before it. After an error nothing
+        more is written, and the run goes on."""
+        if self._error:
+            return
+        mapped = self._engine.mapped[self._mapped :]
+        self._mapped += len(mapped)
+        try:
+            self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
+        except (OSError, MemoryError) as error:
+            self._error = error
+
+    def finish(self, ending: ExitReport | None) -> LostError | None:
+        """Complete the recording; return the error if it could not be written: the previous file stays. LostError: the
+        stream is incomplete."""
+        encoder = self._encoder
+        assert encoder is not None  # set when the program ran
+        try:
+            encoder.finish()
+            nothing_is_lost([self._engine.table.failure])
+            if encoder.error:
+                raise encoder.error
+            if encoder.failure != Failure.NO_FAILURE:
+                raise LostError(f"--record={self._path}: {encoder.failure.name}")
+            if self._error:
+                raise self._error
+            threads = [list(one) for one in self._engine.threads]
+            end = {"retired": self._engine.retired, "ending": list(ending) if ending else None, "threads": threads}
+            self._writer.finish(end)
+            self._whole.finish()
+        except LostError:
+            self.abandon()
+            raise
+        except (OSError, MemoryError) as error:
+            self.abandon()
+            failed = LostError(f"--record={self._path}: the recording could not be written: {reason(error)}")
+            if encoder.error:  # then the counters have not seen the whole stream
+                raise failed from None
+            return failed
+        return None
+
+    def abandon(self) -> None:
+        """There will be no recording, if there is none yet."""
+        self._writer.stop()
+        self._whole.abandon()
+
+
+def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
+    """Return a recording's header about the run: keys as in docs/stream.md."""
+    images = start.program.images
+    return {
+        "pfmon": VERSION,
+        "instruction_set": int(engine.instruction_set),
+        "payload_bytes": engine.table.payload_bytes,
+        "traced": engine.traced,
+        "command": [os.fsdecode(word) for word in start.arguments],
+        "processor": start.processor,
+        "sysroot": start.settings.sysroot,
+        "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
+        "files": [_file(image) for image in images],
+    }
+
+
+def _file(image: Image) -> dict[str, Any]:
+    """Return a recording's entry of a file."""
+    path = image.path if os.path.isabs(image.path) else os.path.join(os.getcwd(), image.path)
+    return {"path": path, "sha256": digest(image.data), "bias": image.bias}
+
+
+def _mapped_file(mapped: MappedFile) -> dict[str, Any]:
+    """... and of one that the program maps; one that cannot be read now will have no names."""
+    data = contents(mapped.path)
+    return mapped._replace(sha256="" if data is None else digest(data))._asdict()

@@ -1,0 +1,139 @@
+"""Programming that the PMU accepts but a run does not support: refused, never ignored."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pfmon.engine.api import Engine
+from pfmon.errors import PfmonError, refuse
+from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
+from pfmon.pmu.request import PLM_KERNEL, PLM_USER, Request
+from pfmon.session.run.controls import Controls
+from pfmon.signals.machine_signals import counts_all_cycles
+from pfmon.stream._stream import InstructionSet
+
+
+class Processors(NamedTuple):
+    """The processors of an instruction set: the description of its programs, the architecture of the PMUs, and the
+    default PMU."""
+
+    program: str
+    architecture: str
+    pmu: str
+
+
+PROCESSORS = {
+    InstructionSet.IA64: Processors("an IA-64 program", "ia64", "itanium2"),
+    InstructionSet.X86_64: Processors("an x86-64 program", "x86", "intel_v2"),
+    InstructionSet.I386: Processors("an i386 program", "x86", "intel_v2"),
+    InstructionSet.PPC64: Processors("a PowerPC program", "ppc", "ppc604e"),
+    InstructionSet.PPC: Processors("a PowerPC program", "ppc", "ppc604e"),
+    InstructionSet.PPC64LE: Processors("a PowerPC program", "ppc", "ppc604e"),
+}
+"""By instruction set."""
+
+PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
+"""The programs that the processors of an architecture run."""
+
+
+IDLE = ("dis", "du", "dmr")
+"""The PowerPC's controls that disable counting in user state with MSR.pm clear, in which programs run."""
+
+
+IA32_PMUS = ("itanium", "itanium2")
+"""PMUs of processors that execute IA-32 code beside their own."""
+
+
+def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
+    """Raise PfmonError for a PMU whose processors do not run such programs."""
+    processors = PROCESSORS[instruction_set]
+    if instruction_set == InstructionSet.I386 and model.name in IA32_PMUS:
+        return
+    if model.architecture != processors.architecture:
+        raise PfmonError(
+            f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
+            f"{processors.program}; PMUs for it: {', '.join(OF_ARCHITECTURE[processors.architecture])}"
+        )
+
+
+def check_addresses(wanted: bool, engine: Engine) -> None:
+    """Raise PfmonError for options that need addresses of memory accesses, if the stream has none."""
+    if wanted and not engine.traced:
+        raise PfmonError(
+            "data triggers, data ranges and machines want the addresses of memory accesses, and this is "
+            f"{PROCESSORS[engine.instruction_set].program} whose accesses have none here"
+        )
+
+
+def check_follows(wanted: bool, engine: Engine) -> None:
+    """Raise PfmonError for --follow-... if the engine runs no children."""
+    if wanted and not engine.capabilities.follows:
+        raise PfmonError(
+            f"--follow-...: this is {PROCESSORS[engine.instruction_set].program}, which starts no other process here"
+        )
+
+
+def check_threads(per_thread: bool, engine: Engine) -> None:
+    """Raise PfmonError for --per-thread if threads run simultaneously."""
+    if per_thread and engine.instruction_set != InstructionSet.IA64:
+        raise PfmonError(
+            f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
+            "under qemu and are counted together"
+        )
+
+
+def check_guest_pmu(wanted: bool, engine: Engine) -> None:
+    """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
+    if wanted and engine.instruction_set != InstructionSet.IA64:
+        program = PROCESSORS[engine.instruction_set].program
+        raise PfmonError(f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs alone")
+
+
+def check_controls(model: PmuModel, controls: Controls) -> None:
+    """Raise PfmonError for controls that only the Itaniums have: PSR.up switches monitors, PSR.sp permits reading
+    them."""
+    if model.architecture != "ia64":
+        refuse(
+            {"--insecure": controls.insecure, "--dont-start": controls.dont_start},
+            f"{{}} applies to the user mask of the Itaniums; programs for {model.name} have none",
+        )
+
+
+def check_supported(model: PmuModel, request: Request) -> None:
+    """Raise PfmonError for settings that counting does not support, or with which it would count nothing."""
+    if idle := [name for name in IDLE if request.controls.get(name)]:
+        raise PfmonError(
+            f"--controls={','.join(idle)}: nothing counts then while a program runs (user state, MSR.pm clear)"
+        )
+    refuse(
+        {
+            "a privilege mask without level 3 (programs run at level 3 alone)": not all(
+                level & PLM_USER for level in _levels(model, request)
+            ),
+            "--system-wide": request.system_wide,
+            "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
+            "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
+        },
+        "{}: runs do not honour it in this version; --check-events-only programs it",
+    )
+
+
+def _captures_details(request: Request) -> bool:
+    """Return whether the branch buffer captures something else than targets."""
+    return request.branch_buffer is not None and bool(request.branch_buffer.fields.get("ds"))
+
+
+def _levels(model: PmuModel, request: Request) -> set[int]:
+    """The privilege masks of the events. The operating system's time of IA-64 programs is known, so cycles may count at
+    level 0 alone."""
+    found = [(event.name, event.plm or request.plm) for event in request.events]
+    timed = model.architecture == "ia64" and not request.ia32_program
+    return {
+        plm for name, plm in found if not (plm & PLM_KERNEL and timed and counts_all_cycles(model.events[name].signal))
+    }
+
+
+def check_machine_counts(slow: bool) -> None:
+    """Raise PfmonError for machine events with --slow."""
+    if slow:
+        raise PfmonError("--slow: the machine times whole blocks, which --slow takes apart; with it only exact events")
