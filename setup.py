@@ -27,8 +27,8 @@ MODULES = {
     "pfmon.counting._counting": "-O2",
     "pfmon.stream._stream": "-O2",
     "pfmon.engine.qemu._qemu": "-O2",
-    "pfmon.engine.ia64.encodings._encodings": "-O2",
-    "pfmon.engine.ia64.encodings.decoder_tables": "-O0",
+    "pfmon.isa.ia64._encodings": "-O2",
+    "pfmon.isa.ia64.decoder_tables": "-O0",
 }
 """Extension module -> level of optimisation. -O2 at least turns the sibling calls of the engine's handlers into jumps;
 decoder_tables runs when pfmon is built. The modules that take longest to compile come first."""
@@ -61,10 +61,10 @@ DIRECTIVES = {
 }
 
 EXAMPLES = Path("examples", "ia64")
-PLUGIN = PACKAGE / "engine" / "qemu"
+PLUGIN = PACKAGE / "engine" / "qemu" / "plugin"
 REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
-SNAPSHOT = "pfmon.engine.ia64.encodings.decoder_snapshot", Path("engine", "ia64", "encodings", "tables.bin")
+SNAPSHOT = "pfmon.isa.ia64.decoder_snapshot", Path("isa", "ia64", "tables.bin")
 """Module that writes the snapshot of the decoder's tables, and the file in the package."""
 MANUAL = Path("build", "man", "pfmon.1")
 

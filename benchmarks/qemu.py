@@ -17,7 +17,7 @@ from pathlib import Path
 from speed import EXAMPLES, machine
 
 from pfmon.counting._counting import Tally
-from pfmon.engine import api
+from pfmon.engine import api, registry
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.qemu.qemu_binary import emulator
 from pfmon.program import image
@@ -47,7 +47,7 @@ def processor_time() -> float:
 def alone(command: Sequence[str]) -> tuple[float, float]:
     """Processor and elapsed time without the plugin."""
     before, began = processor_time(), time.perf_counter()
-    instruction_set = api.instruction_set_of(command[0])
+    instruction_set = registry.instruction_set_of(command[0])
     assert instruction_set, f"{command[0]}: no program that qemu runs"
     run = [emulator(instruction_set), *command]
     subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -60,7 +60,7 @@ def counted(command: Sequence[str], stream: bool) -> tuple[float, float, int]:
     with Path(os.devnull).open("w") as nowhere:
         settings = GuestSettings(standard_files=(0, nowhere.fileno(), nowhere.fileno()))
         words = [os.fsencode(word) for word in command]
-        guest = api.start(
+        guest = registry.start(
             api.StartRequest(image.load(command[0]), words, [], settings, 1 << 30, "intel_v2", totals=not stream)
         )
         guest.run(Tally(guest.table))

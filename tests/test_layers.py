@@ -1,4 +1,4 @@
-"""Imports point only backwards along program, stream, engine, signals, machine, pmu, counting, session, report,
+"""Imports point only backwards along program, stream, isa, engine, signals, machine, pmu, counting, session, report,
 library, testing, cli."""
 
 import ast
@@ -9,14 +9,18 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "pfmon"
 
+# The handlers of IA-64 instructions, beside which their encodings stand.
+HANDLERS = "engine.ia64._ia64"
+
 # What each stage may import. Of an engine the stages behind it see what an engine is, and nothing of any one.
-ENGINE = {"engine.api", "engine.guest_settings"}
+ENGINE = {"engine.api", "engine.guest_pmu", "engine.guest_settings", "engine.registry"}
 ALLOWED = {
     "program": set(),
     "stream": set(),
-    "engine": {"program", "stream"},
+    "isa": {"stream", HANDLERS},
+    "engine": {"isa", "program", "stream"},
     "signals": {"stream"},
-    "machine": {"stream", "signals", "engine.ia64.encodings"},
+    "machine": {"isa", "stream", "signals"},
     "pmu": {"signals"},
     "counting": {"stream", "signals", "machine", "pmu"},
     "session": {"program", "stream", "signals", "machine", "pmu", "counting", *ENGINE},
@@ -27,8 +31,8 @@ ALLOWED = {
 }
 SHARED = {"errors", "version"}
 
-# Rooms of a stage that others may import alone: what an instruction is, not how it is executed; what an engine is.
-ROOMS = {"engine.ia64.encodings", *ENGINE}
+# Rooms of a stage that others may import alone: what an engine is.
+ROOMS = {HANDLERS, *ENGINE}
 STAGES = [stage for stage in ALLOWED if (SOURCE / stage).is_dir()]
 
 

@@ -13,7 +13,7 @@ import pytest
 from command import example, pfmon, refused
 from ia64_program import DATA, EXIT, write_program
 
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
 
 HASHMAP, SORT = f"{example('hashmap')} 50", [example("sort"), "50"]
 EVENTS = ["-e", "ia64_inst_retired,l3_misses"]

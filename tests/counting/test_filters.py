@@ -13,8 +13,8 @@ from pfmon.counting._counting import CountAccumulator, Increments, Tally, add_to
 from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
 from pfmon.stream._stream import BlockTable, Cut, Recorder
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
 from pfmon.stream.marks import Mark
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 NOWHERE = 2**64 - 1
 LONG = 4  # of a long instruction: I-type for a matcher (Montecito manual table 3-11)

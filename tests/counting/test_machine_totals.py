@@ -16,7 +16,7 @@ from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
-from pfmon.stream.block_records import InstructionRecord
+from pfmon.stream.recording.block_records import InstructionRecord
 
 SMALL = {"fib": ["9"], "sort": ["60"], "epic": [], "nbody": ["2"], "lz": ["150"]}
 MACHINES = ("itanium", "itanium2", "montecito")

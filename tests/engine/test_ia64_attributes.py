@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.encodings._encodings import (
+from pfmon.isa.ia64._encodings import (
     AccessFlag,
     AccessType,
     BranchType,
@@ -17,9 +17,9 @@ from pfmon.engine.ia64.encodings._encodings import (
     Whether,
     attributes,
 )
-from pfmon.engine.ia64.encodings.formats import FORMATS
-from pfmon.engine.ia64.encodings.instruction import Row
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.formats import FORMATS
+from pfmon.isa.ia64.instruction import Row
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 from pfmon.stream._stream import Ia64Kind, Kind
 
 LOADS = re.compile(r"ld(\d+|f[sde8]?|fp[sd8])$")

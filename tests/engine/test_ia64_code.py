@@ -7,7 +7,7 @@ import pytest
 from ia64_assembly import BREAK, CODE, NUMBERS, assemble, bundle, instruction, join
 from ia64_machine import DATA, FAULT, ILLEGAL_OPERATION, INST_NOT_PRESENT, PAGE, STOP, Machine
 
-from pfmon.engine.ia64.encodings.templates import TEMPLATES
+from pfmon.isa.ia64.templates import TEMPLATES
 
 ADD_ONE = int.from_bytes(assemble(["adds r8=1,r8"]), "little")
 ADD_TWO = int.from_bytes(assemble(["adds r8=2,r8"]), "little")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ia64_forms import DONE, MASK, Values, forms, run, signed
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.isa.ia64.assemble import encode
 
 RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "lt": operator.lt,

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings import _encodings as decoder
-from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.bundle import slots
-from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.encodings.instruction import Row
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64 import _encodings as decoder
+from pfmon.isa.ia64.assemble import encode
+from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.disassemble import disassemble
+from pfmon.isa.ia64.instruction import Row
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 
 DATA = Path(__file__).parent / "data"
 UNITS = "MIFBX"

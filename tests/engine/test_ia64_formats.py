@@ -2,10 +2,10 @@
 
 import pytest
 
-from pfmon.engine.ia64.encodings.bundle import slots
-from pfmon.engine.ia64.encodings.formats import FORMATS, Format
-from pfmon.engine.ia64.encodings.operands import OPERANDS, operand
-from pfmon.engine.ia64.encodings.templates import TEMPLATES
+from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.formats import FORMATS, Format
+from pfmon.isa.ia64.operands import OPERANDS, operand
+from pfmon.isa.ia64.templates import TEMPLATES
 
 
 def test_every_format_of_the_manual_is_there() -> None:

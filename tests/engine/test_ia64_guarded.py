@@ -4,8 +4,8 @@ import pytest
 from ia64_assembly import BREAK, CODE
 from ia64_machine import Machine, executions
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.predicated_handlers import HANDLERS
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.predicated_handlers import HANDLERS
 
 # r9 is 12, r10 is 10.
 VALUES = {

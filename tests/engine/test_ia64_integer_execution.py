@@ -9,10 +9,10 @@ from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings._encodings import Fault
-from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.instruction import Row
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64._encodings import Fault
+from pfmon.isa.ia64.assemble import encode
+from pfmon.isa.ia64.instruction import Row
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 
 ILLEGAL_OPERATION, REGISTER_NAT_CONSUMPTION = members(Fault, "FAULT", "ILLEGAL_OPERATION REGISTER_NAT_CONSUMPTION")
 

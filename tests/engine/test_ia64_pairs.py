@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ia64_assembly import BREAK, CODE
 from ia64_machine import DATA, DATA_PAGES, PAGE, READ_ONLY, UNMAPPED, Machine, executions
 
-from pfmon.engine.ia64.encodings.encoding_rows import PAIRS
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.encoding_rows import PAIRS
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 
 TEXT = {row.run: row.text for row in reversed(INSTRUCTIONS)}  # of all that have a handler, the first
 ALL = [(TEXT[first], TEXT[second]) for first, second in PAIRS]

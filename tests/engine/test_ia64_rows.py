@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.encodings.instruction import Row, made
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.instruction import Row, made
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 
 
 def the(text: str) -> Row:

@@ -20,8 +20,8 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.operands import CONTROL_REGISTERS
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.operands import CONTROL_REGISTERS
 from pfmon.stream._stream import Kind
 from pfmon.stream.marks import Mark
 

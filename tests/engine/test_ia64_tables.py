@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pfmon import build_snapshot
-from pfmon.engine.ia64.encodings import decoder_snapshot
-from pfmon.engine.ia64.encodings.decoder_tables import computed
+from pfmon.isa.ia64 import decoder_snapshot
+from pfmon.isa.ia64.decoder_tables import computed
 
 OBSERVED = """
 import os, sys
@@ -19,7 +19,7 @@ def observe(event, arguments):
     if event == "import" and arguments[1]:
         seen.add(arguments[1])
 sys.addaudithook(observe)
-from pfmon.engine.ia64.encodings.decoder_tables import computed
+from pfmon.isa.ia64.decoder_tables import computed
 computed()
 print(*seen, sep="\\n")
 """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ia64_forms import DONE, Model, check_result, forms, run, words
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.isa.ia64.assemble import encode
 
 
 def pointer(total: int, base: int) -> int:

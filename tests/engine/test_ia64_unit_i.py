@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ia64_forms import DONE, MASK, Model, check_result, forms, run, signed, words
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings._encodings import Fault
-from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.isa.ia64._encodings import Fault
+from pfmon.isa.ia64.assemble import encode
 
 ILLEGAL_OPERATION, RESERVED_REGISTER_FIELD = members(Fault, "FAULT", "ILLEGAL_OPERATION RESERVED_REGISTER_FIELD")
 FAULT, CUT, BREAK = 4, 5, 6  # cpu.pxd, Status

@@ -7,10 +7,10 @@ import pytest
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
-from pfmon.engine.ia64.encodings.bundle import slots
-from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.templates import TEMPLATES
+from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.disassemble import disassemble
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.templates import TEMPLATES
 from pfmon.stream._stream import Consumer
 
 DATA = 0x2000000000100000

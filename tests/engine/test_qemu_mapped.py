@@ -12,7 +12,7 @@ from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, compile_c, run
 from shared_objects import address_in, work, write_loader, write_object
 
 import pfmon
-from pfmon.engine import api
+from pfmon.engine import api, registry
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program import image
@@ -338,7 +338,7 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
             True, executes, 10, lambda task, engine: Watching(task, engine, found), lambda task, ending: None
         ),
     )
-    engine = api.start(wanted)
+    engine = registry.start(wanted)
     assert engine.run(Consumer()) == ExitReport(0)
     parent, child = executed(engine), found["1.1"]
     engine.close()

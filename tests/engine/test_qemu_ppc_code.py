@@ -13,7 +13,7 @@ from qemu_guests import run
 import pfmon
 from pfmon.engine.api import ExitReport
 
-SOURCE = Path(pfmon.__file__).parent / "engine" / "qemu" / "ppc.c"
+SOURCE = Path(pfmon.__file__).parent / "engine" / "qemu" / "plugin" / "ppc.c"
 pytestmark = [
     needs("cc"),
     QEMU_PPC,

@@ -8,7 +8,7 @@ from qemu_guests import instructions, run
 
 from pfmon.engine.qemu import ppc_mnemonics
 from pfmon.stream._stream import AccessKind, BranchKind, Kind, PpcKind
-from pfmon.stream.block_records import InstructionRecord
+from pfmon.stream.recording.block_records import InstructionRecord
 
 pytestmark = [
     pytest.mark.slow,

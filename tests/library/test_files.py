@@ -11,7 +11,7 @@ from command import example
 from ia64_program import DATA, EXIT, write_program
 
 import pfmon
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
 
 
 def call(name: str, *arguments: int) -> list[str]:

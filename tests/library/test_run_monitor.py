@@ -17,7 +17,7 @@ from pfmon.library.standard_streams import Files
 from pfmon.report.run_snapshot import RunSnapshot
 
 if TYPE_CHECKING:
-    from pfmon.engine.api import PerformanceData
+    from pfmon.engine.guest_pmu import PerformanceData
     from pfmon.session.run.monitored_run import Session
     from pfmon.stream._stream import Consumer
 

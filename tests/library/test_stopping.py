@@ -14,7 +14,7 @@ from command import example
 from ia64_program import DATA, EXIT, write_program
 
 import pfmon
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
 
 SOON = 0.2
 LATE = 5.0

@@ -10,9 +10,9 @@ from stand_in_pmu import StandIn
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import AddressSpace, Processor
-from pfmon.engine.ia64.linux.engine_interface import End
-from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
+from pfmon.engine.linux.process.engine_interface import End
+from pfmon.engine.linux.process.process import Process
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

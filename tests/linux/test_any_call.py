@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.linux.calls import CALLS, HANDLERS, load_all
-from pfmon.engine.ia64.linux.syscall_numbers import NAMES
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NAMES
+from pfmon.engine.linux.calls import CALLS, HANDLERS, load_all
 
 O_RDWR = 2
 SCRATCH, SIZE = 0x2000000100000000, 1 << 20

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.linux.code_files import Place
+from pfmon.engine.linux.files.code_files import Place
 from pfmon.program.mapped_files import MappedFile
 
 PAGE = 1 << 14

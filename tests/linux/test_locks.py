@@ -15,8 +15,8 @@ from ia64_program import write_program
 from ia64_tasks import Data, call, fork
 
 import pfmon
-from pfmon.engine.ia64.linux.file_table import OpenFile
-from pfmon.engine.ia64.linux.record_locks import BEYOND, Lock, RecordLocks
+from pfmon.engine.linux.files.file_table import OpenFile
+from pfmon.engine.linux.files.record_locks import BEYOND, Lock, RecordLocks
 
 O_RDWR, O_CREAT = 2, 0o100
 F_GETLK, F_SETLK, F_SETLKW = 5, 6, 7

@@ -8,9 +8,9 @@ import pytest
 from perfmon_calls import NOTIFY, PID, Perfmon, counter, register
 from stand_in_pmu import Host
 
-from pfmon.engine.ia64.linux import job_control
-from pfmon.engine.ia64.linux.engine_interface import Exit
-from pfmon.engine.ia64.linux.signal_table import SIGSTOP
+from pfmon.engine.linux.process import job_control
+from pfmon.engine.linux.process.engine_interface import Exit
+from pfmon.engine.linux.signals.signal_table import SIGSTOP
 
 INST = 0x808
 SIGCHLD = 17

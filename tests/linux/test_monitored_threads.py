@@ -10,7 +10,7 @@ from perf_calls import Perf
 from perfmon_calls import INST, NOPS, NOTIFY, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
-from pfmon.engine.ia64.linux.clone import OF_THREADS
+from pfmon.engine.linux.process.clone import OF_THREADS
 
 STACK = 0x80000
 

@@ -9,9 +9,9 @@ from perf_calls import EXCLUDE_KERNEL, INHERIT, Perf
 from perfmon_calls import PID, Perfmon
 from stand_in_pmu import Host, StandIn
 
-from pfmon.engine.ia64.linux import job_control
-from pfmon.engine.ia64.linux.engine_interface import Exit
-from pfmon.engine.ia64.linux.signal_table import SIGCHLD, SIGSTOP
+from pfmon.engine.linux.process import job_control
+from pfmon.engine.linux.process.engine_interface import Exit
+from pfmon.engine.linux.signals.signal_table import SIGCHLD, SIGSTOP
 
 TIMES = calls.ENABLED | calls.RUNNING
 OFF = EXCLUDE_KERNEL | calls.DISABLED
@@ -115,7 +115,7 @@ def test_children_inherit_and_add_to_what_was_opened(perf: Perf, guest: Any, pmu
 
 
 def _forked(process: Any) -> int:
-    from pfmon.engine.ia64.linux.clone import fork as fork_process
+    from pfmon.engine.linux.process.clone import fork as fork_process
 
     child = fork_process(process, lend=False)
     return int(child.process_id)

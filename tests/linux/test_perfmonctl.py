@@ -9,8 +9,8 @@ import pytest
 from perfmon_calls import INST, NOPS, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
-from pfmon.engine.ia64.linux.perfmon import perfmon_structures
-from pfmon.engine.ia64.linux.perfmon.kernel_registers import numbers, registers_of
+from pfmon.engine.linux.perfmon import perfmon_structures
+from pfmon.engine.linux.perfmon.kernel_registers import numbers, registers_of
 
 # Sizes and offsets as GCC lays the kernel's header out.
 SIZES = {

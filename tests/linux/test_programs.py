@@ -14,9 +14,9 @@ import pytest
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
-from pfmon.engine.ia64.linux.engine_interface import End
-from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.signals import Action, Signal, kill_info
+from pfmon.engine.linux.process.engine_interface import End
+from pfmon.engine.linux.process.process import Process
+from pfmon.engine.linux.signals.signals import Action, Signal, kill_info
 from pfmon.program import image
 from pfmon.stream._stream import Consumer
 
@@ -180,7 +180,7 @@ def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     code = (
         "import sys,time; from pfmon.program import image;"
         "from pfmon.engine.ia64._ia64 import AddressSpace;"
-        "from pfmon.engine.ia64.linux import loader; from pfmon.engine.guest_settings import GuestSettings;"
+        "from pfmon.engine.linux.process import loader; from pfmon.engine.guest_settings import GuestSettings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
         "loader.load(AddressSpace(), p, [b'x'], [], GuestSettings(), (1, 1), bytes(16));"
         "print(time.perf_counter()-t)"

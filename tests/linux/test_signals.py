@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings._encodings import Fault
-from pfmon.engine.ia64.linux import backing_store, fault_signals, gate_page
-from pfmon.engine.ia64.linux.signals import Signal, kill_info
+from pfmon.engine.linux.abi.ia64 import backing_store, gate_page
+from pfmon.engine.linux.signals import fault_signals
+from pfmon.engine.linux.signals.signals import Signal, kill_info
+from pfmon.isa.ia64._encodings import Fault
 
 SIGUSR1, SIGSEGV, SIGCHLD, SIGKILL, SIGRT = 10, 11, 17, 9, 34
 IGNORE, DEFAULT = 1, 0
@@ -170,7 +171,7 @@ def test_every_fault_has_a_signal() -> None:
 
 
 def test_gate_page_returns_from_handlers() -> None:
-    from pfmon.engine.ia64.encodings import disassemble
+    from pfmon.isa.ia64 import disassemble
 
     assert disassemble is not None
     page = gate_page.page(1 << 14)
@@ -240,7 +241,7 @@ def test_standard_descriptors_are_absent_if_the_host_has_them_closed() -> None:
     import sys
 
     code = (
-        "from pfmon.engine.ia64.linux.file_table import FileTable\nimport os\n"
+        "from pfmon.engine.linux.files.file_table import FileTable\nimport os\n"
         "f = open(os.devnull)\nassert f.fileno() == 0\nos.write(1, repr(FileTable(9).numbers()).encode())"
     )
     run = subprocess.run(

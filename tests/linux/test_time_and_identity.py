@@ -126,7 +126,7 @@ def test_usage_counts_processor_time(guest: Any) -> None:
 
 
 def test_random_bytes_repeat_by_seed() -> None:
-    from pfmon.engine.ia64.linux.random_bytes import RandomBytes
+    from pfmon.engine.linux.process.random_bytes import RandomBytes
 
     whole = RandomBytes(5, False).take(100)
     pieces = RandomBytes(5, False)

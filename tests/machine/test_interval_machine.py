@@ -14,7 +14,7 @@ from pfmon.machine._machine import Cause, IntervalMachine, Occurrence
 from pfmon.machine.config.machine_config import load
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Mark, Recorder, Tee
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
 
 pytestmark = [QEMU, ASSEMBLER]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon.counting.totals.record_query import names
-from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, DataMemory, Occurrence, RequestFlag, RequestKind
 from pfmon.machine.config.machine_config import load
 from pfmon.signals.machine_signals import select

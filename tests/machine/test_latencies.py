@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from enumerated import members
 
-from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, RequestKind
 from pfmon.machine.config.machine_config import load
 

@@ -12,7 +12,7 @@ from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 
-from pfmon.engine.ia64.encodings._encodings import AccessType
+from pfmon.isa.ia64._encodings import AccessType
 from pfmon.machine._machine import L2, DataMemory, Machine, Occurrence
 from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load

@@ -12,7 +12,7 @@ from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import BlockTable, Failure, Pipe, Recorder
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
 
 LONGEST = 128
 STATE_LIMITS = range(1, 40)

@@ -7,7 +7,7 @@ from enumerated import members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, Occurrence, RequestKind
 from pfmon.machine.config.machine_config import load
 

@@ -7,7 +7,7 @@ from enumerated import members
 from ia64_machine import DATA, UNMAPPED
 from machine_code import bubbles_of, loop, run_code
 
-from pfmon.engine.ia64.encodings._encodings import AccessFlag, AccessType
+from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, Machine, Occurrence
 from pfmon.machine.config.machine_config import load
 

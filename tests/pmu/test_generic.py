@@ -2,7 +2,7 @@
 
 import pytest
 
-from pfmon.engine.ia64.linux.perfmon.perf_sources import CACHES, GENERIC, OPERATIONS
+from pfmon.engine.linux.perfmon.perf_sources import CACHES, GENERIC, OPERATIONS
 from pfmon.pmu import get
 from pfmon.pmu.generic_events import PMUS, generic_events
 

@@ -9,14 +9,14 @@ from fed_engine import FedEngine
 from x86_blocks import CALL, JUMP, LENGTH, LOAD, PLAIN, RETURN, STORE, block, table_of
 
 import pfmon
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.model import OF_ARCHITECTURE, PMUS
 from pfmon.program.elf_machine import EM_X86_64
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream._stream import InstructionSet
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 X86, IA64 = str(EXAMPLES / "x86_64" / "fib"), str(EXAMPLES / "ia64" / "fib")
@@ -54,7 +54,7 @@ def path_of(words: Sequence[int], blocks: Sequence[BlockRecord] = BLOCKS) -> lis
 def made_up_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of what executes x86-64 programs, and of what loads them."""
     monkeypatch.setattr("pfmon.program.elf.EM_IA_64", EM_X86_64, raising=False)
-    monkeypatch.setattr(api, "start", lambda wanted: FedEngine(table_of(BLOCKS), [WORDS], False))
+    monkeypatch.setattr(registry, "start", lambda wanted: FedEngine(table_of(BLOCKS), [WORDS], False))
 
 
 def run(events: str | list[list[str]], **options: Any) -> pfmon.Run:
@@ -212,15 +212,15 @@ def test_an_ia64_program_does_not_run_on_intels_pmu() -> None:
 
 
 def test_the_instruction_set_is_read_from_the_header(tmp_path: Path) -> None:
-    assert api.instruction_set_of(X86) == InstructionSet.X86_64
-    assert api.instruction_set_of(IA64) == InstructionSet.IA64
+    assert registry.instruction_set_of(X86) == InstructionSet.X86_64
+    assert registry.instruction_set_of(IA64) == InstructionSet.IA64
     (tmp_path / "short").write_bytes(b"\x7fELF\2\1")
     (tmp_path / "script").write_text("#!/bin/sh\necho this is no ELF file at all\n")
     other = bytearray(Path(X86).read_bytes()[:64])
     other[18:20] = (183).to_bytes(2, "little")  # AArch64
     (tmp_path / "other").write_bytes(other)
     for path in ("short", "script", "other", "missing", "."):
-        assert api.instruction_set_of(str(tmp_path / path)) is None
+        assert registry.instruction_set_of(str(tmp_path / path)) is None
 
 
 def test_pmus_are_listed_under_their_architecture() -> None:

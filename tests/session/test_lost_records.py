@@ -9,7 +9,7 @@ from fed_engine import FedEngine
 from guests import guest, quiet
 from tables import record
 
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.errors import LostError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
@@ -94,7 +94,7 @@ def test_counts_that_lack_something_are_refused(failure: Failure, controls: Cont
 @pytest.mark.parametrize("failure", FAILURES)
 def test_the_command_shows_no_counts_and_says_why(failure: Failure, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, event = lost(failure)
-    monkeypatch.setattr(api, "start", lambda wanted: engine)
+    monkeypatch.setattr(registry, "start", lambda wanted: engine)
     done = pfmon("-e", event, example("fib"), "5")
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr == f"pfmon: {LOST[failure]}: the run's counts would lack something, so there are none\n"
@@ -102,7 +102,7 @@ def test_the_command_shows_no_counts_and_says_why(failure: Failure, monkeypatch:
 
 def test_the_report_on_cycles_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     engine, _ = lost(Failure.TOO_MANY_WORDS)
-    monkeypatch.setattr(api, "start", lambda wanted: engine)
+    monkeypatch.setattr(registry, "start", lambda wanted: engine)
     done = pfmon("--report=cpi", example("fib"), "5")
     assert (done.returncode, done.stdout) == (125, ""), done
     assert LOST[Failure.TOO_MANY_WORDS] in done.stderr

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from command import example, pfmon, refused
 
-from pfmon.engine.ia64.encodings.opcode_masks import families, is_a
 from pfmon.errors import BadValueError, UnknownNameError
+from pfmon.isa.ia64.opcode_masks import families, is_a
 from pfmon.pmu.request import OpcodeMatch
 from pfmon.session.run.opcode_patterns import pattern
 

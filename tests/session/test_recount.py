@@ -12,7 +12,7 @@ from totals import signal_totals
 
 from pfmon.counting._counting import Tally
 from pfmon.engine.ia64.core.decoded_blocks import DecodedInstruction
-from pfmon.engine.ia64.encodings.disassemble import disassemble
+from pfmon.isa.ia64.disassemble import disassemble
 from pfmon.stream._stream import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tables import PARTS_BANK, blocks, record
 
 from pfmon.stream._stream import BlockTable, Consumer, Cut, Failure, InstructionSet, Ring
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ from pfmon.counting._counting import CountAccumulator, DataRangeTally, Gate, Inc
 from pfmon.counting.totals.filtered_signal import FilteredSignal
 from pfmon.signals.signal_terms import available
 from pfmon.stream._stream import AccessKind, BlockTable, Consumer, Cut, Failure, Ia64Kind, Recorder
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
 from pfmon.stream.marks import Mark
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 SIGNALS = sorted(available())
 PROGRAMS = {"epic": [], "fib": ["9"], "sort": ["60"], "strings": ["20"], "nbody": ["1"]}

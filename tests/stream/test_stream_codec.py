@@ -16,7 +16,7 @@ from totals import signal_totals
 from pfmon.counting._counting import Gate, Tally
 from pfmon.signals.signal_terms import available
 from pfmon.stream._stream import BlockTable, Consumer, Decoder, Encoder, Failure, Recorder, blocks_from, enter_blocks
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
 
 Chunks = list[tuple[bytes, bytes]]
 """Blocks that are new, and words that name them."""

@@ -9,9 +9,9 @@ from guests import guest
 from perfmon_calls import Perfmon
 
 from pfmon.engine.ia64._ia64 import BREAK
-from pfmon.engine.ia64.linux.calls import sys_memory as memory_calls
-from pfmon.engine.ia64.linux.engine_interface import GuestMemoryFault
-from pfmon.engine.ia64.linux.perfmon import perf_open, perfmonctl
+from pfmon.engine.linux.calls import sys_memory as memory_calls
+from pfmon.engine.linux.perfmon import perf_open, perfmonctl
+from pfmon.engine.linux.process.engine_interface import GuestMemoryFault
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.session.run.program_pmu import ProgramPmu

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
+from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Recorder
 

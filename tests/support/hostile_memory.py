@@ -27,7 +27,7 @@ from pfmon.machine._machine import IntervalMachine
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import Consumer
 
-PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu"
+PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu" / "plugin"
 MEMBERS = {
     "ring": ("filling", "reading", "buffers[0].count", "buffers[0].words", "buffers[1].count", "buffers[7].count"),
     "area": (

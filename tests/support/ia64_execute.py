@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
-from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.isa.ia64.assemble import encode
 from pfmon.stream._stream import Consumer
 
 CODE = 0x2000000000010000

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ia64_float_model import ONE, Register, Result
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401 - fills the decoder's tables
+from pfmon.isa.ia64 import instruction_set  # noqa: F401 - fills the decoder's tables
 
 DEFAULT_FPSR = 0x9804C0270033F
 DONE, FAULT = 7, 4

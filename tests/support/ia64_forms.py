@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pfmon.engine.ia64._ia64 import step
-from pfmon.engine.ia64.encodings.assemble import encode, rows_of
-from pfmon.engine.ia64.encodings.instruction import Row
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.operands import Operand
+from pfmon.isa.ia64.assemble import encode, rows_of
+from pfmon.isa.ia64.instruction import Row
+from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
+from pfmon.isa.ia64.operands import Operand
 
 DONE = 7  # status of a handler that just went on
 MASK = (1 << 64) - 1

@@ -8,7 +8,7 @@ from ia64_assembly import CODE, Line, assemble
 
 from pfmon.counting._counting import Tally
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
-from pfmon.engine.ia64.encodings._encodings import Fault
+from pfmon.isa.ia64._encodings import Fault
 from pfmon.stream._stream import Consumer
 
 __all__ = ["BREAK", "FAULT", "STOP"]

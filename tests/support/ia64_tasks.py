@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ia64_program import DATA, write_program
 
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
 
 THREAD = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000  # CLONE_VM, _FS, _FILES, _SIGHAND, _THREAD
 TIDS = 0x100000 | 0x200000  # CLONE_PARENT_SETTID, CLONE_CHILD_CLEARTID

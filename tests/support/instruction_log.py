@@ -7,8 +7,8 @@ instruction is from its disassembly; nothing of it comes from the counting path.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
+from pfmon.isa.ia64.disassemble import disassemble
 
 # Unit of each slot by template (SDM volume 3, table 4-1); A5 and the like go to the unit of their slot.
 TEMPLATES = ["MII", "MII", "MLX", "", "MMI", "MMI", "MFI", "MMF", "MIB", "MBB", "", "BBB", "MMB", "", "MFB", ""]

@@ -22,7 +22,7 @@ from perfmon_calls import (
     register,
 )
 
-from pfmon.engine.ia64.linux.syscall_numbers import NUMBERS
+from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
 
 FD = 3
 MINUS_ONE = (1 << 64) - 1

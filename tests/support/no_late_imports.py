@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from pfmon.__main__ import command
-from pfmon.engine import api
+from pfmon.engine import registry
 
 OPTIONAL = {"capstone.ccapstone"}
 """Modules that capstone looks for again and again and goes on without."""
@@ -61,7 +61,7 @@ def ban_at_start(ban: ImportBan) -> None:
 
         return engine_of
 
-    api.start, api.replay = banned(api.start), banned(api.replay)
+    registry.start, registry.replay = banned(registry.start), banned(registry.replay)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.stream._stream import Ia64Kind
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 NOBODY = 255
 NOWHERE = 2**64 - 16  # a bundle that no program has: where something happened that no retired instruction caused

@@ -12,13 +12,13 @@ import pytest
 from host_programs import needs
 
 from pfmon.counting._counting import Tally
-from pfmon.engine import api
+from pfmon.engine import api, registry
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.program import image
 from pfmon.stream._stream import Mark, Recorder, Tee
-from pfmon.stream.block_records import InstructionRecord
+from pfmon.stream.recording.block_records import InstructionRecord
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 QEMU = needs("qemu-x86_64")
@@ -63,7 +63,7 @@ def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> QemuGues
         totals=options.get("totals", False),
         on_notice=options.get("notices", []).append,
     )
-    engine = api.start(wanted)
+    engine = registry.start(wanted)
     assert isinstance(engine, QemuGuest)
     return engine
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pfmon.engine.api import PmuEvent
+from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.engine.ia64._ia64 import Processor
 from pfmon.errors import PfmonError
 

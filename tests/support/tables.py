@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pfmon.stream._stream import AccessKind, BranchKind, Cut
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 PARTS_BANK = 1 << 23
 NO_INSTRUCTION = 255

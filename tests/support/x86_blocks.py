@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Cut, InstructionSet, Kind
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 PLAIN, LOAD, STORE = 0, int(Kind.LOAD), int(Kind.STORE)
 JUMP, CALL = int(Kind.BRANCH | Kind.RELATIVE), int(Kind.BRANCH | Kind.RELATIVE | Kind.CALL)

@@ -19,7 +19,7 @@ from pfmon.cli.file_name_templates import FILES
 from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
 from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written, check_crash_report
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.command_program import find_program, interpreted
 from pfmon.library.machine_selection import take_pmu_of_program
@@ -144,7 +144,7 @@ def _pmus(config: CommandConfig, command: Sequence[str]) -> list[str]:
         return [config.pmu]
     instructions = None
     try:
-        instructions = api.instruction_set_of(find_program(command[0])) if command else None
+        instructions = registry.instruction_set_of(find_program(command[0])) if command else None
         take_pmu_of_program(config, instructions)
     except PfmonError:  # reported by the check of the program
         pass
@@ -156,7 +156,7 @@ def _look_at(command: Sequence[str]) -> None:
     from pfmon.program import image
 
     path = find_program(interpreted(command)[0])
-    if api.instruction_set_of(path) is None:  # qemu loads the others
+    if registry.instruction_set_of(path) is None:  # qemu loads the others
         image.load(path)
 
 

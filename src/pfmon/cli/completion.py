@@ -15,7 +15,7 @@ from argcomplete.shell_integration import shellcode
 
 from pfmon.cli.argparse_view import argument_parser
 from pfmon.cli.command_line import CONCERNS
-from pfmon.engine.api import instruction_set_of
+from pfmon.engine.registry import instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.option_checks import REPORTS
 from pfmon.machine.config.catalog import FILES as MACHINES

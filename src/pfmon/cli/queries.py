@@ -92,14 +92,14 @@ def _machine_text(config: CommandConfig) -> str:
 
 def _emulator_text() -> str:
     """Return the lines about the installed emulators."""
-    from pfmon.engine import api
+    from pfmon.engine import registry
 
-    return "".join(f"{name:9}: {version}\n" for name, version in api.emulators().items())
+    return "".join(f"{name:9}: {version}\n" for name, version in registry.emulators().items())
 
 
 def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
     """Return the text of --check-events-only: each event's counter; with --verbose, the registers."""
-    from pfmon.engine import api
+    from pfmon.engine import registry
     from pfmon.library.command_program import debug_directories, find_program, interpreted
     from pfmon.library.ineffective_options import range_notes
     from pfmon.library.linked_objects import linked_objects
@@ -112,7 +112,7 @@ def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
     from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
 
     if command:
-        take_pmu_of_program(config, api.instruction_set_of(find_program(command[0])))
+        take_pmu_of_program(config, registry.instruction_set_of(find_program(command[0])))
     model = get(config.pmu)
     load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
     objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))

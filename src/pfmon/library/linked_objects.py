@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pfmon.engine import api
+from pfmon.engine import api, registry
 from pfmon.errors import LostError, PfmonError
 from pfmon.library.command_program import environment, settings_of
 from pfmon.library.machine_selection import cpu_model
@@ -37,12 +37,14 @@ def linked_objects(options: Options, words: Sequence[str], program: Program) -> 
             program=program,
             arguments=[os.fsencode(word) for word in words],
             environment=[*(os.fsencode(entry) for entry in environment(options)), VARIABLE + b"=1"],
-            settings=settings_of(options, (nowhere.fileno(),) * 3, cpu_model(options, api.instruction_set_in(program))),
+            settings=settings_of(
+                options, (nowhere.fileno(),) * 3, cpu_model(options, registry.instruction_set_in(program))
+            ),
             memory_limit=options.memory_limit or default_memory_limit(),
             processor=options.pmu,
             totals=True,
         )
-        engine = api.start(wanted)
+        engine = registry.start(wanted)
         try:
             ending = engine.run(Consumer())
             if ending is None or ending.status:

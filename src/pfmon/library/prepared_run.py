@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from pfmon.counting._counting import SampleListener
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.engine.api import Recording, Task
 from pfmon.errors import LostError, PfmonError, UnknownObjectError
 from pfmon.library.command_program import debug_directories, environment, find_program, interpreted, settings_of
@@ -85,7 +85,7 @@ class Prepared:
         options = self._options
         if not command and not options.replay:
             raise PfmonError("no program given")
-        recording = api.replay(options.replay) if options.replay else None
+        recording = registry.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         words = self.command if recording else interpreted(self.command)
         instructions = recording.instruction_set if recording else _instruction_set(words[0])
@@ -360,7 +360,7 @@ def _sampling(options: Options) -> Sampling | None:
 def _instruction_set(name: str) -> InstructionSet | None:
     """Return a program's instruction set; None if unknown."""
     try:
-        return api.instruction_set_of(find_program(name))
+        return registry.instruction_set_of(find_program(name))
     except PfmonError:  # reported when it is loaded
         return None
 

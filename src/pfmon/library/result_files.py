@@ -18,7 +18,7 @@ from pfmon.program.loaded_objects import shown_name
 from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
 from pfmon.session.profile.cpi_stack import PARTS
 from pfmon.session.run.programmed_pmu import Value
-from pfmon.stream.recording_file import MAGIC
+from pfmon.stream.recording.recording_file import MAGIC
 
 
 def diff(

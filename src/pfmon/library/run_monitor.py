@@ -10,7 +10,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from pfmon.engine.api import Engine, ExitReport, PerformanceData
+from pfmon.engine.api import Engine, ExitReport
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.report.run_snapshot import RunSnapshot
 from pfmon.session.run.monitored_run import Session
 from pfmon.session.run.monitoring import Monitoring

@@ -7,9 +7,8 @@ increment:
 source       of                                      adds
 ============ ======================================= =================================================================
 instruction  kinds that it has, and with ! those     ``retired``: one whenever it retires; ``executed``: one when its
-             that it has not (stream/instruction_kinds.pxd,      condition holds (its qualifying predicate; for a
-             branch, that it stream/ia64_kinds.pxd, stream/ppc_kinds.pxd)        is taken); ``unexecuted``: one when it
-             does not
+             that it has not                         condition holds (its qualifying predicate; for a branch, that it
+             (``*_kinds.pxd`` in isa/)               is taken); ``unexecuted``: one when it does not
 failed check the same, of the check that left a      ``retired``
              block for its recovery code
 mark KIND    values of the mark; none: any           ``count``: one; ``low``: bits 15:0 of its value

@@ -7,7 +7,65 @@ from typing import Protocol, Self, final, type_check_only
 
 from typing_extensions import disjoint_base
 
-from pfmon.stream.block_records import BlockRecord
+from pfmon.stream.recording.block_records import BlockRecord
+
+# ../isa/common/instruction_kinds.pxd
+
+class Kind(IntEnum):
+    NOP = 1 << 0
+    LOAD = 1 << 1
+    STORE = 1 << 2
+    ATOMIC = 1 << 3
+    PREFETCH = 1 << 4
+    FLOAT = 1 << 5
+    FP_OPERATION = 1 << 6
+    BRANCH = 1 << 7
+    RELATIVE = 1 << 8
+    RETURN = 1 << 9
+    CALL = 1 << 10
+    INDIRECT = 1 << 11
+    SYSTEM = 1 << 12
+    PRIVILEGED = 1 << 13
+    SERIALIZE = 1 << 14
+
+# ../isa/ia64/ia64_kinds.pxd
+
+class Ia64Kind(IntEnum):
+    LOOP = 1 << 0
+    SPECULATIVE = 1 << 1
+    ADVANCED = 1 << 2
+    LOAD_CHECK = 1 << 3
+    CHECK_ALAT = 1 << 4
+    CHECK_NAT = 1 << 5
+    CHECK_FLAGS = 1 << 6
+    SPILL_FILL = 1 << 7
+    ALLOC = 1 << 8
+    EPC = 1 << 9
+    PREFETCH_HINT = 1 << 10
+    RSE_EVENT = 1 << 11
+    SLOT_B = 1 << 12
+    STOP = 1 << 16
+    MULTIWAY = 1 << 17
+    PREDICATED = 1 << 18
+    FP_OPS_1 = 1 << 19
+    FP_OPS_2 = 1 << 20
+    FP_OPS_4 = 1 << 21
+    SLOT_1 = 1 << 22
+    SLOT_2 = 1 << 23
+
+# ../isa/ppc/ppc_kinds.pxd
+
+class PpcKind(IntEnum):
+    RESERVES = 1 << 13
+    FLUSHES = 1 << 14
+    CACHE = 1 << 15
+    INTEGER = 1 << 24
+    SYNC = 1 << 25
+    EIEIO = 1 << 26
+    ICBI = 1 << 27
+    MULTIPLE_CYCLE = 1 << 28
+    MFSPR = 1 << 29
+    MTSPR = 1 << 30
 
 # block_table.pxd
 
@@ -98,64 +156,6 @@ class Failure(IntEnum):
     TOO_MANY_ENTRIES = 8
     BLOCK_TOO_LONG = 9
 
-# ia64_kinds.pxd
-
-class Ia64Kind(IntEnum):
-    LOOP = 1 << 0
-    SPECULATIVE = 1 << 1
-    ADVANCED = 1 << 2
-    LOAD_CHECK = 1 << 3
-    CHECK_ALAT = 1 << 4
-    CHECK_NAT = 1 << 5
-    CHECK_FLAGS = 1 << 6
-    SPILL_FILL = 1 << 7
-    ALLOC = 1 << 8
-    EPC = 1 << 9
-    PREFETCH_HINT = 1 << 10
-    RSE_EVENT = 1 << 11
-    SLOT_B = 1 << 12
-    STOP = 1 << 16
-    MULTIWAY = 1 << 17
-    PREDICATED = 1 << 18
-    FP_OPS_1 = 1 << 19
-    FP_OPS_2 = 1 << 20
-    FP_OPS_4 = 1 << 21
-    SLOT_1 = 1 << 22
-    SLOT_2 = 1 << 23
-
-# instruction_kinds.pxd
-
-class Kind(IntEnum):
-    NOP = 1 << 0
-    LOAD = 1 << 1
-    STORE = 1 << 2
-    ATOMIC = 1 << 3
-    PREFETCH = 1 << 4
-    FLOAT = 1 << 5
-    FP_OPERATION = 1 << 6
-    BRANCH = 1 << 7
-    RELATIVE = 1 << 8
-    RETURN = 1 << 9
-    CALL = 1 << 10
-    INDIRECT = 1 << 11
-    SYSTEM = 1 << 12
-    PRIVILEGED = 1 << 13
-    SERIALIZE = 1 << 14
-
-# ppc_kinds.pxd
-
-class PpcKind(IntEnum):
-    RESERVES = 1 << 13
-    FLUSHES = 1 << 14
-    CACHE = 1 << 15
-    INTEGER = 1 << 24
-    SYNC = 1 << 25
-    EIEIO = 1 << 26
-    ICBI = 1 << 27
-    MULTIPLE_CYCLE = 1 << 28
-    MFSPR = 1 << 29
-    MTSPR = 1 << 30
-
 # progress_probe.pyx
 
 @final
@@ -167,7 +167,7 @@ class ProgressProbe(Consumer):
     def __new__(cls, reader: Consumer, look: Callable[[], object]) -> Self: ...
     def request_snapshot(self) -> None: ...
 
-# recorder.pyx
+# recording/recorder.pyx
 
 @final
 class Recorder(Consumer):
@@ -178,7 +178,40 @@ class Recorder(Consumer):
     def words(self) -> list[int]: ...
     def replay(self, consumer: Consumer) -> None: ...
 
-# ring.pyx
+# recording/stream_codec.pyx
+
+@final
+class Encoder(Consumer):
+    """Writes the stream as chunks of bytes; ``reader`` gets it too, without its addresses."""
+
+    def __new__(
+        cls,
+        table: BlockTable,
+        traced: bool,
+        on_chunk: Callable[[bytes, bytes], None],
+        reader: Consumer | None = None,
+    ) -> Self: ...
+    words: int
+    error: BaseException | None
+
+    def finish(self) -> None: ...
+
+@final
+class Decoder:
+    """Decodes chunks into a stream for a consumer."""
+
+    def __new__(cls, table: BlockTable, traced: bool, addresses: bool) -> Self: ...
+    words: int
+
+    def decode(self, chunk: bytes, consumer: Consumer) -> None: ...
+
+def blocks_from(table: BlockTable, first: int) -> bytes: ...
+def enter_blocks(table: BlockTable, data: bytes) -> None: ...
+
+@final
+class Sites: ...
+
+# ring/ring.pyx
 
 @type_check_only
 class HasJoin(Protocol):
@@ -234,13 +267,13 @@ class Reading:
     def read(self, ring: Ring, reader: Consumer) -> None: ...
     def join(self) -> None: ...
 
-# ring_pair.pyx
+# ring/ring_pair.pyx
 
 @final
 class RingPair:
     """Two rings that one writer fills in turn."""
 
-# second_thread.pyx
+# ring/second_thread.pyx
 
 @final
 class SecondThread:
@@ -262,39 +295,6 @@ class Splitter(Consumer):
     next_address: int
     retired: int
     def set_triggers(self, code: Sequence[int], data: Sequence[int]) -> None: ...
-
-# stream_codec.pyx
-
-@final
-class Encoder(Consumer):
-    """Writes the stream as chunks of bytes; ``reader`` gets it too, without its addresses."""
-
-    def __new__(
-        cls,
-        table: BlockTable,
-        traced: bool,
-        on_chunk: Callable[[bytes, bytes], None],
-        reader: Consumer | None = None,
-    ) -> Self: ...
-    words: int
-    error: BaseException | None
-
-    def finish(self) -> None: ...
-
-@final
-class Decoder:
-    """Decodes chunks into a stream for a consumer."""
-
-    def __new__(cls, table: BlockTable, traced: bool, addresses: bool) -> Self: ...
-    words: int
-
-    def decode(self, chunk: bytes, consumer: Consumer) -> None: ...
-
-def blocks_from(table: BlockTable, first: int) -> bytes: ...
-def enter_blocks(table: BlockTable, data: bytes) -> None: ...
-
-@final
-class Sites: ...
 
 # stream_words.pxd
 

@@ -10,7 +10,7 @@ from libc.errno cimport EFBIG
 from libc.string cimport memcmp, memcpy, memset
 
 
-from pfmon.stream.block_records import BlockRecord, InstructionRecord
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 cdef extern from "<unistd.h>" nogil:
     int close(int)

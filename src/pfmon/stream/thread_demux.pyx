@@ -1,6 +1,6 @@
 """The threads of one program on the two hardware threads of a core: thread n on hardware thread n modulo 2.
 
-The engine schedules threads in turn (engine/ia64/linux/scheduler.py), so its stream interleaves them. Each turn of a
+The engine schedules threads in turn (engine/linux/process/scheduler.py), so its stream interleaves them. Each turn of a
 thread goes to the ring of its hardware thread. The last buffer of a turn has a BufferEnd: a thread that is switched out
 in a system call waits, so its hardware thread sleeps; the first turn on a sleeping hardware thread begins after the
 turn before it in the stream, which woke it. A thread that is switched out at the end of its quantum was ready: its next

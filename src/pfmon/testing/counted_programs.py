@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 
 import pfmon
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of, without_folder
 from pfmon.library.command_program import find_program
@@ -86,12 +86,12 @@ def _why_not(command: Command) -> str:
     """Return why such programs cannot be counted here; "": they can, or the run reports the error."""
     program = command if isinstance(command, str | bytes | os.PathLike) else command[0]
     try:
-        instruction_set = api.instruction_set_of(find_program(os.fsdecode(program)))
+        instruction_set = registry.instruction_set_of(find_program(os.fsdecode(program)))
     except PfmonError:
         return ""
     try:
         if instruction_set is not None:
-            api.check_emulator(instruction_set)
+            registry.check_emulator(instruction_set)
     except PfmonError as error:
         return str(error)
     return ""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of
 from pfmon.library.run_options import Options
@@ -132,9 +132,9 @@ def _nothing() -> None:
 def _why_not() -> str:
     """Return why this Python cannot be counted; "": it can."""
     try:
-        if api.instruction_set_of(sys.executable) is not InstructionSet.X86_64:
+        if registry.instruction_set_of(sys.executable) is not InstructionSet.X86_64:
             return "this Python is no x86-64 program"
-        api.check_emulator(InstructionSet.X86_64)
+        registry.check_emulator(InstructionSet.X86_64)
     except PfmonError as error:
         return str(error)
     return ""

@@ -90,7 +90,7 @@ def _without_0x(text: str) -> str:
 
 def of_rows() -> Iterator[Slot]:
     """Encodings of every row: fixed bits as the row says, ties kept, operands varied, ignored bits 0."""
-    from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+    from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 
     for row in INSTRUCTIONS:
         numbers = random.Random(row.text)

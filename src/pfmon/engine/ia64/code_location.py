@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
-from pfmon.engine.ia64.encodings.bundle import slots
-from pfmon.engine.ia64.encodings.disassemble import disassemble
+from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.disassemble import disassemble
 from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 

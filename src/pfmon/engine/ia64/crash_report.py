@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from pfmon.engine.ia64._ia64 import GuestMemoryFault, Processor
 from pfmon.engine.ia64.code_location import bundle_text
-from pfmon.engine.ia64.linux.mappings import rights_text
-from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.linux.memory.mappings import rights_text
+from pfmon.engine.linux.process.process import Process
 from pfmon.program.loaded_objects import LoadedObjects, place_of
 
 APPLICATION_REGISTERS = ("rsc", "bsp", "bspstore", "rnat", "ccv", "unat", "fpsr", "pfs", "lc", "ec")

@@ -6,17 +6,18 @@ from _thread import get_ident
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from pfmon.engine.api import Capabilities, ExitReport, FollowRules, PerformanceData, ProgramPmu, StartRequest
+from pfmon.engine.api import Capabilities, ExitReport, FollowRules, StartRequest
+from pfmon.engine.guest_pmu import PerformanceData, ProgramPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, PMD, AddressSpace, Processor
 from pfmon.engine.ia64.execution import Execution
-from pfmon.engine.ia64.linux.engine_interface import Death, End
-from pfmon.engine.ia64.linux.host_files import allow_open_files
-from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.scheduler import Deadlock
-from pfmon.engine.ia64.linux.signal_table import SIGKILL
-from pfmon.engine.ia64.linux.syscall_errors import Interrupted
 from pfmon.engine.ia64.task_following import TaskFollowing
+from pfmon.engine.linux.files.host_files import allow_open_files
+from pfmon.engine.linux.process.engine_interface import Death, End
+from pfmon.engine.linux.process.process import Process
+from pfmon.engine.linux.process.scheduler import Deadlock
+from pfmon.engine.linux.process.syscall_errors import Interrupted
+from pfmon.engine.linux.signals.signal_table import SIGKILL
 from pfmon.errors import LostError
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pfmon.engine.api import ExitReport, FollowRules, Task
 from pfmon.engine.ia64.execution import Execution
-from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.linux.process.process import Process
 
 
 class TaskFollowing:

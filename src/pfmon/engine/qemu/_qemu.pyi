@@ -9,6 +9,47 @@ from typing_extensions import disjoint_base
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer
 
+# ../../isa/ppc/ppc_operands.pxd
+
+class Use(IntEnum):
+    """Used fields of an instruction."""
+
+    WRITE_RT = 1 << 0
+    WRITE_RA = 1 << 1
+    WRITE_FT = 1 << 2
+    WRITE_RT_ON = 1 << 3
+    WRITE_BF = 1 << 4
+    WRITE_FXM = 1 << 5
+    WRITE_SPR = 1 << 6
+    WRITE_CA = 1 << 7
+    WRITE_CR0 = 1 << 8
+    WRITE_LR = 1 << 9
+    RECORD = 1 << 10
+    RECORD_1 = 1 << 11
+    READ_RT = 1 << 12
+    READ_RA = 1 << 13
+    READ_RA0 = 1 << 14
+    READ_RB = 1 << 15
+    READ_FT = 1 << 16
+    READ_FA = 1 << 17
+    READ_FB = 1 << 18
+    READ_FC = 1 << 19
+    READ_RT_ON = 1 << 20
+    READ_BC = 1 << 21
+    READ_BITS = 1 << 22
+    READ_CR = 1 << 23
+    READ_SPR = 1 << 24
+    READ_CA = 1 << 25
+    READ_BO = 1 << 26
+    READ_LR = 1 << 27
+    READ_CTR = 1 << 28
+    ADDRESS_RA0 = 1 << 29
+    ADDRESS_RB = 1 << 30
+
+# ../../isa/ppc/ppc_operands.pyx
+
+def registers_used(word: int, uses: int) -> tuple[int, int, int]: ...
+
 # announcements.pxd
 
 class Announced(IntEnum):
@@ -121,44 +162,3 @@ class PpcDescriber(Describer):
 
     def set_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
     def set_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
-
-# ppc_operands.pxd
-
-class Use(IntEnum):
-    """Used fields of an instruction."""
-
-    WRITE_RT = 1 << 0
-    WRITE_RA = 1 << 1
-    WRITE_FT = 1 << 2
-    WRITE_RT_ON = 1 << 3
-    WRITE_BF = 1 << 4
-    WRITE_FXM = 1 << 5
-    WRITE_SPR = 1 << 6
-    WRITE_CA = 1 << 7
-    WRITE_CR0 = 1 << 8
-    WRITE_LR = 1 << 9
-    RECORD = 1 << 10
-    RECORD_1 = 1 << 11
-    READ_RT = 1 << 12
-    READ_RA = 1 << 13
-    READ_RA0 = 1 << 14
-    READ_RB = 1 << 15
-    READ_FT = 1 << 16
-    READ_FA = 1 << 17
-    READ_FB = 1 << 18
-    READ_FC = 1 << 19
-    READ_RT_ON = 1 << 20
-    READ_BC = 1 << 21
-    READ_BITS = 1 << 22
-    READ_CR = 1 << 23
-    READ_SPR = 1 << 24
-    READ_CA = 1 << 25
-    READ_BO = 1 << 26
-    READ_LR = 1 << 27
-    READ_CTR = 1 << 28
-    ADDRESS_RA0 = 1 << 29
-    ADDRESS_RB = 1 << 30
-
-# ppc_operands.pyx
-
-def registers_used(word: int, uses: int) -> tuple[int, int, int]: ...

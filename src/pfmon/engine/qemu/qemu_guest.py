@@ -11,11 +11,13 @@ from threading import Timer
 from typing import TYPE_CHECKING, Self
 
 from pfmon.debug_log import log
-from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, StartRequest, instruction_set_in
+from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
 from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import Consumer

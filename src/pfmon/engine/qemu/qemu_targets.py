@@ -15,7 +15,7 @@ LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
 
 PAYLOAD_BYTES = 40
 """Payload of an instruction in the block table: its code, zero-padded to 16 bytes, and its operands
-(stream/operand_masks.pxd)."""
+(isa/common/operand_masks.pxd)."""
 
 
 class QemuTarget(NamedTuple):

@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from pfmon.engine import api
-from pfmon.engine.api import Capabilities, ExitReport, PerformanceData, TaskReader
+from pfmon.engine.api import Capabilities, ExitReport, TaskReader
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
 from pfmon.engine.qemu.qemu_targets import TARGETS

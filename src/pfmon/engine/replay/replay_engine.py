@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pfmon.engine import api
-from pfmon.engine.api import Capabilities, ExitReport, PerformanceData
+from pfmon.engine import registry
+from pfmon.engine.api import Capabilities, ExitReport
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import PfmonError
 from pfmon.needed_modules import import_needed
 from pfmon.program import image
@@ -14,7 +15,15 @@ from pfmon.program.file_digest import digest
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, Decoder, InstructionSet, enter_blocks
-from pfmon.stream.recording_file import BLOCKS, END, MAPPED, STREAM, DamagedRecording, RecordingPiece, RecordingReader
+from pfmon.stream.recording.recording_file import (
+    BLOCKS,
+    END,
+    MAPPED,
+    STREAM,
+    DamagedRecording,
+    RecordingPiece,
+    RecordingReader,
+)
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects
@@ -136,18 +145,18 @@ class ReplayEngine:
 
     def _import_listing(self) -> None:
         """Import what lists code, before the recording is read."""
-        module = api.INSTRUCTIONS.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
+        module = registry.INSTRUCTIONS.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
         import_needed({module: True, "pfmon.program.loaded_objects": True})
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code: from the program's file, or, where
         instructions differ in length, from the executed blocks."""
-        if self.instruction_set not in api.INSTRUCTIONS:
+        if self.instruction_set not in registry.INSTRUCTIONS:
             from pfmon.engine.qemu.capstone_listing import listing
             from pfmon.engine.qemu.qemu_targets import TARGETS
 
             return listing(self.table, TARGETS[self.instruction_set], first, beyond)
-        instructions = api.instructions(self.instruction_set)
+        instructions = registry.instructions(self.instruction_set)
         return instructions.listing(self._objects().bundle, first, beyond)
 
     def _objects(self) -> LoadedObjects:

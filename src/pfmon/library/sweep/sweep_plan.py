@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pfmon.bounded_files import read_bounded
-from pfmon.engine.api import instruction_set_of
+from pfmon.engine.registry import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names, reason
 from pfmon.library.command_program import find_program
 from pfmon.machine.config.machine_config import load

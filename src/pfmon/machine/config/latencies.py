@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.engine.ia64.encodings._encodings import Operation, Use
+from pfmon.isa.ia64._encodings import Operation, Use
 
 # Rows and columns of the table, in the order of the enumerations.
 OPERATION_NAMES = [name.removeprefix("OP_").lower() for name in Operation.__members__ if name.startswith("OP_")]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from threading import Event
 
-from pfmon.engine.api import Capabilities, Engine, ExitReport, PerformanceData
+from pfmon.engine.api import Capabilities, Engine, ExitReport
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.machine._machine import CoupledMachines
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.program.mapped_files import MappedFile

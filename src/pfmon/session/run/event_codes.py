@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.counting.totals.countable import check_countable, check_threshold, event_needs_machine
-from pfmon.engine.api import PmuEvent
+from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import PfmonError
 from pfmon.pmu.generic_events import generic_events
 from pfmon.pmu.model import PmuModel

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
-from pfmon.engine import api
-from pfmon.engine.api import Engine, ExitReport, PerformanceData, StartRequest
+from pfmon.engine import registry
+from pfmon.engine.api import Engine, ExitReport, StartRequest
+from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.needed_modules import import_needed
@@ -132,10 +133,10 @@ class Session:
     def _open_alone(self) -> Engine:
         plan = self.plan
         if plan.replay:
-            return api.replay(
+            return registry.replay(
                 plan.replay, partial=plan.partial, addresses=self._wants_addresses, listing=self._lists_code
             )
-        return api.start(self._start())
+        return registry.start(self._start())
 
     def _start(self) -> StartRequest:
         plan = self.plan

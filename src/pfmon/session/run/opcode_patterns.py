@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.engine import api
+from pfmon.engine import registry
 from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.pmu.request import OpcodeMatch
 from pfmon.stream._stream import InstructionSet
@@ -32,7 +32,7 @@ def pattern(name: str, slots: str, bits: int) -> MnemonicMatcher:
     ``slots``: only in slots of these types (letters of mifb; none: all); ``bits``: width of the matcher, 27 or 41.
     Raises UnknownNameError, and BadValueError if no slot of these types holds such an instruction.
     """
-    instructions = api.instructions(InstructionSet.IA64)
+    instructions = registry.instructions(InstructionSet.IA64)
     found = instructions.pattern(name, slots, NARROW_BITS if bits == NARROW else ALL_OPCODE_BITS)
     matcher = OpcodeMatch(found.slots, _packed(found.value, bits), _packed(ALL_OPCODE_BITS & ~found.mask, bits))
     return MnemonicMatcher(matcher, found.others, instructions.families(found.others, name))

@@ -15,7 +15,8 @@ from pfmon.counting._counting import LiveSets
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.countable import has_kernel_time
 from pfmon.counting.totals.counting_unit import CountingUnit
-from pfmon.engine.api import Engine, PmuEvent
+from pfmon.engine.api import Engine
+from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model import PmuModel

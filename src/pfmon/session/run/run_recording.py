@@ -13,7 +13,7 @@ from pfmon.program.image import Image
 from pfmon.program.mapped_files import MappedFile, contents
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
-from pfmon.stream.recording_file import RecordingWriter
+from pfmon.stream.recording.recording_file import RecordingWriter
 from pfmon.version import VERSION
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.engine.ia64.encodings._encodings cimport Row
+from pfmon.isa.ia64._encodings cimport Row
 from pfmon.stream._stream cimport (
     AccessKind, BlockInstruction, BranchKind, Ia64Kind, Ia64Payload, Kind, Table, enter_block, free_arena,
     fresh_instruction, make_room, arena_alloc, arena_reset)

@@ -8,7 +8,7 @@ frame; the handlers are those of fast execution. The row's ``nat`` policy says h
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, ROLE_BASE, ROLE_SOURCE,
     ROLE_TARGET, Row)
 

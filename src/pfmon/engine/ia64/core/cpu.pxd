@@ -5,7 +5,7 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     FAULT_BACKING_STORE, FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_FP_FAULT, FAULT_FP_TRAP,
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, FAULT_NONE,
     FAULT_PRIVILEGED_OPERATION, FAULT_PRIVILEGED_REGISTER, FAULT_REGISTER_NAT_CONSUMPTION,

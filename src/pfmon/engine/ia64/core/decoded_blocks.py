@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pfmon.stream._stream import Cut
 
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.encodings.instruction import Row
+    from pfmon.isa.ia64.instruction import Row
 
 
 class DecodedInstruction(NamedTuple):

@@ -1,6 +1,6 @@
 """The decoder's rows get the addresses of the engine's handlers (encodings/table_layout.pxd)."""
 
-from pfmon.engine.ia64.encodings._encodings cimport load_decoder
+from pfmon.isa.ia64._encodings cimport load_decoder
 
 
 cdef size_t handler_origin() noexcept nogil:

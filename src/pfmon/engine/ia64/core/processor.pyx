@@ -8,11 +8,11 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from pfmon.engine.ia64.encodings._encodings cimport Row
+from pfmon.isa.ia64._encodings cimport Row
 from pfmon.stream._stream cimport (
     BlockInstruction, BlockTable, Consumer, Ia64Payload, NO_INSTRUCTION, indexed, mark_word)
 
-from pfmon.engine.ia64.encodings._encodings import UNIT_LETTERS
+from pfmon.isa.ia64._encodings import UNIT_LETTERS
 from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock, DecodedInstruction
 from pfmon.stream._stream import Cut, InstructionSet
@@ -213,7 +213,7 @@ cdef class Processor:
 
     def block(self, uint64_t number):
         """The record of block ``number``."""
-        from pfmon.engine.ia64.encodings.instruction_set import instruction
+        from pfmon.isa.ia64.instruction_set import instruction
 
         if number >= self.blocks.count:
             raise IndexError(f"no block {number}")

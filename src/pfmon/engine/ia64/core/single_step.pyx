@@ -1,11 +1,11 @@
 """Runs one instruction on a state given as a dictionary, for row tests. No translator, no driver, no memory."""
 
-from pfmon.engine.ia64.encodings._encodings import UNIT_LETTERS
+from pfmon.isa.ia64._encodings import UNIT_LETTERS
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport PREDICATED_GUARD, Operands, Row, decode, operands
+from pfmon.isa.ia64._encodings cimport PREDICATED_GUARD, Operands, Row, decode, operands
 
 
 cdef int step_done(Cpu* cpu, Op* op) noexcept nogil:

@@ -8,13 +8,13 @@ unless its handler tests the predicate, a traced memory access a trace operation
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands, paired)
 from pfmon.stream._stream cimport Failure, LOOP, NOP, arena_alloc
 
-from pfmon.engine.ia64.encodings.templates import TEMPLATES
+from pfmon.isa.ia64.templates import TEMPLATES
 
 cdef enum:
     NO_UNIT = 255

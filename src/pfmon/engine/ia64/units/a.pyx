@@ -3,8 +3,8 @@
 from libc.stdint cimport uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
-from pfmon.engine.ia64.encodings.predicated_handlers import guarded
+from pfmon.isa.ia64.encoding_rows import row
+from pfmon.isa.ia64.predicated_handlers import guarded
 
 
 # --- A1, A2: register and register ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ zero and a register "zr", an immediate and a register "ir") and the comparison t
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef int cmp_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_lt_rr(cpu, op))

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 _WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
 

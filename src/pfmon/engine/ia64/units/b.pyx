@@ -5,10 +5,10 @@ Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport BranchType, Effect, Whether, as_int
+from pfmon.isa.ia64._encodings cimport BranchType, Effect, Whether, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 PREFETCH = {0: "few", 1: "many"}
 WHETHER = {0: "sptk", 1: "spnt", 2: "dptk", 3: "dpnt"}
 WHETHER_CALL = {1: "sptk", 3: "spnt", 5: "dptk", 7: "dpnt"}

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 cdef enum:
     X_SF = 3
     X_RELATION = 2               # fcmp: shift of the relation (ORDER_ bits)

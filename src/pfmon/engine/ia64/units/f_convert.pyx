@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 cdef enum:
     X_SIGNED = 1 << 2
     X_TRUNCATE = 1 << 3

@@ -7,7 +7,7 @@ have sign 0 and exponent 0x1003E; NaTVal in a source gives NaTVal.
 from libc.stdint cimport int64_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef enum:
     EXPONENT_MASK = EXPONENT_SPECIAL

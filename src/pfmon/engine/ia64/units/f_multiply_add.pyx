@@ -6,7 +6,7 @@ Op.x: the shift of the status field in FPSR, and in bits 8 and 9 whether the pro
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef extern from *:
     """

@@ -8,7 +8,7 @@ status field have no effect.
 from libc.stdint cimport uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 cdef enum:
     X_NEGATE_PRODUCT = 1 << 2
     X_NEGATE_ADDEND = 1 << 3

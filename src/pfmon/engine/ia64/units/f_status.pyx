@@ -2,10 +2,10 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 cdef enum:
     CONTROLS = 0x7F              # ftz, wre, pc, rc, td
     PC_RESERVED = 1

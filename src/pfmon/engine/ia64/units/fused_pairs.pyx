@@ -8,7 +8,7 @@ two. These pairs are frequent in large programs.
 from libc.stdint cimport uint32_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import pair
+from pfmon.isa.ia64.encoding_rows import pair
 
 cdef inline Op* pair_add(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_value(cpu, op)

@@ -3,7 +3,7 @@
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 
 cdef inline uint64_t low_bits(unsigned int count) noexcept nogil:

@@ -3,10 +3,10 @@ I18 to I28)."""
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return next_op(cpu, op)

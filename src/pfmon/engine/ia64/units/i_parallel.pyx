@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef extern from *:
     int __builtin_popcountll(unsigned long long) nogil

@@ -6,10 +6,10 @@ Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2
 from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from pfmon.engine.ia64.encodings._encodings cimport as_int
+from pfmon.isa.ia64._encodings cimport as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef enum Form:
     EXTENDED = 0

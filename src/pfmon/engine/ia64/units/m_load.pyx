@@ -2,10 +2,10 @@
 
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.isa.ia64._encodings cimport AccessFlag, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 HINTS = {
     0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
     3: (".nta", as_int(AccessFlag.ACCESS_NTA)),

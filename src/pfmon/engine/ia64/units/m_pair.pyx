@@ -5,10 +5,10 @@ Forms as in m_float.pyx: ``op.x`` is 1 for two integers, 2 for two singles, 3 fo
 
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.encodings._encodings cimport AccessFlag, as_int
+from pfmon.isa.ia64._encodings cimport AccessFlag, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef enum Speculation:
     NONE = 0

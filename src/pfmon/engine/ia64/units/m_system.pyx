@@ -6,10 +6,10 @@ user mask, probes, cache flush, break and nop.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind, Mark
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
+from pfmon.isa.ia64.encoding_rows import row
 
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh

@@ -2,11 +2,11 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport Effect, as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Kind
 
-from pfmon.engine.ia64.encodings.encoding_rows import row
-from pfmon.engine.ia64.encodings.predicated_handlers import guarded
+from pfmon.isa.ia64.encoding_rows import row
+from pfmon.isa.ia64.predicated_handlers import guarded
 
 
 cdef int movl(Cpu* cpu, Op* op) noexcept nogil:

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     BRANCH_CALL, BRANCH_CLOOP, BRANCH_CTOP, BRANCH_INDIRECT, BRANCH_INDIRECT_CALL, BRANCH_LONG_CALL, BRANCH_RELATIVE,
     BRANCH_RETURN, BRANCH_WTOP, DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN)
 

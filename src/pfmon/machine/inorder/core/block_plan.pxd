@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.engine.ia64.encodings._encodings cimport MAX_SOURCES, MAX_TARGETS, Row
+from pfmon.isa.ia64._encodings cimport MAX_SOURCES, MAX_TARGETS, Row
 from pfmon.stream._stream cimport Arena, BlockHead, BlockTable, Failure, executed
 
 cdef enum:

@@ -4,7 +4,7 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     ACCESS_CHECK, ACCESS_RELEASE, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, BR_FIRST,
     EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK,
     OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED, UNIT_B, UNIT_F, UNIT_M, UNIT_X, Attributes, Operand,

@@ -2,7 +2,7 @@
 
 from pfmon.stream._stream cimport ADVANCED, LOAD_CHECK, NOP, PREFETCH_HINT
 
-from pfmon.engine.ia64.encodings.formats import FORMATS
+from pfmon.isa.ia64.formats import FORMATS
 PORT_NUMBERS = {
     "A": PORT_A, "M": PORT_M, "M01": PORT_M01, "M0": PORT_M0, "M23": PORT_M23, "M2": PORT_M2, "I": PORT_I,
     "I0": PORT_I0, "F": PORT_F, "F0": PORT_F0, "B": PORT_B, "BRP": PORT_BRP, "L": PORT_L,

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     AR_RSE, BR_FIRST, EFFECT_ALLOC, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL,
     PR_FIRST, USE_ADDRESS)
 from pfmon.machine.config.latencies import OPERATION_NAMES, USE_NAMES, latency_of

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTER_COUNT, RING, RING_FIRST, STACKED, USES)
 
 cdef enum:

@@ -8,7 +8,7 @@ pipeline simulates it (memo_replay.pyx). Events go into the records.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport (
+from pfmon.isa.ia64._encodings cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE, Fault)
 from pfmon.stream._stream cimport (
     BLOCK_MASK, Cut, Deferral, Failure, INDEX_SHIFT, Mark, executed, mark_kind, mark_value, unpacked_address)

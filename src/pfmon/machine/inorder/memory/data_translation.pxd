@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
+from pfmon.isa.ia64._encodings cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
 
 cdef enum:
     MASK_BITS = 64

@@ -9,7 +9,7 @@ An entry of the first level whose page was evicted from the second stays, marked
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.engine.ia64.encodings._encodings cimport ACCESS_FILL, ACCESS_SPILL
+from pfmon.isa.ia64._encodings cimport ACCESS_FILL, ACCESS_SPILL
 
 
 cdef class DataTranslation:

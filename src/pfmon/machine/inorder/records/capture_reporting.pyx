@@ -7,7 +7,7 @@ records of a block.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.encodings._encodings cimport FAULT_BREAK, vector_of
+from pfmon.isa.ia64._encodings cimport FAULT_BREAK, vector_of
 from pfmon.stream._stream cimport Cut, INDEX_SHIFT, Mark, executed, mark_kind
 
 # Linux's interruption vector table (cr.iva): its first page of code in region 5.

@@ -1,0 +1,107 @@
+"""The PMU that a program sees: the engine's system calls and instructions use it (`--guest-pmu`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pfmon.stream._stream import Consumer
+
+if TYPE_CHECKING:
+    from pfmon.engine.api import Engine
+
+
+class PerformanceData(Protocol):
+    """Answers a program's reads of performance data registers."""
+
+    @property
+    def pmu(self) -> ProgramPmu | None:
+        """The PMU, if the program programs it; None: pfmon counts with it, or it is unused."""
+
+    def read_pmd(self, number: int) -> int:
+        """The value that the program reads from PMD ``number``."""
+
+
+class PmuEvent(NamedTuple):
+    """An event that a program wants to count by its code and unit mask, or by perf's generic name (``name``);
+    ``plm``: its privilege levels, a bit each."""
+
+    name: str
+    code: int
+    umask: int
+    threshold: int
+    plm: int
+
+
+class ProgramPmu(Protocol):
+    """The modelled processor's PMU, for the system calls of a program that programs it. Registers have the names of the
+    processor's manual (pmc4, pmd4, ibr0, dbr0); written values take effect at `commit`, between two instructions."""
+
+    @property
+    def counters(self) -> Sequence[int]:
+        """The PMDs that are event counters."""
+
+    @property
+    def width(self) -> int:
+        """Bits of a counter."""
+
+    def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
+        """Set the overflow callback (None: none). At the overflowing instruction it gets the PMDs that wrapped
+        together, the instruction's address and slot, and the number of instructions retired, itself included."""
+
+    def update_registers(self) -> None:
+        """Update the registers to the next instruction; called before they are read or written."""
+
+    def read(self, name: str) -> int:
+        """The value of a register."""
+
+    def write(self, name: str, value: int) -> None:
+        """Write a register. ValueError for a value that it does not take."""
+
+    def freeze(self, frozen: bool) -> None:
+        """Stop all counting, whatever the registers say (PMC0.fr), or resume it."""
+
+    def clear_captures(self) -> None:
+        """Reset the capture registers."""
+
+    def commit(self) -> str:
+        """Count as the registers say from here on. Returns "", or a text that names what cannot be counted; the
+        registers must then be written again."""
+
+    def set_counting(self, on: bool, up: bool | None) -> None:
+        """Start or stop all counters; ``up``: PSR.up, None: it does not matter."""
+
+    def set_overflow_stops(self, pmds: Collection[int]) -> None:
+        """Set the counters whose overflow stops the program, at the end of a block."""
+
+    def set_timer(self, retired: int | None) -> None:
+        """Stop the program at the end of the block in which this many instructions have retired; None: cancel."""
+
+    def named(self, event: PmuEvent) -> PmuEvent:
+        """The event with its code, for one given by code or name. PfmonError: unknown, or it cannot be counted."""
+
+    def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
+        """Register values that make events count, and their counters, in order. PfmonError: they cannot be counted
+        together."""
+
+    def next_poll(self) -> int | None:
+        """The count of retired instructions at which the program next stops for an overflow."""
+
+    def read_pmd(self, number: int) -> int:
+        """The value that the program reads from PMD ``number``."""
+
+    @property
+    def pmu(self) -> ProgramPmu:
+        """Itself."""
+
+    @property
+    def consumer(self) -> Consumer:
+        """The reader of the program's stream, which comes within ``running``."""
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """The context in which the program runs."""
+
+    def pmu_of_program(self, engine: Engine) -> ProgramPmu:
+        """A PMU for another program of the run, from here on; its machine starts cold."""

@@ -1,7 +1,0 @@
-"""Declarations of pfmon.engine.ia64.encodings._encodings: those of its files, each after what it needs."""
-
-include "fault_codes.pxd"
-include "attributes.pxd"
-include "row_choices.pxd"
-include "decoder.pxd"
-include "table_layout.pxd"

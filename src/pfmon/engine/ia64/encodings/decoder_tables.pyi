@@ -1,3 +1,0 @@
-"""Types of pfmon.engine.ia64.encodings.decoder_tables."""
-
-def computed() -> bytes: ...

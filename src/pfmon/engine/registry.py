@@ -1,0 +1,110 @@
+"""The registry of engines: the instruction set of a program decides which engine runs it."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+from pfmon.debug_log import log
+from pfmon.engine.api import Engine, Recording, StartRequest
+from pfmon.isa.common.instruction_properties import Instructions
+from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
+from pfmon.program.image import Program
+from pfmon.stream._stream import InstructionSet
+
+EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
+"""Offsets of byte order and machine in an ELF header; the value for big-endian (System V ABI, chapter 4)."""
+
+
+MACHINES = {
+    (EM_IA_64, False): InstructionSet.IA64,
+    (EM_X86_64, False): InstructionSet.X86_64,
+    (EM_386, False): InstructionSet.I386,
+    (EM_PPC, True): InstructionSet.PPC,
+    (EM_PPC64, True): InstructionSet.PPC64,
+    (EM_PPC64, False): InstructionSet.PPC64LE,
+}
+"""Instruction sets of ELF files, by e_machine and big-endianness."""
+
+QEMU = ("pfmon.engine.qemu.qemu_guest", "QemuGuest")
+
+ENGINES = {
+    InstructionSet.IA64: ("pfmon.engine.ia64.ia64_guest", "Ia64Guest"),
+    InstructionSet.X86_64: QEMU,
+    InstructionSet.I386: QEMU,
+    InstructionSet.PPC: QEMU,
+    InstructionSet.PPC64: QEMU,
+    InstructionSet.PPC64LE: QEMU,
+}
+"""Module and class of the engine that runs its programs, by instruction set."""
+
+INSTRUCTIONS = {InstructionSet.IA64: "pfmon.isa.ia64.opcode_masks"}
+"""The module with its instructions' properties, by instruction set."""
+
+
+def instruction_set_of(path: str) -> InstructionSet | None:
+    """The instruction set of an ELF file, by its header (System V ABI, e_machine); None: not an ELF file, another
+    machine, or unreadable."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # no wait on a pipe
+    except (OSError, ValueError):
+        return None
+    try:
+        header = os.read(descriptor, E_MACHINE + 2)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    if len(header) < E_MACHINE + 2 or not header.startswith(b"\x7fELF"):
+        return None
+    big_endian = header[EI_DATA] == BIG_ENDIAN
+    return MACHINES.get((int.from_bytes(header[E_MACHINE:], "big" if big_endian else "little"), big_endian))
+
+
+def instruction_set_in(program: Program) -> InstructionSet:
+    """The instruction set of a loaded program."""
+    return MACHINES[program.image.elf.machine, program.image.elf.big_endian]
+
+
+def emulators() -> dict[str, str]:
+    """By instruction set name: the emulator of its programs with its version, or how to get it."""
+    from pfmon.engine.qemu.qemu_binary import PACKAGE, version
+    from pfmon.engine.qemu.qemu_targets import TARGETS
+
+    return {
+        target.name: version(one) or f"no qemu-{target.name}: install the package {PACKAGE}"
+        for one, target in TARGETS.items()
+    }
+
+
+def start(wanted: StartRequest) -> Engine:
+    """The engine that runs a program, with the program loaded. Raises PfmonError."""
+    instruction_set = instruction_set_in(wanted.program)
+    module, name = ENGINES[instruction_set]
+    log("engine", "%s runs %s, a program for %s", name, wanted.program.image.path, instruction_set.name)
+    engine: Engine = getattr(import_module(module), name).start(wanted)
+    return engine
+
+
+def replay(path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> Recording:
+    """The engine that replays a recording. ``partial``: up to the first damage; ``addresses``: with those of memory
+    accesses; ``listing``: code is listed after the run. Raises PfmonError."""
+    log("engine", "ReplayEngine reads the recording %s", path)
+    module = import_module("pfmon.engine.replay.replay_engine")
+    recording: Recording = module.ReplayEngine(path, partial=partial, addresses=addresses, listing=listing)
+    return recording
+
+
+def instructions(instruction_set: InstructionSet) -> Instructions:
+    """The properties of an instruction set."""
+    instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
+    return instructions
+
+
+def check_emulator(instruction_set: InstructionSet) -> None:
+    """PfmonError when programs of this instruction set need an emulator that is not installed."""
+    from pfmon.engine.qemu.qemu_binary import emulator
+    from pfmon.engine.qemu.qemu_targets import TARGETS
+
+    if instruction_set in TARGETS:
+        emulator(instruction_set)

@@ -1,0 +1,30 @@
+"""Properties of an instruction set that tools ask for without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol
+
+
+class MnemonicPattern(NamedTuple):
+    """The opcode bits of a mnemonic: slot types, value and mask (bits that are 1 are compared), and the mnemonics of
+    other instructions with these bits."""
+
+    slots: str
+    value: int
+    mask: int
+    others: tuple[str, ...]
+
+
+class Instructions(Protocol):
+    """Properties of an instruction set, known without a run."""
+
+    def pattern(self, name: str, slots: str, available: int) -> MnemonicPattern:
+        """The bits of a mnemonic with all its completers, limited to ``available``; ``slots``: only in slots of these
+        types (none: all). Raises UnknownNameError, and BadValueError when no such slot takes it."""
+
+    def families(self, mnemonics: Iterable[str], name: str) -> str:
+        """Mnemonics as short text: without completers unless these distinguish them from ``name``."""
+
+    def listing(self, read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code; ``read`` returns 16 bytes at an address."""

@@ -1,0 +1,7 @@
+"""Declarations of pfmon.isa.ia64._encodings: those of its files, each after what it needs."""
+
+include "fault_codes.pxd"
+include "attributes.pxd"
+include "row_choices.pxd"
+include "decoder.pxd"
+include "table_layout.pxd"
