@@ -13,7 +13,7 @@ from pfmon.cli.command_line import CONCERNS, read
 from pfmon.errors import PfmonError
 
 HASHMAP = [example("hashmap"), "300"]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "event-sets.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 
 
 def results(*words: str) -> dict[str, Any]:
