@@ -91,3 +91,11 @@ def test_readme_has_exactly_two_commands() -> None:
     commands = re.findall(r"<!-- (\w+) -->\n```\n(.*)\n```", text)
     assert [kind for kind, _ in commands] == ["run", "test"]
     assert commands[1][1].endswith("python -m pytest")
+
+
+def test_pages_that_sources_name_exist() -> None:
+    named = re.compile(r"\bdocs/[\w./-]+\.(?:md|json|svg)\b")
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".c", ".h")]
+    found = {name for path in sources for name in named.findall(path.read_text())}
+    assert len(found) > 5
+    assert [name for name in sorted(found) if not (ROOT / name).exists()] == []

@@ -77,7 +77,7 @@ def both(name: str, pmu: str, counting: ProgrammedPmu) -> list[tuple[int, int]]:
 
 
 def by_address(places: dict[Place, int], table: BlockTable) -> dict[int | None, int]:
-    """Counts by address; what no instruction did is where the block before it ended (docs/stream.md)."""
+    """Counts by address; what no instruction did is where the block before it ended (docs/dev/stream.md)."""
     found: dict[int | None, int] = {}
     for (block, number), count in places.items():
         at = None

@@ -1,4 +1,4 @@
-"""The driver: exact counts in every way of executing, stops, the stream's buffer (docs/stream.md)."""
+"""The driver: exact counts in every way of executing, stops, the stream's buffer (docs/dev/stream.md)."""
 
 import threading
 from random import Random

@@ -17,7 +17,7 @@ from pfmon.program.sysroot import Sysroot
 MAP_BASE = 0x2000_0000_0000_0000
 DYNAMIC_BASE = MAP_BASE + 0x8_0000_0000
 PAGE_SIZE = 1 << 14
-# Addresses of position-independent programs and their interpreters under qemu (docs/qemu.md).
+# Addresses of position-independent programs and their interpreters under qemu (docs/dev/engines.md).
 QEMU_BASE = 0x40_0000_0000
 QEMU_BASE_32 = 0x4000_0000
 QEMU_HEAP = 0x200_0000  # bytes left free after a 64-bit position-independent program

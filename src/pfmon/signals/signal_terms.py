@@ -12,7 +12,7 @@ instruction  kinds that it has, and with ! those     ``retired``: one whenever i
 failed check the same, of the check that left a      ``retired``
              block for its recovery code
 mark KIND    values of the mark; none: any           ``count``: one; ``low``: bits 15:0 of its value
-             (docs/stream.md)
+             (docs/dev/stream.md)
 never        why it cannot happen                    nothing
 ============ ======================================= =================================================================
 

@@ -1,4 +1,4 @@
-"""One extension module of all files below: they share one namespace (docs/architecture.md)."""
+"""One extension module of all files below: they share one namespace (docs/dev/architecture.md)."""
 
 include "arena.pyx"
 include "block_table.pyx"

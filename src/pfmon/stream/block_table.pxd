@@ -1,4 +1,4 @@
-"""The block table: descriptions by block number of the stream (docs/stream.md).
+"""The block table: descriptions by block number of the stream (docs/dev/stream.md).
 
 It is a file in memory without pointers: a header, and an array each for heads, instructions, accesses and payloads. The
 writer of the stream appends to it; readers, in other threads or processes, map it and find each block entered before

@@ -1,4 +1,4 @@
-"""The words of the retirement stream (docs/stream.md).
+"""The words of the retirement stream (docs/dev/stream.md).
 
 A word with bit 63 clear is a block that retired: bits 0-31 its number, bits 32-62 which of its conditional
 instructions executed. The addresses of the memory accesses that executed follow, if addresses are requested, one

@@ -1,4 +1,4 @@
-"""One extension module of all files below: they share one namespace (docs/architecture.md)."""
+"""One extension module of all files below: they share one namespace (docs/dev/architecture.md)."""
 
 include "core/alat.pyx"
 include "core/application_registers.pyx"

@@ -1,4 +1,4 @@
-"""A program that qemu-user executes, with a plugin that reports retired blocks (docs/qemu.md)."""
+"""A program that qemu-user executes, with a plugin that reports retired blocks (docs/dev/engines.md)."""
 
 from __future__ import annotations
 

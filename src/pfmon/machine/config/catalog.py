@@ -9,7 +9,7 @@ FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e", "itanium_ia32", "itanium2_ia3
 """The prebuilt machines: NAME.toml."""
 
 IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
-"""The kinds of cores (``machine.core``): the Itaniums' (docs/machine.md), and others' (docs/out-of-order.md)."""
+"""The kinds of cores (``machine.core``): the Itaniums', and others' (docs/dev/machines.md)."""
 
 HOST = "host"
 """The machine with the caches of the host's processor."""

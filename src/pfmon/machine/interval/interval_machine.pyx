@@ -4,7 +4,7 @@
 for their latency (Eyerman, Eeckhout et al., A Mechanistic Performance Model for Superscalar Out-of-Order Processors): a
 missing line of instructions or its translation, a mispredicted branch, from its dispatch to the first instruction of
 the right path, and data that arrives so late that the window is full (window.pyx). Execution and its latencies are
-hidden behind that. See docs/out-of-order.md.
+hidden behind that. See docs/dev/machines.md.
 """
 
 cimport cython

@@ -91,7 +91,7 @@ class RunRecording:
 
 
 def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
-    """Return a recording's header about the run: keys as in docs/stream.md."""
+    """Return a recording's header about the run: keys as in docs/dev/stream.md."""
     images = start.program.images
     return {
         "pfmon": VERSION,

@@ -40,7 +40,7 @@ cdef class Recorder(Consumer):
             raise MemoryError("there is no room for the stream")
 
     def words(self) -> list[int]:
-        """Returns the words so far, in order (docs/stream.md)."""
+        """Returns the words so far, in order (docs/dev/stream.md)."""
         return [self.kept[i] for i in range(self.count)]
 
     def replay(self, Consumer consumer):

@@ -1,4 +1,4 @@
-"""Recordings: the stream in a file (docs/stream.md).
+"""Recordings: the stream in a file (docs/dev/stream.md).
 
 ``pfmonrec``, version, then pieces: kind, length, uncompressed length, CRC-32 of the data, and the data, compressed by
 zstandard. The first piece is the head (JSON), the last one the end (JSON); between them mapped files (M, JSON) precede

@@ -1,4 +1,4 @@
-/* Following of child processes and executed programs (docs/qemu.md). */
+/* Following of child processes and executed programs (docs/dev/engines.md). */
 
 #ifndef PFMON_QEMU_FOLLOW_H
 #define PFMON_QEMU_FOLLOW_H

@@ -2,7 +2,7 @@
    anonymous memory files, which the plugin receives as descriptors.
 
    The program can write to all of it. The reader trusts none of it: it reads each number once, into private memory, and
-   checks it before use (docs/qemu.md). */
+   checks it before use (docs/dev/engines.md). */
 
 #ifndef PFMON_QEMU_LAYOUT_H
 #define PFMON_QEMU_LAYOUT_H

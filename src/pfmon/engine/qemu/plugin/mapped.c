@@ -1,4 +1,4 @@
-/* Files that are mapped executable: the program's shared objects (docs/qemu.md).
+/* Files that are mapped executable: the program's shared objects (docs/dev/engines.md).
 
    Each is announced once, among the blocks, and each block names its file (`mapped_at`). So blocks of different files
    at one address differ, even with equal bytes. A file mapped again at its old place keeps its number. */

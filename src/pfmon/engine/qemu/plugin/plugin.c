@@ -1,4 +1,4 @@
-/* The plugin that qemu loads: writes retired blocks as words of the stream (docs/stream.md, docs/qemu.md).
+/* The plugin that qemu loads: writes retired blocks as words of the stream (docs/dev/stream.md, docs/dev/engines.md).
 
    qemu executes translation blocks, and calls the plugin before each. A block that begins need not retire whole: an
    instruction in it may fault. So its word is written when the next block begins. Translated code adds to `progress`

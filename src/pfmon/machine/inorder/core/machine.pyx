@@ -1,4 +1,4 @@
-"""The machine: reads the traced stream (docs/stream.md), block by block, in program order, and times it.
+"""The machine: reads the traced stream (docs/dev/stream.md), block by block, in program order, and times it.
 
 Its records belong to the event set in force, so that they can be separated by event set.
 """

@@ -1,6 +1,6 @@
 """Evictions of a hardware thread's lines by the other in a cache or TLB, and the misses that they cause.
 
-Processors have no such event: exact costs of sharing (docs/smt.md). A line evicted by the other thread counts once,
+Processors have no such event: exact costs of sharing (docs/programs.md). A line evicted by the other thread counts once,
 when it is refilled. Lines invalidated by another eviction (lines of L1D with their translation or with L2's line) count
 where that eviction is.
 """
