@@ -23,11 +23,17 @@ def fields(line: str) -> list[str]:
     return found
 
 
+def table(path: str) -> tuple[list[str], list[str]]:
+    """Return the names of a table's columns and its other lines; fields contain no line breaks."""
+    with open(path, encoding="utf-8") as file:
+        header, *rest = file.read().rstrip("\n").split("\n")
+    return header.split(","), rest
+
+
 def lines(path: str, columns: Sequence[str]) -> list[str]:
-    """Return the lines of a table after its header; fields contain no line breaks. ValueError: other columns."""
-    with open(path, encoding="utf-8") as table:
-        header, *rest = table.read().rstrip("\n").split("\n")
-    if header != ",".join(columns):
+    """Return the lines of a table after its header. ValueError: other columns."""
+    header, rest = table(path)
+    if header != list(columns):
         raise ValueError(f"{path}: columns are not {','.join(columns)}")
     return rest
 

@@ -6,7 +6,7 @@ import pytest
 from command import EXAMPLES, example, pfmon
 
 from pfmon import pmu
-from pfmon.library.default_events import USUAL
+from pfmon.pmu.targets import targets
 from pfmon.signals.machine_signals import counts_all_cycles
 
 
@@ -18,7 +18,7 @@ def numbers(text: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", pmu.names())
 def test_they_are_the_cycles_and_instructions_of_each_pmu(name: str) -> None:
-    cycles, instructions = (pmu.get(name).events[event] for event in USUAL[name])
+    cycles, instructions = (pmu.get(name).events[event] for event in targets()[name].default_events)
     assert counts_all_cycles(cycles.signal)
     assert instructions.fidelity == "exact" and "instructions" in instructions.description.lower()
 
@@ -32,7 +32,7 @@ def test_a_program_without_events_gets_cycles_instructions_and_their_ratio(progr
     done = pfmon(f"{EXAMPLES}/{program}", "9")
     if "install the package" in done.stderr:
         pytest.skip("qemu-user is not here")
-    cycles, instructions = USUAL[name]
+    cycles, instructions = targets()[name].default_events
     assert done.stderr == (
         f"pfmon: no events given: counting {cycles} and {instructions} of {name}; "
         f"-e {instructions} alone takes a fraction of the time\n"

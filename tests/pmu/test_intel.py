@@ -25,10 +25,10 @@ def test_the_seven_architectural_events_have_their_encodings() -> None:
 
 
 def test_cpuid_leaf_says_version_counters_and_width() -> None:
-    eax, ebx, _, edx = cpuid_0a(2)
+    eax, ebx, _, edx = cpuid_0a(V2.bank, 2)
     assert (eax & 255, eax >> 8 & 255, eax >> 16 & 255, eax >> 24) == (2, 2, 40, 7)
     assert ebx == 0 and (edx & 31, edx >> 5 & 255) == (3, 40)
-    assert cpuid_0a(1)[3] == 0
+    assert cpuid_0a(V1.bank, 1)[3] == 0
 
 
 def test_registers_are_at_their_addresses() -> None:

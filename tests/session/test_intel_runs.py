@@ -11,8 +11,6 @@ from x86_blocks import CALL, JUMP, LENGTH, LOAD, PLAIN, RETURN, STORE, block, ta
 import pfmon
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.pmu import get
-from pfmon.pmu.model import OF_ARCHITECTURE, PMUS
 from pfmon.program.elf_machine import EM_X86_64
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream._stream import InstructionSet
@@ -221,11 +219,6 @@ def test_the_instruction_set_is_read_from_the_header(tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(other)
     for path in ("short", "script", "other", "missing", "."):
         assert registry.instruction_set_of(str(tmp_path / path)) is None
-
-
-def test_pmus_are_listed_under_their_architecture() -> None:
-    listed = {name: architecture for architecture, names in OF_ARCHITECTURE.items() for name in names}
-    assert listed == {name: get(name).architecture for name in PMUS}
 
 
 def test_a_recording_is_counted_on_the_programs_pmu(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pfmon as library
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
+from pfmon.pmu.captures import data_ear_registers
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.run.default_captures import with_captures
 
@@ -168,7 +169,7 @@ def test_a_sampling_buffer_has_the_samples_that_pfmon_takes(tmp_path: Path, pmu:
 def test_event_address_registers_capture_what_pfmon_captures(tmp_path: Path, pmu: str) -> None:
     model, event = get(pmu), "DATA_EAR_CACHE_LAT4"
     made = model.program([event])
-    kept = list(model.programmer.data_ear_pmds)
+    kept = list(data_ear_registers(model))
     path = self_sampling(tmp_path / "program", made.writes, made.counters[0], 3, kept)
     done = library.run([str(path)], pmu=pmu, guest_pmu=True, capture=True)
     taken = library.run(

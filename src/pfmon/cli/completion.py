@@ -22,6 +22,7 @@ from pfmon.machine.config.catalog import FILES as MACHINES
 from pfmon.machine.config.catalog import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived
+from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -61,7 +62,7 @@ def _pmu(given: Namespace) -> str:
     if given.pmu and given.pmu[-1] in names():
         return str(given.pmu[-1])
     instructions = instruction_set_of(given.program) if given.program else None
-    return PROCESSORS[instructions].pmu if instructions is not None else "itanium2"
+    return PROCESSORS[instructions].pmu if instructions is not None else DEFAULT_PMU
 
 
 def _events(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:

@@ -8,9 +8,10 @@ from pfmon.errors import PfmonError
 from pfmon.library.machine_selection import take_pmu
 from pfmon.library.option_values import MAX_PRELOAD, whole_number
 from pfmon.pmu import IA64, names
-from pfmon.pmu.model import OF_ARCHITECTURE
+from pfmon.pmu.targets import having, of_architecture
 
-X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
+X86, PPC = of_architecture("x86"), of_architecture("ppc")
+ALL_THREADS = having(lambda target: "all_threads" in target.event_options)
 TOPIC = "events"
 TITLE = "Events"
 OPTIONS = [
@@ -20,7 +21,7 @@ OPTIONS = [
         "event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,...", of_set=True
     ),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain", pmus=IA64),
-    Option("all-threads", "Montecito: count the events of both threads (.all)", pmus=("montecito",)),
+    Option("all-threads", "Montecito: count the events of both threads (.all)", pmus=ALL_THREADS),
     Option(
         "invert",
         "Intel: count cycles with fewer than the threshold, y or n for each event of -e",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.coupled_checks import MONTECITO, check_two_programs, machine_is_montecitos
+from pfmon.library.coupled_checks import TWO_THREADS, check_two_programs, machine_is_montecitos
 from pfmon.library.machine_selection import machine_of
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_options import Options
@@ -177,7 +177,8 @@ def _options(options: Options, number: int, replay: str) -> Options:
     own = deepcopy(options)
     own.replay = replay
     own.record = "" if replay else of_thread(options.record, number)
-    own.pmu, own.pmu_given = MONTECITO, True
+    own.pmu = options.pmu if options.pmu in TWO_THREADS else TWO_THREADS[0]
+    own.pmu_given = True
     own.one_thread = False
     return own
 

@@ -1,4 +1,4 @@
-"""Default events: cycles and instructions of the program's processor.
+"""Default events: cycles and instructions (`Target.default_events`) of the program's processor.
 
 Counting cycles needs the machine model and takes several times as long as counting instructions alone; the command says
 so when it counts the default events.
@@ -7,17 +7,7 @@ so when it counts the default events.
 from __future__ import annotations
 
 from pfmon.library.run_options import Options
-
-USUAL = {
-    "itanium": ("CPU_CYCLES", "IA64_INST_RETIRED"),
-    "itanium2": ("CPU_CYCLES", "IA64_INST_RETIRED"),
-    "montecito": ("CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED"),
-    "intel_v1": ("UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED"),
-    "intel_v2": ("UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED"),
-    "ppc604e": ("PROCESSOR_CYCLES", "INSTRUCTIONS_COMPLETED"),
-    "ibm1994": ("PROCESSOR_CYCLES", "INSTRUCTIONS_COMPLETED"),
-}
-"""The default events by PMU. The PMU is that of --pmu, of the machine, or of the program."""
+from pfmon.pmu.targets import targets
 
 OF_SETS = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "irange", "drange", "checkpoint_func"),
@@ -39,6 +29,6 @@ def counts_default_events(options: Options) -> bool:
 
 def take_default_events(options: Options) -> None:
     """Set the events to the default ones; with --slow, which has no machine, to instructions alone."""
-    cycles, instructions = USUAL[options.pmu]
+    cycles, instructions = targets()[options.pmu].default_events
     options.sets[0].events = [instructions] if options.slow else [cycles, instructions]
     options.use_default_events = True

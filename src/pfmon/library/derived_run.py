@@ -19,7 +19,6 @@ from pfmon.session.run.programmed_pmu import Value
 
 LATENCY = "MEMORY_LATENCY"
 LITTLE = "Little's law: outstanding requests summed over cycles, divided by requests, are the mean cycles of one"
-ARBITER = "; on Montecito this includes remaining time in the arbiter, so it exceeds Itanium 2's for the same memory"
 
 
 def ask_for_derived(options: Options, model: PmuModel) -> None:
@@ -85,4 +84,5 @@ def _needs(model: PmuModel, name: str, asked: Sequence[str]) -> FormulaNeeds:
 def _latency_note(model: PmuModel, cycles: Value, megahertz: int) -> str:
     """Return a note on the latency's derivation and its value in time (Montecito manual section 4.11.2)."""
     time = "" if cycles is None else f"{1000 * cycles / megahertz:.4g} ns at {megahertz} MHz. "
-    return f"{time}{LITTLE}{ARBITER if model.name == 'montecito' else ''}"
+    notes = [LITTLE, *filter(None, [model.target.notes.get(LATENCY)])]
+    return time + "; ".join(notes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.run_options import Options
-from pfmon.machine.config.catalog import default_machine
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu import get, names
 from pfmon.session.run.supported import PROCESSORS, check_fits
@@ -52,7 +51,7 @@ def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     wrong."""
     from pfmon.machine.config.machine_config import load
 
-    return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
+    return load(options.machine or get(options.pmu).target.machine(ia32), options.machine_settings)
 
 
 def cpu_model(options: Options, instruction_set: InstructionSet | None) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
+
+from pfmon.pmu.target import Target
+from pfmon.pmu.targets import having, targets
 
 
 class Matcher(NamedTuple):
@@ -13,12 +17,22 @@ class Matcher(NamedTuple):
     bits: int
 
 
-MATCHERS = {
-    "opc-match8": Matcher(("itanium", "itanium2"), 0, 27),
-    "opc-match9": Matcher(("itanium", "itanium2"), 1, 27),
-    "opc-match32": Matcher(("montecito",), 0, 41),
-    "opc-match34": Matcher(("montecito",), 1, 41),
-}
+def _matchers() -> dict[str, Matcher]:
+    """Return the options by name: opc-match and the number of a matcher's PMC."""
+    found: dict[str, Matcher] = {}
+    for target in targets().values():
+        for number, pmc in enumerate(target.matchers.pmcs if target.matchers.bits else ()):
+            option = f"opc-match{pmc}"
+            others = found[option].pmus if option in found else ()
+            found[option] = Matcher((*others, target.name), number, target.matchers.bits)
+    return found
 
-BRANCH_PMUS = {"btb": ("itanium", "itanium2"), "etb": ("montecito",)}
+
+def _has_buffer(option: str, target: Target) -> bool:
+    return target.captures is not None and target.captures.branches.option == option
+
+
+MATCHERS = _matchers()
+
+BRANCH_PMUS = {option: having(partial(_has_buffer, option)) for option in ("btb", "etb")}
 """Prefix of branch buffer options -> the PMUs that have the buffer."""

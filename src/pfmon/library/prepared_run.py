@@ -245,7 +245,7 @@ class Prepared:
         return ProgrammingRecord(
             session.plan.requests,
             [[one.programming for one in group.sets] for group in session.groups],
-            session.plan.model.programmer.matchers,
+            session.plan.model.target.matchers.pmcs,
             MachineRecord(self._options.machine or self._options.pmu, self._options.machine_settings),
         )
 

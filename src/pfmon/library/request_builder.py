@@ -11,8 +11,10 @@ from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.matcher_options import BRANCH_PMUS, MATCHERS
 from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
+from pfmon.pmu.branch_captures import branch_registers
 from pfmon.pmu.breakpoint_ranges import BUNDLE, checkpoint_range
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.event_table import Event
+from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
 from pfmon.pmu.request import (
@@ -116,13 +118,19 @@ def buffer_options_go_with_events(options: SetOptions, model: PmuModel) -> None:
                 "Montecito manual section 3.3.10",
             )
     for event in events:
-        if filters and event.ear in ("dear_tlb", "dear_alat") and model.name != "itanium":
+        if filters and _needs_empty_buffer(event, model):
             error = RuleError(
                 "data_ear_excludes_branch_buffer",
                 f"{filters[0]} does not go with {event.name}, which needs the branch buffer to be off",
                 "Montecito manual sections 3.3.9.2 and 3.3.9.3",
             )
             raise model.cited(error)
+
+
+def _needs_empty_buffer(event: Event, model: PmuModel) -> bool:
+    """Return whether an event selects a mode of the data EAR in which the branch buffer must be off."""
+    units, (register, _, mode) = model.target.captures, event.ear.partition("_")
+    return register == "dear" and units is not None and mode in units.needs_empty_buffer
 
 
 def qualifies(wanted: Request) -> bool:
@@ -286,7 +294,7 @@ def checkpoint_is_the_address_of_a_bundle(address: int) -> None:
 
 def branch_filters_exist_on_the_pmu(wanted: BranchBufferRequest, model: PmuModel) -> None:
     """Branch types are Itanium 2's and Montecito's; predictors are Itanium's (the manuals' BTB tables)."""
-    register = model.registers[model.programmer.buffer_register]
+    register = model.registers[branch_registers(model).configuration]
     has = [field.name for field in register.fields]
     for field in wanted.fields:
         if field not in has:
@@ -313,5 +321,5 @@ def instruction_sets_are_itaniums(options: Options, model: PmuModel) -> None:
         raise RuleError(
             "instruction_sets_are_itaniums",
             f"{model.name} has no instruction set mask: --ia32, --ia64 and --insn-sets are for "
-            "itanium, itanium2 and montecito",
+            f"{', '.join(IA64[:-1])} and {IA64[-1]}",
         )

@@ -12,6 +12,7 @@ from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import File, Files
 from pfmon.pmu.event_table import EventTable
+from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.monitoring import Interval
 
 Word = str | bytes | os.PathLike[str]
@@ -80,7 +81,7 @@ def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **op
     return _prepared(options, [], Files(), replay=_path(path)).run(on_interval)
 
 
-def events(pmu: str = "itanium2") -> EventTable:
+def events(pmu: str = DEFAULT_PMU) -> EventTable:
     """Return the events of a processor's PMU. UnknownNameError: there is no such PMU."""
     from pfmon.pmu.model import get
 

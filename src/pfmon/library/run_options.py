@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.library.set_options import SetOptions
+from pfmon.pmu.targets import DEFAULT_PMU
 
 MAX_SAMPLE_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
@@ -22,7 +23,7 @@ class Options:
     """The options' values and defaults (containers begin empty). Values that are parsed only when the PMU or the
     program is known are kept as text."""
 
-    pmu: str = "itanium2"
+    pmu: str = DEFAULT_PMU
     pmu_given: bool = False
     machine: str = ""
     """A machine's name or file, "" for that of the PMU."""

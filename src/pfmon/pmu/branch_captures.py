@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_tables import Field
+from pfmon.pmu.target import BranchRegisters
 
 NOT_TAKEN = 3
 """The slot of a branch that was not taken."""
@@ -21,24 +22,6 @@ IP = Field("ip", 0, 60, "rw", "IP[63:4]")
 FROZEN_IP = Field("ip", 8, 52, "rw", "IP[63:12], of an early freeze")
 DELAY = Field("delay", 0, 8, "rw", "remaining delay at an early freeze")
 """An entry in IP-EAR mode (tables 3-31, figures 3-28 and 3-29)."""
-
-
-class Layout(NamedTuple):
-    """The layout of a buffer: its entries, the field that marks a source, the register with index and full bit, the
-    register with the extensions ("": none)."""
-
-    entries: tuple[int, ...]
-    source: str
-    index_register: int
-    next_entry: str
-    extensions: str
-
-
-LAYOUTS = {
-    "itanium": Layout(tuple(range(8, 16)), "b", 16, "bbi", ""),
-    "itanium2": Layout(tuple(range(8, 16)), "b", 16, "bbi", "pmd16"),
-    "montecito": Layout(tuple(range(48, 64)), "s", 38, "ebi", "pmd39"),
-}
 
 
 class BranchEntry(NamedTuple):
@@ -87,13 +70,19 @@ class Branch(NamedTuple):
     target: int | None
 
 
+def branch_registers(model: PmuModel) -> BranchRegisters:
+    """Return the registers of the branch buffer of a PMU that has one."""
+    assert model.target.captures
+    return model.target.captures.branches
+
+
 class _Ring:
     """A ring of entries, with their extensions."""
 
     def __init__(self, model: PmuModel) -> None:
-        layout = LAYOUTS[model.name]
+        layout = branch_registers(model)
         index = model.registers[f"pmd{layout.index_register}"]
-        self.registers = model.programmer.branch_buffer_pmds
+        self.registers = layout.data
         self.index_register = layout.index_register
         self._entries = layout.entries
         self._next, self._full = index.field(layout.next_entry), index.field("full")
@@ -131,7 +120,7 @@ class BranchBuffer(_Ring):
         """``targets``: entries other than sources are targets, not predictions (ds = 0)."""
         super().__init__(model)
         self.targets = targets
-        layout = LAYOUTS[model.name]
+        layout = branch_registers(model)
         entry = model.registers[f"pmd{layout.entries[0]}"]
         self._source = entry.field(layout.source)
         self._mp, self._slot, self._address = (entry.field(name) for name in ("mp", "slot", "addr"))

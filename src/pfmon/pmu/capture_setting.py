@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.pmu.event_table import EventTable
-from pfmon.pmu.ia64_pmu import Ia64Programmer
+from pfmon.pmu.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.target import BranchRegisters
 
 NEVER = 1 << 62
 """A latency that no access has, for settings that capture nothing."""
@@ -24,23 +25,6 @@ GAP = 7
 """Cycles between two captured load misses (Montecito manual section 3.3.9.1)."""
 IP_EAR = 4
 """PMC42.mode of the IP-EAR (Montecito manual table 3-30)."""
-
-
-class Configuration(NamedTuple):
-    """The registers that configure the data EAR, the instruction EAR and the trace buffer; the buffer's entries."""
-
-    data: str
-    fetch: str
-    branches: str
-    entries: int
-
-
-CONFIGURATIONS = {
-    "itanium": Configuration("pmc11", "pmc10", "pmc12", 8),
-    "itanium2": Configuration("pmc11", "pmc10", "pmc12", 8),
-    "montecito": Configuration("pmc40", "pmc37", "pmc39", 16),
-}
-"""By PMU."""
 
 
 class EarSetting(NamedTuple):
@@ -92,26 +76,26 @@ NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entr
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
     """Return the captures of a program at privilege level 3 that register contents select; only the Itaniums
     capture."""
-    programmer = model.programmer
-    if not issubclass(programmer, Ia64Programmer):
+    units = model.target.captures
+    if units is None:
         return NOTHING
-    names = CONFIGURATIONS[model.name]
     values = RegisterValues(model.registers, contents)
     ears: dict[str, EarSetting | None] = {}
-    for kind, register in (("dear", names.data), ("iear", names.fetch)):
-        ears[kind] = ear_setting(model, kind, contents) if _enabled(values, register) else None
-    ip_ear = _ip_ear(values) if model.name == "montecito" else None
-    branches = None if ip_ear is not None else _branches(values, names.branches)
-    windows = model.name != "itanium"
-    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, names.entries, GAP if windows else 0, windows)
+    for kind, ear in (("dear", units.data), ("iear", units.instruction)):
+        ears[kind] = ear_setting(model, kind, contents) if _enabled(values, ear.configuration) else None
+    ip_ear = _ip_ear(values, units.ip_ear) if units.ip_ear else None
+    branches = None if ip_ear is not None else _branches(values, units.branches)
+    gap, entries = GAP if units.windows else 0, len(units.branches.entries)
+    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, entries, gap, units.windows)
 
 
 def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarSetting | None:
     """The capture that register contents set for an event address register of an Itanium, ``dear`` or ``iear``, at
     whatever level; None: none."""
-    assert issubclass(model.programmer, Ia64Programmer)
     values = RegisterValues(model.registers, contents)
-    found = model.programmer.decoder(model.events, model.bank.numbers, values).ear_setting(kind)
+    decoder = model.programmer.decoder(model.events, model.bank.numbers, values)
+    assert isinstance(decoder, Ia64Decoder)
+    found = decoder.ear_setting(kind)
     return _ear(model, kind, *found) if found else None
 
 
@@ -130,8 +114,9 @@ def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:
         return EarSetting(mode, *_latency(model.events, kind, umask))
     if mode == "alat":
         return EarSetting(mode, 0)
-    shifted = kind == "iear" and model.name != "itanium"  # umask bits 7:5 of PMC37, 10 (Montecito manual table 3-18)
-    return EarSetting(mode, levels=(umask << 1 if shifted else umask) & ALL_LEVELS)
+    assert model.target.captures
+    ear = model.target.captures.data if kind == "dear" else model.target.captures.instruction
+    return EarSetting(mode, levels=umask << ear.level_bit & ALL_LEVELS)
 
 
 def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]:
@@ -146,19 +131,19 @@ def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]
     return max(1, int(digits)) if digits.isdecimal() else NEVER, 0, False
 
 
-def _branches(values: RegisterValues, register: str) -> BranchSetting | None:
+def _branches(values: RegisterValues, buffer: BranchRegisters) -> BranchSetting | None:
     """Return the setting of the trace buffer."""
-    fields = values.fields(register)
-    if not _enabled(values, register) or not fields["tm"]:
+    fields = values.fields(buffer.configuration)
+    if not _enabled(values, buffer.configuration) or not fields["tm"]:
         return None
     stages = (
         sum(fields[name] << bit for bit, name in enumerate(("tar", "tac", "bac"))) if "tar" in fields else ALL_STAGES
     )
     kinds = BRANCH_KINDS[fields.get("brt", 0)]
-    return BranchSetting(fields["tm"], fields["ptm"], fields["ppm"], kinds, stages, register == "pmc39")
+    return BranchSetting(fields["tm"], fields["ptm"], fields["ppm"], kinds, stages, buffer.exceptions)
 
 
-def _ip_ear(values: RegisterValues) -> int | None:
-    """Return the delay of Montecito's IP-EAR (PMC42)."""
-    fields = values.fields("pmc42")
-    return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, "pmc42") else None
+def _ip_ear(values: RegisterValues, register: str) -> int | None:
+    """Return the delay of Montecito's IP-EAR, whose configuration register is PMC42."""
+    fields = values.fields(register)
+    return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, register) else None

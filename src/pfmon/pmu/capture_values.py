@@ -1,6 +1,6 @@
 """Encoding of captures in performance data registers, in the layouts of Itanium, Itanium 2 and Montecito.
 
-The register tables give the fields' positions (registers/*.csv).
+The register tables give the fields' positions (targets/NAME/registers.csv).
 """
 
 from __future__ import annotations

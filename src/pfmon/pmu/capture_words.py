@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
-from pfmon.pmu.capture_setting import CONFIGURATIONS, NEVER, EarSetting, ear_setting
+from pfmon.pmu.capture_setting import NEVER, EarSetting, ear_setting
 from pfmon.pmu.captures import (
     ALAT,
     CACHE,
-    DATA_EARS,
-    DATA_LEVELS,
-    INSTRUCTION_LEVELS,
     DataEar,
     InstructionEar,
     branch_buffer_registers,
@@ -28,7 +25,7 @@ EVERY_LEVEL = 0xF
 def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """Return the lines for a dump, registers by name. The mode of an event address register is that of its PMC, if the
     dump has that; else the fields of either mode are described."""
-    if model.name not in DATA_EARS:
+    if model.target.captures is None:
         return []
     pmds = {model.registers[name].number: value for name, value in values.items() if name.startswith("pmd")}
     made = captures_of(model, {name: value for name, value in values.items() if name.startswith("pmc")})
@@ -44,10 +41,12 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
 
 def setting_words(model: PmuModel, name: str, value: int) -> str:
     """The captures that a configuration register selects, "" for other registers."""
-    names = CONFIGURATIONS.get(model.name)
-    if names is None or name not in (names.data, names.fetch):
+    units = model.target.captures
+    ears = {"dear": units.data, "iear": units.instruction} if units else {}
+    kind = next((kind for kind, ear in ears.items() if ear.configuration == name), "")
+    if not kind:
         return ""
-    kind, levels = ("dear", DATA_LEVELS) if name == names.data else ("iear", INSTRUCTION_LEVELS)
+    levels = ears[kind].levels
     setting = ear_setting(model, kind, {name: value | EVERY_LEVEL})
     if setting is None:
         return "nothing is captured"
@@ -55,11 +54,7 @@ def setting_words(model: PmuModel, name: str, value: int) -> str:
         return _least_words(setting)
     if setting.mode == ALAT:
         return "ALAT misses are captured"
-    served = [
-        level
-        for number, level in enumerate(levels[model.name], 4 - len(levels[model.name]))
-        if level and setting.levels >> number & 1
-    ]
+    served = [level for number, level in enumerate(levels, 4 - len(levels)) if level and setting.levels >> number & 1]
     return f"TLB misses served by {', '.join(served)} are captured" if served else "no TLB miss is captured"
 
 

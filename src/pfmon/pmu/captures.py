@@ -1,8 +1,7 @@
 """Decoding of the captures of event address registers and branch buffers from their PMDs.
 
-Each processor's `Programmer` names the registers; the tables below name the fields; `registers/` has their bits. The
-meaning of a register depends on the mode in its PMC: `captures_of` reads it from the PMCs, so that decoding and
-programming agree.
+Each PMU's `Target.captures` names the registers and fields, its `registers.csv` has their bits. The meaning of a
+register depends on the mode in its PMC: `captures_of` reads it from the PMCs, so that decoding and programming agree.
 """
 
 from __future__ import annotations
@@ -11,80 +10,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.pmu.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.ia64_pmu import Ia64Decoder, Ia64Programmer
+from pfmon.pmu.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.register_tables import Field
 from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.target import CaptureUnits
 
 CACHE, TLB, ALAT = "cache", "tlb", "alat"
-
-DATA_EARS = {
-    "itanium": {
-        "address": "pmd2.daddr",
-        "latency": "pmd3.latency",
-        "level": "pmd3.level",
-        "valid": "pmd17.v",
-        "bundle": "pmd17.iaddr",
-        "slot": "pmd17.slot",
-        "has_instruction": "pmd17.v",
-    },
-    "itanium2": {
-        "address": "pmd2.daddr",
-        "latency": "pmd3.latency",
-        "overflow": "pmd3.ov",
-        "level": "pmd3.stat",
-        "valid": "pmd3.stat",
-        "bundle": "pmd17.iaddr",
-        "slot": "pmd17.slot",
-        "second_bundle": "pmd17.bn",
-        "has_instruction": "pmd17.vl",
-    },
-    "montecito": {
-        "address": "pmd32.daddr",
-        "latency": "pmd33.latency",
-        "overflow": "pmd33.ov",
-        "level": "pmd33.stat",
-        "valid": "pmd33.stat",
-        "bundle": "pmd36.iaddr",
-        "slot": "pmd36.slot",
-        "second_bundle": "pmd36.bn",
-        "has_instruction": "pmd36.vl",
-    },
-}
-"""The fields of each data EAR (Montecito manual tables 3-22, 3-24, 3-25; the others have the same layout)."""
-
-DATA_LEVELS = {
-    "itanium": ("", "L2", "VHPT", "SW"),
-    "itanium2": ("", "L2DTLB", "VHPT", "FAULT"),
-    "montecito": ("", "L2DTLB", "VHPT", "FAULT"),
-}
-"""The level that served a data TLB miss, by the field `level`, named as in the PMU's events (Montecito manual table
-3-24)."""
-
-INSTRUCTION_EARS = {
-    "itanium": {"line": "pmd0.iaddr", "valid": "pmd0.v", "level": "pmd0.tlb", "latency": "pmd1.latency"},
-    "itanium2": {
-        "line": "pmd0.iaddr",
-        "valid": "pmd0.stat",
-        "level": "pmd0.stat",
-        "latency": "pmd1.latency",
-        "overflow": "pmd1.ov",
-    },
-    "montecito": {
-        "line": "pmd34.iaddr",
-        "valid": "pmd34.stat",
-        "level": "pmd34.stat",
-        "latency": "pmd35.latency",
-        "overflow": "pmd35.ov",
-    },
-}
-"""The fields of each instruction EAR (Montecito manual tables 3-17 and 3-19)."""
-
-INSTRUCTION_LEVELS = {
-    "itanium": ("VHPT", "SW"),
-    "itanium2": ("", "L2TLB", "VHPT", "FAULT"),
-    "montecito": ("", "L2TLB", "VHPT", "FAULT"),
-}
 
 
 class _Places:
@@ -132,9 +64,10 @@ class DataEar:
 
     def __init__(self, model: PmuModel, mode: str) -> None:
         self.mode = mode
-        self.registers = data_ear_registers(model)
-        self.levels = DATA_LEVELS[model.name]
-        self._places = _Places(model, DATA_EARS[model.name])
+        described = capture_units(model).data
+        self.registers = described.data
+        self.levels = described.levels
+        self._places = _Places(model, described.fields)
         self.address_register, self.latency_register, self.instruction_register = (
             self._places.number(role) for role in ("address", "latency", "bundle")
         )
@@ -175,9 +108,10 @@ class InstructionEar:
 
     def __init__(self, model: PmuModel, mode: str) -> None:
         self.mode = mode
-        self.registers = instruction_ear_registers(model)
-        self.levels = INSTRUCTION_LEVELS[model.name]
-        self._places = _Places(model, INSTRUCTION_EARS[model.name])
+        described = capture_units(model).instruction
+        self.registers = described.data
+        self.levels = described.levels
+        self._places = _Places(model, described.fields)
         self.line_register, self.latency_register = (self._places.number(role) for role in ("line", "latency"))
         self.has_overflow = self._places.number("overflow") >= 0
 
@@ -206,14 +140,15 @@ class Captures(NamedTuple):
 
 def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     """Return the capture units under these register contents; registers that are not given are in the reset state."""
-    programmer = model.programmer
-    if not issubclass(programmer, Ia64Programmer):
+    programmer, units = model.programmer, model.target.captures
+    if units is None:
         return Captures()
     held = RegisterValues(model.registers, values)
     decoder = programmer.decoder(model.events, model.bank.numbers, held)
+    assert isinstance(decoder, Ia64Decoder)
     data, instruction = _mode(decoder, "dear"), _mode(decoder, "iear")
-    buffer = held.fields(model.programmer.buffer_register)
-    ips = "pmc42" in model.registers and bool(held.field("pmc42", "mode"))
+    buffer = held.fields(units.branches.configuration)
+    ips = bool(units.ip_ear) and bool(held.field(units.ip_ear, "mode"))
     return Captures(
         DataEar(model, data) if data else None,
         InstructionEar(model, instruction) if instruction else None,
@@ -227,17 +162,23 @@ def _mode(decoder: Ia64Decoder, kind: str) -> str:
     return setting[0] if setting else ""
 
 
+def capture_units(model: PmuModel) -> CaptureUnits:
+    """Return the capture units of a PMU that has some."""
+    assert model.target.captures
+    return model.target.captures
+
+
 def data_ear_registers(model: PmuModel) -> tuple[int, ...]:
-    """Return the PMDs of the data EAR."""
-    return model.programmer.data_ear_pmds
+    """Return the PMDs of the data EAR, none for a PMU without one."""
+    return model.target.captures.data.data if model.target.captures else ()
 
 
 def instruction_ear_registers(model: PmuModel) -> tuple[int, ...]:
-    """Return the PMDs of the instruction EAR."""
-    return model.programmer.instruction_ear_pmds
+    """Return the PMDs of the instruction EAR, none for a PMU without one."""
+    return model.target.captures.instruction.data if model.target.captures else ()
 
 
 def branch_buffer_registers(model: PmuModel) -> tuple[int, ...]:
     """Return the PMDs of the branch buffer, including its index and extensions; on Montecito also those of the
-    IP-EAR."""
-    return model.programmer.branch_buffer_pmds
+    IP-EAR. None for a PMU without one."""
+    return model.target.captures.branches.data if model.target.captures else ()

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, assign
+from pfmon.pmu.assignment import Choice, anchors, assign
 from pfmon.pmu.breakpoint_ranges import (
     BUNDLE,
     PAIRS,
@@ -33,6 +33,23 @@ INST_RETIRED = 0x08
 PREFETCH = (0x44, 0x45, 0x5F)
 """Codes of the events that count instruction prefetches."""
 TAGGED = "IA64_TAGGED_INST_RETIRED"
+DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
+"""Modes of the data EAR in its configuration register."""
+
+
+def data_ear_mode(field: int) -> str:
+    """Return the data EAR's mode from its field: 2 and 3 are ALAT misses (Montecito manual table 3-20)."""
+    return ("cache", "tlb", "alat", "alat")[field]
+
+
+def anchored(events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int) -> Iterator[Choice]:
+    """Yield the choices that put one event of the group on the counter; one empty choice without such events."""
+    members = [number for number, event in enumerate(events) if event.group == group]
+    if not members:
+        yield {}
+    for number in anchors(members, lambda n: (tuple(allowed[n]), events[n].code, events[n].umask)):
+        if counter in allowed[number]:
+            yield {number: (counter,)}
 
 
 def tag_channels(events: Sequence[Event]) -> set[int]:

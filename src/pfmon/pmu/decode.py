@@ -9,13 +9,14 @@ from pfmon.errors import BadValueError
 from pfmon.pmu.capture_words import capture_words, setting_words
 from pfmon.pmu.event_table import EventTable
 from pfmon.pmu.intel import IntelDecoder
-from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
+from pfmon.pmu.model import PmuModel, get
 from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.powerpc import SPR_NUMBERS
 from pfmon.pmu.register_file import TRACE_EXTENSIONS
 from pfmon.pmu.register_tables import WORD, Field, Register
 from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.targets import of_architecture
 
 # Registers named by number in dumps: an MSR's address, an SPR's number.
 NUMBERS = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}
@@ -59,7 +60,7 @@ def named(model: PmuModel, name: str) -> str:
         number = int(name, 0)
     except ValueError:
         return name
-    known = {value: key for key, value in NUMBERS.get(model.architecture, {}).items() if key in model.registers}
+    known = numbered(model)
     if number not in known:
         form = hex if model.architecture == "x86" else str
         have = ", ".join(f"{form(value)} ({key})" for value, key in sorted(known.items()))
@@ -70,8 +71,14 @@ def named(model: PmuModel, name: str) -> str:
 
 def has_number(number: int) -> str:
     """Return the advice that names the PMUs with a register of a number."""
-    owners = [arch for arch, numbers in NUMBERS.items() if number in numbers.values()] or list(NUMBERS)
-    return "registers have numbers with --pmu " + ", ".join(pmu for arch in owners for pmu in OF_ARCHITECTURE[arch])
+    models = {arch: [get(pmu) for pmu in of_architecture(arch)] for arch in NUMBERS}
+    owners = [arch for arch, pmus in models.items() if any(number in numbered(pmu) for pmu in pmus)]
+    return "registers have numbers with --pmu " + ", ".join(of_architecture(*(owners or NUMBERS)))
+
+
+def numbered(model: PmuModel) -> dict[int, str]:
+    """Return the PMU's registers that have numbers in dumps, by number."""
+    return {number: name for name, number in NUMBERS.get(model.architecture, {}).items() if name in model.registers}
 
 
 def register_text(model: PmuModel, name: str, value: int, values: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Derived events: formulas over measured events, one CSV per PMU in `formulas/`.
+"""Derived events: formulas over measured events, `formulas.csv` of each PMU that has some.
 
 A formula has event names, other derived names, integers, + - * / and parentheses. A name may carry MESI
 states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an opcode matcher selects
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from os.path import dirname, exists, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.pmu.event_table import EventTable
 from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
+from pfmon.pmu.target import table_path
+from pfmon.pmu.targets import named
 
-TABLES = join(dirname(__file__), "formulas")
 # Compiled on use: every run loads this module.
 TOKEN = r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))"
 WIDE_OPCODES = 41
@@ -77,10 +77,8 @@ class DerivedPlan(NamedTuple):
 @cache
 def load_derived(pmu: str) -> dict[str, Derived]:
     """Return the derived events of a PMU by name."""
-    path = join(TABLES, f"{pmu}.csv")
-    if not exists(path):
-        return {}
-    return {row[0]: Derived(*row) for row in rows(path, Derived._fields)}
+    path = table_path(pmu, "formulas")
+    return {row[0]: Derived(*row) for row in rows(path, Derived._fields)} if path else {}
 
 
 def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> DerivedPlan:
@@ -178,7 +176,7 @@ def _matchers(pmu: str, classes: set[str]) -> tuple[OpcodeMatch | None, OpcodeMa
     matchers: list[OpcodeMatch | None] = [None, None]
     for name in classes:
         channel, slots, match, mask = CLASSES[name]
-        if pmu != "montecito":
+        if named(pmu).matchers.bits < WIDE_OPCODES:
             match, mask = _narrow(match), _narrow(mask)
         matchers[channel] = OpcodeMatch(slots, match, mask)
     return matchers[0], matchers[1]

@@ -54,7 +54,7 @@ def _lines(model: PmuModel, request: Request, programmings: Sequence[Programming
 
 def _constraints(model: PmuModel, request: Request, made: Programming) -> Iterator[Constraint]:
     """Yield the effect of every qualification of the request on every event of a programming."""
-    qualifier = Qualifier(model, made.writes)
+    qualifier, matchers = Qualifier(model, made.writes), model.target.matchers
     for event in (monitor.event for monitor in made.monitors):
         channels = qualifier.channels(event)
         where = f"it counts tag channel {' and '.join(map(str, channels))}"
@@ -69,13 +69,13 @@ def _constraints(model: PmuModel, request: Request, made: Programming) -> Iterat
             if matcher and not _matches_all(matcher, model):
                 used = any(c % 2 == number and not qualifier.opcode_filter(c).everything for c in channels)
                 lacking = "" if used else f"{where}, which the matcher leaves open"
-                what = f"the opcode matcher of PMC{model.programmer.matchers[number]}"
+                what = f"the opcode matcher of PMC{matchers.pmcs[number]}"
                 yield Constraint(what, event, lacking if event.opc else "it has no opcode check")
 
 
 def _matches_all(matcher: OpcodeMatch, model: PmuModel) -> bool:
     """Return whether a matcher matches every instruction."""
-    bits = (1 << model.programmer.opcode_bits) - 1
+    bits = (1 << model.target.matchers.bits) - 1
     return matcher.raw is None and matcher.slots == SLOTS and matcher.mask == bits
 
 

@@ -1,18 +1,21 @@
-"""Event tables: one CSV per PMU in `events/`, one row per event and unit mask, columns by name."""
+"""Event tables: `events.csv` of each PMU, one row per event and unit mask, columns by name.
+
+A table has the columns of its PMU, named as the fields of `Event` and in their order: name and code first, and no
+column that would be empty in every row.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from os.path import dirname, exists, join
 from typing import NamedTuple
 
-from pfmon.csv_tables import fields, lines
+from pfmon.csv_tables import fields, table
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
+from pfmon.pmu.target import table_path
 
-TABLES = join(dirname(__file__), "events")
 CODE_MASK = 0xFFFF
 """Position of the unit mask in an event code, bits 19:16."""
 
@@ -54,26 +57,33 @@ class Event(NamedTuple):
         return "" if self.set == "-" else self.set.partition(":")[0]
 
 
-def _event(row: list[str]) -> Event:
-    """Return the event of a CSV row, whose columns are in the order of the fields of `Event`."""
-    name, code, umask, counters, increment, iar, opc, dar, group, kind, every, mesi, ear, buffer, *rest = row
-    return Event(
-        name,
-        int(code, 16),
-        int(umask, 16),
-        tuple(map(int, counters.split())),
-        int(increment),
-        iar == "1",
-        opc == "1",
-        dar == "1",
-        group,
-        kind,
-        every == "1",
-        mesi == "1",
-        ear,
-        buffer == "1",
-        *rest,
-    )
+def _flag(text: str) -> bool:
+    return text == "1"
+
+
+def _hexadecimal(text: str) -> int:
+    return int(text, 16)
+
+
+CONVERT: Mapping[str, Callable[[str], object]] = {
+    **dict.fromkeys(("iar", "opc", "dar", "all", "mesi", "branch_buffer"), _flag),
+    **dict.fromkeys(("code", "umask"), _hexadecimal),
+    "counters": lambda text: tuple(map(int, text.split())),
+    "max_increment": int,
+}
+"""Column -> its value from text; the others are text."""
+EMPTY: Mapping[str, object] = {
+    **dict.fromkeys(("iar", "opc", "dar", "all", "mesi", "branch_buffer"), False),
+    **dict.fromkeys(("set", "type", "ear", "alias_of", "reason"), "-"),
+    "umask": 0,
+}
+"""Column -> its value in a table without it. Every table has the others."""
+
+
+def _event(columns: Sequence[str], row: list[str]) -> Event:
+    """Return the event of a CSV row with these columns."""
+    given = {name: CONVERT.get(name, str)(text) for name, text in zip(columns, row, strict=True)}
+    return Event._make(given[name] if name in given else EMPTY[name] for name in Event._fields)
 
 
 def name_pattern(text: str) -> re.Pattern[str]:
@@ -90,12 +100,12 @@ class EventTable:
     An event is parsed from its row on first use: a run needs a handful of some five hundred.
     """
 
-    def __init__(self, pmu: str, rows: Iterable[str]) -> None:
-        """``rows``: the lines of the CSV file without its header."""
+    def __init__(self, pmu: str, columns: Sequence[str], rows: Iterable[str]) -> None:
+        """``columns``: the header of the CSV file, ``rows``: its other lines."""
         self.pmu = pmu
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
-        self._events = LazyMap(self._rows, lambda row: _event(fields(row)))
+        self._events = LazyMap(self._rows, lambda row: _event(columns, fields(row)))
         for row in rows:
             name, code, _ = row.split(",", 2)
             self._rows[name] = row
@@ -146,7 +156,8 @@ class EventTable:
 @cache
 def load_events(pmu: str) -> EventTable:
     """Return the event table of a PMU, read once."""
-    path = join(TABLES, f"{pmu}.csv")
-    if not exists(path):
+    path = table_path(pmu, "events")
+    if not path:
         raise PfmonError(f"no event table for PMU {pmu!r}")
-    return EventTable(pmu, lines(path, Event._fields))
+    columns, rows = table(path)
+    return EventTable(pmu, columns, rows)

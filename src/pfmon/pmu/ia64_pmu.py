@@ -1,7 +1,7 @@
 """Programming common to Itanium, Itanium 2 and Montecito: the order of its steps and their checks, and the decoding of
 counters.
 
-A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) defines the rules and register layouts.
+A processor's own module (`targets/NAME/programmer.py`) defines the rules and register layouts.
 """
 
 from __future__ import annotations
@@ -18,16 +18,8 @@ from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.register_file import Ia64File, RegisterFile
 from pfmon.pmu.register_values import RegisterValues
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.target import CaptureUnits
 
-IA64_FEATURES: tuple[str, ...] = (
-    "irange",
-    "drange",
-    "opcodes",
-    "iear",
-    "dear",
-    "branch_buffer",
-    "privileged monitors (--system-wide)",
-)
 IA32_ONLY = 1
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
@@ -128,20 +120,23 @@ class Ia64Decoder(CounterDecoder):
 class Ia64Programmer(Programmer):
     """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
-    architecture = "ia64"
     decoder: ClassVar[type[Ia64Decoder]]
     register_file: ClassVar[type[RegisterFile]] = Ia64File
     overflow_interrupt = True
     deciding_ear_event = 0
-    features = IA64_FEATURES
-    range_filters: tuple[str, ...] = ()
 
     def run(self) -> Programming:
         """Run all steps; the monitors are decoded from the registers, with the requested names."""
         made = super().run()
         values = RegisterValues(self.registers, made.writes)
-        found = {one.pmd: one for one in self.decoder(self.table, self.counters, values).read().monitors}
+        found = {one.pmd: one for one in self.decoder(self.table, self.target.counters, values).read().monitors}
         return made._replace(monitors=tuple(found[one.pmd]._replace(event=one.event) for one in made.monitors))
+
+    @property
+    def captures(self) -> CaptureUnits:
+        """The event address registers and the branch buffer, which every Itanium has."""
+        assert self.target.captures
+        return self.target.captures
 
     def write(self, name: str, value: int) -> None:
         """Record a register value. RuleError: the register is not available."""
@@ -172,7 +167,7 @@ class Ia64Programmer(Programmer):
         if self.request.irange:
             range_start_is_below_end(self.request.irange.limits, self.request.irange.option)
             code_ranges_are_bundle_aligned(self.request.irange)
-            range_filters_exist(self.request.irange, self.range_filters, f"{self.pmu}'s code ranges")
+            range_filters_exist(self.request.irange, self.target.range_filters, f"{self.target.name}'s code ranges")
         if self.request.drange:
             range_start_is_below_end(self.request.drange.limits, "--drange")
             range_filters_exist(self.request.drange, (), "data ranges")

@@ -1,5 +1,5 @@
-"""Intel architectural performance monitoring, versions 1 and 2: programming and decoding of its registers (Intel SDM
-volume 3, section 30.2). msr_file.py has the register file.
+"""Intel architectural performance monitoring: programming and decoding of its registers (Intel SDM volume 3, section
+30.2). msr_file.py has the register file.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.msr_file import (
     CONTROL,
     FIXED,
-    GENERAL,
     USER_LEVELS,
-    WIDTH,
     MsrFile,
     control_levels,
     counter_name,
@@ -83,20 +81,13 @@ class IntelDecoder(CounterDecoder):
         )
 
 
-class IntelV1Programmer(Programmer):
-    """Two general counters, each with its event select register."""
+class IntelProgrammer(Programmer):
+    """General counters, each with its event select register; from version 2 on also fixed-function counters and the
+    global registers, if the register table has them."""
 
-    pmu = "intel_v1"
-    architecture = "x86"
-    counters: tuple[int, ...] = GENERAL
-    width = WIDTH
-    counter_source = "Intel SDM volume 3 section 30.2.1.1"
     register_file: ClassVar[type[RegisterFile]] = MsrFile
     decoder: ClassVar[type[CounterDecoder]] = IntelDecoder
     qualification: ClassVar[type[Qualification]] = Unqualified
-
-    event_options = ("edge", "invert")
-    features: tuple[str, ...] = ("controls",)
 
     @classmethod
     def data_name(cls, number: int) -> str:
@@ -120,7 +111,7 @@ class IntelV1Programmer(Programmer):
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """Assign fixed-function counters first, so that general ones stay free for other events."""
         narrowed = [
-            [c for c in counters if c in GENERAL or not (conditional(wanted) or self.request.controls.get("pc"))]
+            [c for c in counters if c not in FIXED or not (conditional(wanted) or self.request.controls.get("pc"))]
             for counters, wanted in zip(allowed, self.request.events, strict=True)
         ]
         preferred: list[Sequence[int]] = []
@@ -174,22 +165,13 @@ class IntelV1Programmer(Programmer):
             cmask=monitor.threshold,
         )
 
-
-class IntelV2Programmer(IntelV1Programmer):
-    """Version 1 with three fixed-function counters and the global registers."""
-
-    pmu = "intel_v2"
-    counters = GENERAL + FIXED
-    counter_source = "Intel SDM volume 3 section 30.2.2"
-
     def program_features(self) -> None:
-        """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once."""
+        """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once (version 2; section
+        30.2.2)."""
         if controls := self.debug_controls():
             self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**controls)
-        enables = 0
-        for number in self.pmds:
-            enables |= 1 << number
-        self.writes["ia32_perf_global_ctrl"] = enables
+        if CONTROL in self.registers:
+            self.writes[CONTROL] = sum(1 << number for number in set(self.pmds))
 
 
 def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pfmon.errors import RuleError, UnknownNameError
+from pfmon.errors import RuleError
 from pfmon.pmu.event_table import load_events
 from pfmon.pmu.register_file import CounterBank
 from pfmon.pmu.register_tables import load_registers
@@ -17,6 +17,7 @@ from pfmon.pmu.request import (
     instruction_set_mask,
     privilege_mask,
 )
+from pfmon.pmu.targets import named, names, of_architecture
 
 if TYPE_CHECKING:
     from pfmon.pmu.event_table import EventTable
@@ -25,35 +26,28 @@ if TYPE_CHECKING:
     from pfmon.pmu.register_file import RegisterFile
     from pfmon.pmu.register_tables import RegisterSet
     from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, OpcodeMatch, RangeRequest
-PMUS = {
-    "itanium": ("itanium", "ItaniumProgrammer"),
-    "itanium2": ("itanium2", "Itanium2Programmer"),
-    "montecito": ("montecito", "MontecitoProgrammer"),
-    "intel_v1": ("intel", "IntelV1Programmer"),
-    "intel_v2": ("intel", "IntelV2Programmer"),
-    "ppc604e": ("powerpc", "PowerPc604eProgrammer"),
-    "ibm1994": ("powerpc", "Ibm1994Programmer"),
-}
+    from pfmon.pmu.target import Target
 
+__all__ = ["IA64", "PmuModel", "get", "names"]
 
-IA64 = ("itanium", "itanium2", "montecito")
-OF_ARCHITECTURE = {"ia64": IA64, "x86": ("intel_v1", "intel_v2"), "ppc": ("ppc604e", "ibm1994")}
-"""The PMUs by the architecture of their processors (`Programmer.architecture`), known without loading them."""
+IA64 = of_architecture("ia64")
 
 
 class PmuModel:
-    """One PMU: `events` and `registers` are its tables, `program` converts events to register values."""
+    """One PMU: `target` describes it, `events` and `registers` are its tables, `program` converts events to register
+    values."""
 
-    def __init__(self, name: str) -> None:
-        module, programmer = PMUS[name]
-        self.name = name
-        self.programmer: type[Programmer] = getattr(import_module(f"pfmon.pmu.{module}"), programmer)
-        self.bank = CounterBank(self.programmer.counters, self.programmer.width)
+    def __init__(self, target: Target) -> None:
+        module, _, programmer = target.programmer.rpartition(".")
+        self.target = target
+        self.name = target.name
+        self.programmer: type[Programmer] = getattr(import_module(module), programmer)
+        self.bank = CounterBank(target.counters, target.width)
 
     @property
     def architecture(self) -> str:
         """The instruction set of the processors with this PMU: `ia64`, `x86`, `ppc`."""
-        return self.programmer.architecture
+        return self.target.architecture
 
     @property
     def events(self) -> EventTable:
@@ -142,25 +136,18 @@ class PmuModel:
     def fulfil(self, request: Request) -> Programming:
         """Program a complete request, as `program` does."""
         try:
-            return self.programmer(request, self.events, self.registers).run()
+            return self.programmer(self.target, request, self.events, self.registers).run()
         except RuleError as error:
             raise self.cited(error) from None
 
     def cited(self, error: RuleError) -> RuleError:
         """Return an error with the section of this PMU's manual."""
-        from pfmon.pmu.citations import of_the_pmu
-
-        return of_the_pmu(error, self.name)
-
-
-def names() -> list[str]:
-    """Return the names of all PMUs."""
-    return list(PMUS)
+        section = self.target.citations.get(error.rule)
+        return error if section is None or section == error.section else error.cited(section)
 
 
 @cache
 def get(name: str) -> PmuModel:
-    """Return the model of a PMU by name, ignoring case."""
-    if name.lower() not in PMUS:
-        raise UnknownNameError("PMU", name, names())
-    return PmuModel(name.lower())
+    """Return the model of a PMU by name, ignoring case. UnknownNameError: there is none of that name."""
+    target = named(name)
+    return PmuModel(target) if name == target.name else get(target.name)

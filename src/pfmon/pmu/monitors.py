@@ -1,8 +1,8 @@
 """Decoding of each counter's event from register contents alone.
 
 `read_counters` is the inverse of programming: from any configuration register contents to events, levels and
-thresholds. Each processor has a `CounterDecoder` beside its registers and rules (`itanium.py`, `itanium2.py`,
-`montecito.py`, `intel.py`, `powerpc.py`).
+thresholds. Each processor has a `CounterDecoder` beside its registers and rules (`targets/NAME/programmer.py`,
+`intel.py`, `powerpc.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
 section 30.2).
 
-Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 and 1 are IA32_PMC0 and 1, 32 to 34 the fixed-function
+Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 34 the fixed-function
 counters. A general protection fault is a BadValueError that says so.
 """
 
@@ -13,10 +13,9 @@ from pfmon.errors import BadValueError
 from pfmon.pmu.register_file import CounterBank, RegisterFile
 from pfmon.pmu.register_tables import RegisterSet
 
-GENERAL = (0, 1)
+GENERAL = tuple(range(8))
 FIXED = (32, 33, 34)
-WIDTH = 40
-COUNT = (1 << WIDTH) - 1
+"""The counters that a register exists for; a PMU has those of its `Target.counters`."""
 RDPMC_FIXED = 1 << 30
 USER_LEVELS = 0b1110
 PROGRAM_LEVEL = 3
@@ -35,14 +34,15 @@ MSR_ADDRESSES = {
 }
 
 
-def cpuid_0a(version: int) -> tuple[int, int, int, int]:
+def cpuid_0a(bank: CounterBank, version: int) -> tuple[int, int, int, int]:
     """Return EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and all events available.
 
     EAX: version 7:0, general counters 15:8, their width 23:16, length of the EBX vector 31:24. EDX from
     version 2 on: fixed-function counters 4:0, their width 12:5.
     """
-    eax = version | len(GENERAL) << 8 | WIDTH << 16 | 7 << 24
-    return eax, 0, 0, len(FIXED) | WIDTH << 5 if version >= 2 else 0
+    fixed = sum(counter in FIXED for counter in bank.numbers)
+    eax = version | len(bank.numbers) - fixed << 8 | bank.width << 16 | 7 << 24
+    return eax, 0, 0, fixed | bank.width << 5 if version >= 2 else 0
 
 
 def counter_name(counter: int) -> str:
@@ -135,7 +135,7 @@ class MsrFile(RegisterFile):
             )
         held = register.accept(value)
         if register.name.startswith("ia32_pmc"):
-            held = (value & 0xFFFFFFFF) | (COUNT ^ 0xFFFFFFFF if value >> 31 & 1 else 0)
+            held = (value & 0xFFFFFFFF) | ((1 << self.bank.width) - (1 << 32) if value >> 31 & 1 else 0)
         if register.name == OVERFLOW_CONTROL:
             self._held[STATUS] &= ~value
             held = 0
@@ -163,7 +163,7 @@ class MsrFile(RegisterFile):
         if self.version > 1:
             self.write(CONTROL, 0)
             return
-        for counter in GENERAL:
+        for counter in self.bank.numbers:
             self.set_field(select_register(counter), "en", 0)
 
     def _control(self, counter: int) -> dict[str, int]:

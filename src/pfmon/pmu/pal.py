@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.pmu.targets import named
 
 
 class PerfMonInfo(NamedTuple):
@@ -34,16 +35,9 @@ class PerfMonInfo(NamedTuple):
         return b"".join(mask.to_bytes(32, "little") for mask in masks)
 
 
-INFO = {
-    "itanium": PerfMonInfo(0x08, 0x12, 32, 4, 0x3FFF, 0x3FFFF, 0xF0, 0x30),
-    "itanium2": PerfMonInfo(0x08, 0x12, 47, 4, 0xFFFF, 0x3FFFF, 0xF0, 0xF0),
-    # The values of the manual's table, although the processor has more registers.
-    "montecito": PerfMonInfo(0x08, 0x12, 48, 4, 0x3FFF, 0x3FFFF, 0xF0, 0xF0),
-}
-
-
 def perf_mon_info(pmu: str) -> PerfMonInfo:
-    """Return the result of PAL_PERF_MON_INFO on a processor."""
-    if pmu not in INFO:
+    """Return the result of PAL_PERF_MON_INFO on a processor. PfmonError: it has no PAL firmware."""
+    info = named(pmu).perf_mon_info
+    if not info:
         raise PfmonError(f"PAL_PERF_MON_INFO is a call of IA-64 firmware: {pmu!r} has none")
-    return INFO[pmu]
+    return PerfMonInfo(*info)

@@ -22,7 +22,6 @@ from pfmon.pmu.register_tables import RegisterSet
 from pfmon.pmu.request import EventRequest
 from pfmon.pmu.spr_file import UNTIL_NEGATIVE, UNTIL_NEGATIVE_OR_SIGNALLED, WIDTH, GeneralSprFile, SprFile
 
-COUNTERS = (1, 2, 3, 4)
 SECTION = "PowerPC 604 manual section 9.1.1"
 SPR_NUMBERS = {
     "mmcr0": 952,
@@ -70,12 +69,6 @@ class PowerPcDecoder(CounterDecoder):
 class PowerPc604eProgrammer(Programmer):
     """MMCR0 and MMCR1 of the PowerPC 604e."""
 
-    pmu = "ppc604e"
-    architecture = "ppc"
-    counters = COUNTERS
-    width = WIDTH
-    counter_source = "PowerPC 604 manual tables 9-2 and 9-3"
-    features = ("controls", "preload")
     register_file: ClassVar[type[RegisterFile]] = SprFile
     decoder: ClassVar[type[CounterDecoder]] = PowerPcDecoder
     qualification: ClassVar[type[Qualification]] = Unqualified
@@ -140,8 +133,6 @@ class PowerPc604eProgrammer(Programmer):
 class Ibm1994Programmer(PowerPc604eProgrammer):
     """The disclosure's general form."""
 
-    pmu = "ibm1994"
-    counter_source = "IPCOM000113677D"
     register_file: ClassVar[type[RegisterFile]] = GeneralSprFile
 
     def check_control(self, control: str, content: int) -> None:

@@ -1,6 +1,7 @@
 """Programming common to all PMUs: the request, the assignment of counters, the checks of thresholds.
 
-A family's module (`ia64_pmu.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
+A family's module (`ia64_pmu.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's
+(`targets/NAME/programmer.py`) its rules. The data of a PMU are in its `Target`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pfmon.pmu.qualify import Qualification
 from pfmon.pmu.register_file import RegisterFile
 from pfmon.pmu.register_tables import RegisterSet
 from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.target import Target
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
 FEATURE_NAMES = {
@@ -39,30 +41,15 @@ EVENT_OPTIONS = {
 class Programmer(ABC):
     """One run of `program`: collects register writes step by step.
 
-    Subclasses set the class attributes and implement the steps.
+    Subclasses name the classes of register file, qualification and decoder, and implement the steps.
     """
 
-    pmu = ""
-    architecture = ""
-    counters: tuple[int, ...] = ()
-    width = 0
-    counter_source = ""
-    features: tuple[str, ...] = ()
-    buffer_register = "pmc12"
-    """The branch buffer's configuration register, if there is one."""
-    matchers = (8, 9)
-    """PMCs of the two opcode matchers, if any; `opcode_bits` is their width."""
-    opcode_bits = 27
-    event_options: tuple[str, ...] = ()
-    instruction_ear_pmds: tuple[int, ...] = ()
-    data_ear_pmds: tuple[int, ...] = ()
-    branch_buffer_pmds: tuple[int, ...] = ()
-    """The data registers of event address registers and of the branch buffer, if any."""
     register_file: ClassVar[type[RegisterFile]]
     qualification: ClassVar[type[Qualification]]
     decoder: ClassVar[type[CounterDecoder]]
 
-    def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
+    def __init__(self, target: Target, request: Request, events: EventTable, registers: RegisterSet) -> None:
+        self.target = target
         self.request = request
         self.table = events
         self.registers = registers
@@ -83,7 +70,7 @@ class Programmer(ABC):
         monitors = self.program_counters()
         self.program_features()
         writes = {**breakpoints("ibr", self.irange), **breakpoints("dbr", self.drange), **self.writes}
-        return Programming(self.pmu, writes, monitors, tuple(self.pmds), self.irange, self.drange)
+        return Programming(self.target.name, writes, monitors, tuple(self.pmds), self.irange, self.drange)
 
     # Steps implemented by a family or a processor.
 
@@ -93,7 +80,7 @@ class Programmer(ABC):
 
     def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
         """Return the counters that can count an event."""
-        return [n for n in event.counters if n in self.counters and n not in self.request.unavailable]
+        return [n for n in event.counters if n in self.target.counters and n not in self.request.unavailable]
 
     def group_rules(self) -> None:  # noqa: B027  # optional step
         """Check events against one another."""
@@ -117,7 +104,7 @@ class Programmer(ABC):
         self.check_features()
         for event, wanted in self.requested():
             for option in EVENT_OPTIONS:
-                event_option_must_exist(event, option, bool(getattr(wanted, option)), self.event_options)
+                event_option_must_exist(event, option, bool(getattr(wanted, option)), self.target.event_options)
         if self.request.check_thresholds:
             self.check_thresholds()
 
@@ -133,7 +120,7 @@ class Programmer(ABC):
         wanted += [name for name in ("controls", "preload") if getattr(self.request, name)]
         wanted += ["privileged monitors (--system-wide)"] if self.request.system_wide else []
         for name in wanted:
-            feature_must_exist(name, self.features, self.pmu)
+            feature_must_exist(name, self.target.features, self.target.name)
 
     def requested(self) -> list[tuple[Event, EventRequest]]:
         """Return the events with their requests."""
@@ -149,7 +136,7 @@ class Programmer(ABC):
         allowed = [self.allowed(event, wanted) for event, wanted in self.requested()]
         found = self.assignment(allowed)
         if found is None:
-            raise events_need_free_counters([event.name for event in self.events], allowed, self.counter_source)
+            raise events_need_free_counters([event.name for event in self.events], allowed, self.target.counter_source)
         monitors = tuple(
             self.monitor(event, wanted, number) for (event, wanted), number in zip(self.requested(), found, strict=True)
         )

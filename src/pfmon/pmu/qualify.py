@@ -3,7 +3,7 @@
 Instruction addresses and opcodes make one tag for each of four channels (Montecito manual section 3.2.3.1 and figure
 3-5; two channels on Itanium, table 6-3 and figure 6-5 of its manual). Channel 0 qualifies all events, except that
 tagged instructions are counted by channel and prefetch events use channel 1. Each processor's `Qualification` names its
-registers, in `itanium.py`, `itanium2.py` and `montecito.py`.
+registers, in `targets/NAME/programmer.py`.
 """
 
 from __future__ import annotations

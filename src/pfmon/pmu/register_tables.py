@@ -1,4 +1,4 @@
-"""Registers as data: one CSV per PMU in `registers/`, names, fields, bit positions, reset values.
+"""Registers as data: `registers.csv` of each PMU, names, fields, bit positions, reset values.
 
 A row with the field `*` describes a whole register: its reset value, and the access of bits outside its fields. The
 other rows are its fields. Access: `rw`; `ro` read only; `wo` reads zero; `ig` reads zero and
@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping
 from functools import cache
-from os.path import dirname, exists, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.pmu.target import table_path
 
-TABLES = join(dirname(__file__), "registers")
 COLUMNS = ("registers", "field", "bits", "access", "reset", "meaning", "source")
 BRACKETS = {ord("["): None, ord("]"): None}
 WORD = (1 << 64) - 1
@@ -200,8 +199,8 @@ def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register
 @cache
 def load_registers(pmu: str) -> RegisterSet:
     """Return the registers of a PMU, read once."""
-    path = join(TABLES, f"{pmu}.csv")
-    if not exists(path):
+    path = table_path(pmu, "registers")
+    if not path:
         raise PfmonError(f"no register table for PMU {pmu!r}")
     heads: list[tuple[list[str], list[Field]]] = []
     for row in rows(path, COLUMNS):

@@ -76,7 +76,7 @@ class LiveUnit:
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
         ia32 = model.architecture == "ia64" and bool(registers.field("psr", "is"))
-        self._values = CaptureRegisters(model, ia32) if model.programmer.data_ear_pmds else None
+        self._values = CaptureRegisters(model, ia32) if model.target.captures else None
         self._captures = self._unit.captures(table, seed)
         self.consumer = self._countdown(records)(
             table,

@@ -109,7 +109,6 @@ class Session:
                 "pfmon.session.profile.cpi_stack": plan.report and plan.following,
                 "pfmon.session.profile.listed_code": plan.annotate is not None,
                 "pfmon.session.profile": plan.profile,
-                "pfmon.pmu.citations": plan.guest_pmu or plan.deferred,
             }
         )
         if plan.annotate is not None or plan.collect_report or plan.deferred:

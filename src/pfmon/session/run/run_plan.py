@@ -129,11 +129,10 @@ def event_groups(plan: RunPlan) -> list[EventSets]:
 
 def planned_machine(plan: RunPlan) -> MachineFigures:
     """Return the machine's figures. PfmonError: it does not support the controls."""
-    from pfmon.machine.config.catalog import default_machine
     from pfmon.machine.config.machine_config import load
 
     check_machine_counts(plan.slow)
-    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.requests[0].ia32_program))
+    return plan.machine() if plan.machine else load(plan.model.target.machine(plan.requests[0].ia32_program))
 
 
 def planned_trigger(plan: RunPlan) -> MachineTrigger | None:

@@ -6,29 +6,35 @@ from typing import NamedTuple
 
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
-from pfmon.pmu.model import OF_ARCHITECTURE, PmuModel
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER, Request
+from pfmon.pmu.targets import default_of, of_architecture
 from pfmon.session.run.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles
 from pfmon.stream._stream import InstructionSet
 
 
 class Processors(NamedTuple):
-    """The processors of an instruction set: the description of its programs, the architecture of the PMUs, and the
-    default PMU."""
+    """The processors of an instruction set: its name in `Target.machines`, the description of its programs, the
+    architecture of the PMUs."""
 
+    instruction_set: str
     program: str
     architecture: str
-    pmu: str
+
+    @property
+    def pmu(self) -> str:
+        """The default PMU."""
+        return default_of(self.instruction_set)
 
 
 PROCESSORS = {
-    InstructionSet.IA64: Processors("an IA-64 program", "ia64", "itanium2"),
-    InstructionSet.X86_64: Processors("an x86-64 program", "x86", "intel_v2"),
-    InstructionSet.I386: Processors("an i386 program", "x86", "intel_v2"),
-    InstructionSet.PPC64: Processors("a PowerPC program", "ppc", "ppc604e"),
-    InstructionSet.PPC: Processors("a PowerPC program", "ppc", "ppc604e"),
-    InstructionSet.PPC64LE: Processors("a PowerPC program", "ppc", "ppc604e"),
+    InstructionSet.IA64: Processors("ia64", "an IA-64 program", "ia64"),
+    InstructionSet.X86_64: Processors("x86_64", "an x86-64 program", "x86"),
+    InstructionSet.I386: Processors("i386", "an i386 program", "x86"),
+    InstructionSet.PPC64: Processors("ppc64", "a PowerPC program", "ppc"),
+    InstructionSet.PPC: Processors("ppc", "a PowerPC program", "ppc"),
+    InstructionSet.PPC64LE: Processors("ppc64le", "a PowerPC program", "ppc"),
 }
 """By instruction set."""
 
@@ -40,19 +46,13 @@ IDLE = ("dis", "du", "dmr")
 """The PowerPC's controls that disable counting in user state with MSR.pm clear, in which programs run."""
 
 
-IA32_PMUS = ("itanium", "itanium2")
-"""PMUs of processors that execute IA-32 code beside their own."""
-
-
 def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
     """Raise PfmonError for a PMU whose processors do not run such programs."""
     processors = PROCESSORS[instruction_set]
-    if instruction_set == InstructionSet.I386 and model.name in IA32_PMUS:
-        return
-    if model.architecture != processors.architecture:
+    if processors.instruction_set not in model.target.machines:
         raise PfmonError(
             f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
-            f"{processors.program}; PMUs for it: {', '.join(OF_ARCHITECTURE[processors.architecture])}"
+            f"{processors.program}; PMUs for it: {', '.join(of_architecture(processors.architecture))}"
         )
 
 

@@ -9,16 +9,18 @@ from pfmon.errors import RuleError
 from pfmon.pmu.assignment import TOGETHER, Choice, anchors
 from pfmon.pmu.capture_setting import IP_EAR
 from pfmon.pmu.constraints import (
+    DEAR_MODES,
     PREFETCH,
     TaggedProgrammer,
     TaggedQualification,
+    anchored,
     data_ear_excludes_branch_buffer,
+    data_ear_mode,
     prefetch_events_use_ibr_pair_1,
 )
 from pfmon.pmu.event_table import Event
 from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
-from pfmon.pmu.ia64_pmu import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
-from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
+from pfmon.pmu.ia64_pmu import Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.opcodes import wide_match
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.register_file import MontecitoFile
@@ -90,26 +92,13 @@ class MontecitoDecoder(Ia64Decoder):
 class MontecitoProgrammer(TaggedProgrammer):
     """Montecito manual chapter 3."""
 
-    pmu = "montecito"
     register_file = MontecitoFile
-    counters = tuple(range(4, 16))
-    width = 47
     qualification = MontecitoQualification
     decoder = MontecitoDecoder
-    instruction_ear_pmds = (34, 35)
-    data_ear_pmds = (32, 33, 36)
-    branch_buffer_pmds = (38, 39, *range(48, 64))
     page_bits = 16
     range_register = "pmc38"
     constraint_register = "pmc41"
-    buffer_register = "pmc39"
-    matchers = (32, 34)
-    opcode_bits = 41
-    range_filters = ("inverse", "demand_fetch", "prefetch_match")
-    counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False
-    event_options = ("mesi", "all_threads")
-    features = (*IA64_FEATURES, "ip_ear")
 
     def group_rules(self) -> None:
         """Check the rules on L1D sets, L2D sets, MESI masks and .all."""
@@ -156,7 +145,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             kind = 2 | ear.umask >> 7 if cache else 0
             umask = ear.umask & 0x7F if cache else ear.umask
             self.write("pmc37", self.encode("pmc37", ear.plm, ct=kind, umask=umask))
-            self.pmds += self.instruction_ear_pmds
+            self.pmds += self.captures.instruction.data
 
     def program_data_ear(self) -> EarRequest | None:
         """PMC40."""
@@ -165,7 +154,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             mode = DEAR_MODES[ear.mode]
             value = self.encode("pmc40", ear.plm, mode=mode, umask=ear.umask, ism=ism_is_always_two())
             self.write("pmc40", value)
-            self.pmds += self.data_ear_pmds
+            self.pmds += self.captures.data.data
         return ear
 
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
@@ -199,10 +188,10 @@ class MontecitoProgrammer(TaggedProgrammer):
             self.write("pmc39", 0)
         elif buffer:
             self.write("pmc39", self.encode("pmc39", buffer.plm, **buffer.fields))
-            self.pmds += self.branch_buffer_pmds
+            self.pmds += self.captures.branches.data
         if trap:
             self.write("pmc42", self.encode("pmc42", trap.plm, mode=IP_EAR, delay=trap.delay))
-            self.pmds += self.branch_buffer_pmds
+            self.pmds += self.captures.branches.data
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """Return the setting of an event's counter, with ism always 2, .all and the MESI mask."""

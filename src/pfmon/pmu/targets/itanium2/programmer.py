@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import TOGETHER, Choice, anchors
+from pfmon.pmu.assignment import TOGETHER, Choice
 from pfmon.pmu.breakpoint_ranges import PAIRS
 from pfmon.pmu.constraints import (
+    DEAR_MODES,
     INST_RETIRED,
     PREFETCH,
     TaggedProgrammer,
     TaggedQualification,
+    anchored,
     data_ear_excludes_branch_buffer,
+    data_ear_mode,
     lower_pairs,
     prefetch_events_use_ibr_pair_1,
     tag_channels,
@@ -26,7 +29,6 @@ from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"
-DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
 MATCH_ALL = 0xFFFFFFFF3FFFFFFF
 UMASK_SETS = ("L2:0", "L2:3", "L2:4")
 CANCELS = (0xA0, 0xA8, 0xAC)
@@ -68,27 +70,14 @@ class Itanium2Decoder(Ia64Decoder):
         return (mode, fields["umask"]) if fields["plm"] else None
 
 
-def data_ear_mode(field: int) -> str:
-    """Return the data EAR's mode from its field: 2 and 3 are ALAT misses (Montecito manual table 3-20)."""
-    return ("cache", "tlb", "alat", "alat")[field]
-
-
 class Itanium2Programmer(TaggedProgrammer):
     """Itanium 2 manual, chapter on performance monitoring."""
 
-    pmu = "itanium2"
-    counters = (4, 5, 6, 7)
-    width = 47
     qualification = Itanium2Qualification
     decoder = Itanium2Decoder
-    instruction_ear_pmds = (0, 1)
-    data_ear_pmds = (2, 3, 17)
-    branch_buffer_pmds = tuple(range(8, 17))
     page_bits = 12
     range_register = "pmc14"
     constraint_register = "pmc13"
-    range_filters = ("inverse",)
-    counter_source = EVENTS
 
     def group_rules(self) -> None:
         """One set of each group at a time."""
@@ -114,7 +103,7 @@ class Itanium2Programmer(TaggedProgrammer):
             ear_mode_must_exist(ear, ("cache", "tlb"), "the instruction event address register")
             cache = int(ear.mode == "cache")
             self.write("pmc10", self.encode("pmc10", ear.plm, ct=cache, umask=ear.umask, ism=ear.ism))
-            self.pmds += self.instruction_ear_pmds
+            self.pmds += self.captures.instruction.data
 
     def program_data_ear(self) -> EarRequest | None:
         """PMC11."""
@@ -122,7 +111,7 @@ class Itanium2Programmer(TaggedProgrammer):
             ear_mode_must_exist(ear, tuple(DEAR_MODES), "the data event address register")
             mode = DEAR_MODES[ear.mode]
             self.write("pmc11", self.encode("pmc11", ear.plm, mode=mode, umask=ear.umask, ism=ear.ism))
-            self.pmds += self.data_ear_pmds
+            self.pmds += self.captures.data.data
         return ear
 
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
@@ -159,7 +148,7 @@ class Itanium2Programmer(TaggedProgrammer):
             self.write("pmc12", 0)
         elif buffer:
             self.write("pmc12", self.encode("pmc12", buffer.plm, **buffer.fields))
-            self.pmds += self.branch_buffer_pmds
+            self.pmds += self.captures.branches.data
 
     def cleared(self, monitor: Monitor) -> int:
         """Return PMC4.enable, which is not part of an event's configuration: PAL sets it once."""
@@ -191,16 +180,6 @@ def l2_events_share_the_umask_of_pmc4(events: Sequence[Event], choice: Choice) -
         if events[head].set in UMASK_SETS:
             return all(event.umask in (0, events[head].umask) for event in events if event.group == "L2")
     return True
-
-
-def anchored(events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int) -> Iterator[Choice]:
-    """Yield the choices that put one event of the group on the counter; one empty choice without such events."""
-    members = [number for number, event in enumerate(events) if event.group == group]
-    if not members:
-        yield {}
-    for number in anchors(members, lambda n: (tuple(allowed[n]), events[n].code, events[n].umask)):
-        if counter in allowed[number]:
-            yield {number: (counter,)}
 
 
 def one_set_at_a_time(events: Sequence[Event], group: str) -> None:

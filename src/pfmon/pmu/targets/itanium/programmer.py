@@ -51,15 +51,8 @@ class ItaniumDecoder(Ia64Decoder):
 class ItaniumProgrammer(Ia64Programmer):
     """Itanium manual chapter 6; events with increments above three per cycle count on PMD4 and PMD5 only."""
 
-    pmu = "itanium"
-    counters = (4, 5, 6, 7)
-    width = 32
     qualification = ItaniumQualification
     decoder = ItaniumDecoder
-    instruction_ear_pmds = (0, 1)
-    data_ear_pmds = (2, 3, 17)
-    branch_buffer_pmds = tuple(range(8, 17))
-    counter_source = "Itanium manual section 6.2"
     deciding_ear_event = -1
 
     def program_features(self) -> None:
@@ -78,7 +71,7 @@ class ItaniumProgrammer(Ia64Programmer):
             ear_mode_must_exist(ear, ("cache", "tlb", "alat"), "the instruction event address register")
             tlb = int(ear.mode == "tlb")
             self.write("pmc10", self.encode("pmc10", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism))
-            self.pmds += self.instruction_ear_pmds
+            self.pmds += self.captures.instruction.data
 
     def program_instruction_range(self) -> None:
         """Write IBRs and PMC13, with tag all cleared (Itanium manual section 6.2.4, table 6-3)."""
@@ -98,7 +91,7 @@ class ItaniumProgrammer(Ia64Programmer):
             tlb = int(ear.mode == "tlb")
             value = self.encode("pmc11", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism, pt=int(not constrained))
             self.write("pmc11", value)
-            self.pmds += self.data_ear_pmds
+            self.pmds += self.captures.data.data
         elif constrained:
             self.write("pmc11", self.registers["pmc11"].encode(plm=self.request.plm, pt=0))
 
@@ -107,4 +100,4 @@ class ItaniumProgrammer(Ia64Programmer):
         if buffer := self.branch_buffer():
             fields = {"tar": 1, "tac": 1, "bac": 1, **buffer.fields}
             self.write("pmc12", self.encode("pmc12", buffer.plm, **fields))
-            self.pmds += self.branch_buffer_pmds
+            self.pmds += self.captures.branches.data

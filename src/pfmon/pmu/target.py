@@ -1,0 +1,138 @@
+"""The descriptor of a PMU: `TARGET` in `targets/NAME/__init__.py`, beside the PMU's tables and rules.
+
+===================== =============================================================================================
+file of targets/NAME  content
+===================== =============================================================================================
+__init__.py           TARGET
+registers.csv         the registers (register_tables.py)
+events.csv            the events (event_table.py)
+formulas.csv          the derived events, if there are any (derived.py)
+generic_events.csv    the events that perf's generic names stand for, if there are any (generic_events.py)
+programmer.py         the class that programs and decodes the registers, unless that is its family's
+===================== =============================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os.path import dirname, exists, join
+from types import MappingProxyType
+from typing import NamedTuple
+
+FOLDER = join(dirname(__file__), "targets")
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class EarRegisters(NamedTuple):
+    """The registers of an event address register.
+
+    ``configuration``: the PMC with mode and unit mask; ``data``: the numbers of its PMDs; ``fields``: role ->
+    REGISTER.FIELD, without the roles that it lacks; ``levels``: the levels that serve TLB misses, by the value of the
+    role "level", "" for none; ``level_bit``: the position, in the level mask of captures (bit 1: the second-level TLB),
+    of the unit mask's bit 0.
+    """
+
+    configuration: str
+    data: tuple[int, ...]
+    fields: Mapping[str, str]
+    levels: tuple[str, ...]
+    level_bit: int
+
+
+class BranchRegisters(NamedTuple):
+    """The registers of a branch buffer.
+
+    ``option``: the prefix of its options; ``configuration``: its PMC; ``data``: the numbers of all its PMDs;
+    ``entries``: those with an entry, in order; ``source``: the field that marks an entry as a branch's address;
+    ``index_register``: the PMD with index and full bit; ``next_entry``: its field with the index; ``extensions``: the
+    PMD with further bits of the entries, "" for none; ``exceptions``: exceptions and failed checks are captured too.
+    """
+
+    option: str
+    configuration: str
+    data: tuple[int, ...]
+    entries: tuple[int, ...]
+    source: str
+    index_register: int
+    next_entry: str
+    extensions: str = ""
+    exceptions: bool = False
+
+
+class CaptureUnits(NamedTuple):
+    """The capture units of a PMU.
+
+    ``windows``: addresses are those of the first bundle of a dispersal window, with a bit for the second one, and the
+    data EAR captures the next load some cycles after one (Montecito manual section 3.3.9.1); ``needs_empty_buffer``:
+    modes of the data EAR in which the branch buffer must be off; ``ip_ear``: the configuration register of an IP-EAR in
+    the branch buffer's registers, "" for none.
+    """
+
+    data: EarRegisters
+    instruction: EarRegisters
+    branches: BranchRegisters
+    windows: bool
+    needs_empty_buffer: tuple[str, ...] = ()
+    ip_ear: str = ""
+
+
+class Matchers(NamedTuple):
+    """The two opcode matchers: the numbers of their PMCs, and the bits of an opcode that they see; 0: there are
+    none."""
+
+    pmcs: tuple[int, int] = (0, 0)
+    bits: int = 0
+
+
+class Target(NamedTuple):
+    """One PMU."""
+
+    name: str
+    description: str
+    architecture: str
+    """That of its processors: ia64, x86, ppc."""
+    generation: int
+    """The place in lists, among the PMUs of its architecture."""
+    machines: Mapping[str, str]
+    """Instruction set of a program (ia64, x86_64, i386, ppc64, ppc, ppc64le) -> the machine that such programs run on
+    unless --machine selects another; programs of other instruction sets do not run on these processors. The first one
+    is the processors' own."""
+    default_events: tuple[str, str]
+    """The events of cycles and of instructions."""
+    counters: tuple[int, ...]
+    """Numbers of PMDs, as in the column ``counters`` of the events."""
+    width: int
+    """Bits of a counter."""
+    counter_source: str
+    """The section that defines which counters count an event."""
+    programmer: str
+    """MODULE.CLASS, a `Programmer`, which names the classes of register file, decoder and qualification."""
+    default_of: tuple[str, ...] = ()
+    """The instruction sets whose programs have this PMU unless --pmu selects another."""
+    features: tuple[str, ...] = ()
+    """Those of `programmer.FEATURE_NAMES` and `programmer.FEATURES` that it has."""
+    event_options: tuple[str, ...] = ()
+    """Those of `programmer.EVENT_OPTIONS` that it has."""
+    range_filters: tuple[str, ...] = ()
+    """What code ranges can be restricted to: inverse, demand_fetch, prefetch_match."""
+    matchers: Matchers = Matchers()
+    captures: CaptureUnits | None = None
+    threads: int = 1
+    """Hardware threads of a core."""
+    citations: Mapping[str, str] = NONE
+    """Rule -> section of this PMU's manual, for rules that other PMUs share and that are raised with a section of
+    another manual."""
+    notes: Mapping[str, str] = NONE
+    """Derived event -> what to know about its value."""
+    perf_mon_info: tuple[int, ...] = ()
+    """The fields of `pal.PerfMonInfo`, of a processor with PAL firmware."""
+
+    def machine(self, ia32: bool = False) -> str:
+        """Return the name of the default machine; ``ia32``: for IA-32 code on an Itanium."""
+        return self.machines["i386"] if ia32 else next(iter(self.machines.values()))
+
+
+def table_path(pmu: str, table: str) -> str:
+    """Return the path of a PMU's table (events, registers, formulas, generic_events), "" if it has none."""
+    path = join(FOLDER, pmu, f"{table}.csv")
+    return path if exists(path) else ""
