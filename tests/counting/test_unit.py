@@ -127,7 +127,7 @@ def test_registers_that_anyone_wrote_count_as_a_session_that_programmed_them(pmu
     assert len(done) > 40 and sum(done) > 20
 
 
-# Montecito: es 15:8, pm 6, plm 3:0, ism 25:24, threshold 22:20 (table 3-6). Codes: pmu/events/montecito.csv.
+# Montecito: es 15:8, pm 6, plm 3:0, ism 25:24, threshold 22:20 (table 3-6). Codes: pmu/targets/montecito/events.csv.
 IA64_INST_RETIRED, CPU_OP_CYCLES = 0x08, 0x12
 IA64_ONLY = 2 << 24
 USER = 8

@@ -2,7 +2,7 @@
 
 `names.csv` beside this file is the table: name, unit of the increments, fidelity (`exact`: architecture
 decides it and every engine can produce it; `modelled`: the machine decides it), meaning in one line.
-The `signal` column of the event tables (`pmu/events/*.csv`) refers to these names.
+The `signal` column of the event tables (`pmu/targets/*/events.csv`) refers to these names.
 """
 
 from __future__ import annotations
