@@ -8,6 +8,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.matcher_options import BRANCH_PMUS
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import MAX_IP_EAR_DELAY
+from pfmon.pmu.targets import having
 
 TOPIC = "branches"
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
@@ -30,7 +31,7 @@ BTB = {
     "no-bac": "Itanium: leave out predictions of the branch address calculator",
 }
 ETB = MEANINGS
-MONTECITO = ("montecito",)
+IP_EAR = having(lambda target: "ip_ear" in target.features)
 ALONE = {"Itanium 2": ("itanium2",), "Itanium": ("itanium",)}
 
 
@@ -46,7 +47,7 @@ OPTIONS = [
         "ip-ear",
         "Montecito: record instruction addresses, frozen after so many cycles",
         "DELAY",
-        pmus=MONTECITO,
+        pmus=IP_EAR,
         of_set=True,
     ),
 ]

@@ -7,22 +7,22 @@ import shlex
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import PfmonError, refuse
+from pfmon.library.coupled_checks import TWO_THREADS
 
 TOPIC = "cores"
 TITLE = "Two programs on one core (Montecito's hardware threads), or on two cores"
-MONTECITO = ("montecito",)
 OPTIONS = [
-    Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
-    Option("smt-replay", "replay a recording on thread 0", "FILE", pmus=MONTECITO),
+    Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=TWO_THREADS),
+    Option("smt-replay", "replay a recording on thread 0", "FILE", pmus=TWO_THREADS),
     Option(
         "smt-threads",
         "run the program's threads on both hardware threads of a core, or with --cores=2 on two cores",
-        pmus=MONTECITO,
+        pmus=TWO_THREADS,
     ),
-    Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
+    Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=TWO_THREADS),
     Option("cores", "2: run the two programs on two cores of one bus instead", "NUMBER"),
     Option("beside", "the same as --smt, for --cores=2", "COMMAND"),
-    Option("no-smt-rules", "allow events on counters that count wrong with two threads", pmus=MONTECITO),
+    Option("no-smt-rules", "allow events on counters that count wrong with two threads", pmus=TWO_THREADS),
 ]
 
 
@@ -70,7 +70,7 @@ def check(config: CommandConfig) -> None:
         _two_programs_are_given(config)
         return
     if not (config.pmu_given or config.machine):
-        config.pmu, config.pmu_given = MONTECITO[0], True
+        config.pmu, config.pmu_given = TWO_THREADS[0], True
     if config.smt_name == "beside" and config.cores == 1:
         raise PfmonError(
             "--beside applies to two cores: give --cores=2 too, or --smt for two threads of one core"

@@ -7,9 +7,17 @@ from pfmon.cli.option_parsing import Option, ParsedOption
 from pfmon.errors import BadValueError
 from pfmon.library.option_checks import MODIFIERS
 from pfmon.pmu import IA64
+from pfmon.pmu.targets import having
 
 TOPIC = "ranges"
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
+
+
+def filtering(name: str) -> tuple[str, ...]:
+    """Return the PMUs whose code ranges can be restricted so."""
+    return having(lambda target: name in target.range_filters)
+
+
 OPTIONS = [
     option._replace(of_set=True)
     for option in (
@@ -19,13 +27,13 @@ OPTIONS = [
             "START-END|CODE-SYMBOL",
             pmus=IA64,
         ),
-        Option("inverse-irange", "count what instructions outside of --irange do", pmus=("itanium2", "montecito")),
+        Option("inverse-irange", "count what instructions outside of --irange do", pmus=filtering("inverse")),
         Option(
             "drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL", pmus=IA64
         ),
         Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL", pmus=IA64),
-        Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches", pmus=("montecito",)),
-        Option("irange-prefetch-match", "Montecito: --irange holds for prefetches", pmus=("montecito",)),
+        Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches", pmus=filtering("demand_fetch")),
+        Option("irange-prefetch-match", "Montecito: --irange holds for prefetches", pmus=filtering("prefetch_match")),
     )
 ]
 
