@@ -149,7 +149,7 @@ class Failure(IntEnum):
     OUT_OF_MEMORY = 1
     TOO_MANY_BLOCKS = 2
     TOO_MANY_MARKS = 3
-    TOO_MANY_NOTES = 4
+    TOO_MANY_OCCURRENCES = 4
     TOO_MANY_WORDS = 5
     BAD_STREAM = 6
     CANNOT_WRITE = 7

@@ -5,7 +5,7 @@ cpdef enum Failure:
     OUT_OF_MEMORY = 1            # an array could not grow
     TOO_MANY_BLOCKS = 2          # the block table is full
     TOO_MANY_MARKS = 3           # one block has more marks than there is room for
-    TOO_MANY_NOTES = 4           # more events in one cycle than there is room for
+    TOO_MANY_OCCURRENCES = 4     # more in one cycle than there is room for
     TOO_MANY_WORDS = 5           # a piece of the stream that does not fit into the ring
     BAD_STREAM = 6               # an invalid word
     CANNOT_WRITE = 7             # a recording's file

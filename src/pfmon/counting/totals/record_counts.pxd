@@ -24,7 +24,7 @@ cdef struct CompiledQuery:       # record query of one monitor
     uint64_t occurrences[SET_WORDS]
     uint64_t checks[SET_WORDS]   # occurrences of check loads that accessed memory
     bint weighs                  # a cycle adds the weights of its instructions (increments)
-    bint notes                   # ... and their occurrences
+    bint occurs                  # ... and their occurrences
     bint moves                   # ... or registers moved by the register stack engine
     bint retiring                # CYCLES: includes those in which something retired
     uint32_t bubbles             # BUBBLES: BubbleKind
@@ -52,7 +52,7 @@ cdef class RecordCounts:
     cdef void add_part(self, uint32_t number, int64_t times, CountAccumulator sink) noexcept nogil
     cdef void add_bubble(self, uint32_t number, int64_t cycles, CountAccumulator sink) noexcept nogil
     cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil
-    cdef void add_notes(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil
+    cdef void add_occurrences(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil
     cdef void add_cycle(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil
     cdef void divide(self, uint32_t monitor, const Part* last, int64_t excess, int64_t times,
                      CountAccumulator sink) noexcept nogil

@@ -67,7 +67,7 @@ cdef class RecordCounts:
         for number, given in enumerate(queries):
             one = &self.compiled[number]
             one.way, one.ranged = given.way, given.ranged
-            one.weighs, one.notes, one.moves = given.weighs, given.notes, given.moves
+            one.weighs, one.occurs, one.moves = given.weighs, given.occurs, given.moves
             one.retiring, one.bubbles, one.causes = given.retiring, given.bubbles, given.causes
             one.threshold, one.low, one.mask, one.most = given.threshold, given.low, given.mask, given.most
             one.any_field, one.divided = given.any_field, given.divided
@@ -119,7 +119,7 @@ cdef class RecordCounts:
         while number:
             part = &self.records.parts[number]
             if part.chain >> 32:
-                self.add_notes(part, times, sink)
+                self.add_occurrences(part, times, sink)
             number = <uint32_t>(part.chain & 0xFFFFFFFFULL)
         if first_of(last) <= last_of(last):
             self.add_cycle(last, times, sink)
@@ -127,7 +127,7 @@ cdef class RecordCounts:
             if self.compiled[m].way == QueryKind.SUMS:
                 self.add_sum(m, last, times, sink)
 
-    cdef void add_notes(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil:
+    cdef void add_occurrences(self, const Part* part, int64_t times, CountAccumulator sink) noexcept nogil:
         """Adds occurrences, each at its instruction."""
         cdef const uint64_t* items = self.records.event_lists + self.records.event_starts[part.chain >> 32]
         cdef uint64_t k, item
@@ -172,7 +172,7 @@ cdef class RecordCounts:
         while True:
             if one.weighs:
                 total += self.part_increment(monitor, part, NULL, 0, None)
-            if one.notes:
+            if one.occurs:
                 total += self.noted(monitor, part, NULL, 0, None)
             if part.chain & 0xFFFFFFFFULL == 0:
                 break
@@ -190,7 +190,7 @@ cdef class RecordCounts:
         while True:
             if one.weighs:
                 self.part_increment(monitor, part, &excess, times, sink)
-            if one.notes:
+            if one.occurs:
                 self.noted(monitor, part, &excess, times, sink)
             if part.chain & 0xFFFFFFFFULL == 0:
                 return

@@ -49,7 +49,7 @@ class RecordQuery(NamedTuple):
     occurrences: frozenset[int] = frozenset()
     checks: frozenset[int] = frozenset()
     weighs: bool = False
-    notes: bool = False
+    occurs: bool = False
     moves: bool = False
     retiring: bool = False
     bubbles: int = 0
@@ -128,7 +128,7 @@ def query_of(
         case "occurrence":
             found = of_owner(occurrences_of(signal, states), owner)
             way = QueryKind.SUMS if threshold else QueryKind.OCCURRENCES
-            return RecordQuery(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold, most=most)
+            return RecordQuery(way, ranged, occurrences=found, occurs=bool(threshold), threshold=threshold, most=most)
         case "cycle":
             return _of_cycles(signal, plm)
         case "front" | "ideal" | "lost" | "entrance":
@@ -163,7 +163,7 @@ def _of_architecture(signal: str, threshold: int, ranged: bool, most: int) -> Re
         ranged,
         signal=signal,
         weighs=True,
-        notes=signal in MARKED,
+        occurs=signal in MARKED,
         moves=signal in MOVED,
         occurrences=_numbers(MOVED.get(signal) or MARKED.get(signal, ())),
         checks=_numbers(FAILED_CHECKS.get(signal, ())),

@@ -229,7 +229,7 @@ cdef class IntervalMachine(MissEvents):
             one.item = self.records.log_count
             self.tallies.record_part(plan, one.instruction, one.occurrence, 1)
         if self.listener.lost:
-            self.fail(Failure.TOO_MANY_NOTES)
+            self.fail(Failure.TOO_MANY_OCCURRENCES)
 
     # --- event sets
 

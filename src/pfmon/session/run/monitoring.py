@@ -302,7 +302,7 @@ LOST = {
     Failure.OUT_OF_MEMORY: "memory ran out",
     Failure.TOO_MANY_BLOCKS: "the program has more basic blocks than the block table takes",
     Failure.TOO_MANY_MARKS: "more happened in one block than there was room for",
-    Failure.TOO_MANY_NOTES: "more happened in one cycle than there was room for",
+    Failure.TOO_MANY_OCCURRENCES: "more happened in one cycle than there was room for",
     Failure.TOO_MANY_WORDS: "a piece of the stream did not fit into the ring",
     Failure.BAD_STREAM: "the stream holds a word that means nothing",
     Failure.CANNOT_WRITE: "the recording could not be written",

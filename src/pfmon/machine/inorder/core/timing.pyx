@@ -215,7 +215,7 @@ cdef class Timing(MemoReplay):
                 or self.fetch.table.lost:
             self.fail(Failure.OUT_OF_MEMORY)
         if self.pipeline.event_log.lost or (self.listener is not None and self.listener.lost):
-            self.fail(Failure.TOO_MANY_NOTES)
+            self.fail(Failure.TOO_MANY_OCCURRENCES)
         if self.pipeline.front_end.lost or self.pipeline.frames.current_level.lost \
                 or self.pipeline.frames.dirty_level.lost or self.data.lost() or self.fetch.lost() or self.l2.lost():
             self.fail(Failure.TOO_MANY_ENTRIES)

@@ -47,7 +47,7 @@ cdef inline uint64_t* add(AccessLog* log, const MemoryEvent* event, int64_t now,
     return result
 
 
-cdef inline void add_notes(uint64_t* result, const EventLog* event_log, uint32_t before) noexcept nogil:
+cdef inline void add_occurrences(uint64_t* result, const EventLog* event_log, uint32_t before) noexcept nogil:
     copy_words(result, event_log.items + before, event_log.count - before)
 
 
@@ -68,7 +68,7 @@ cdef void request_fetch_window(AccessLog* log, InstructionFetch fetch, EventLog*
     if result != NULL:
         result[0] = <uint32_t>(out.ready - now) | <uint64_t>out.cause << 32 | <uint64_t>out.second_cause << 48
         result[1] = out.second_cycles | <uint64_t>out.kernel << 32
-        add_notes(result + 2, event_log, before)
+        add_occurrences(result + 2, event_log, before)
 
 
 cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, const MemoryEvent* event,
@@ -93,7 +93,7 @@ cdef void request_access(AccessLog* log, DataMemory data, EventLog* event_log, c
         result[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
         for i in range(out.stalls):
             result[1 + i] = <uint64_t>out.cause[i] << 32 | out.cycles[i]
-        add_notes(result + 1 + out.stalls, event_log, before)
+        add_occurrences(result + 1 + out.stalls, event_log, before)
 
 
 cdef void log_event(AccessLog* log, DataMemory data, const MemoryEvent* event, uint64_t address,

@@ -20,7 +20,7 @@ cpdef enum BubbleKind:
 cdef struct Part:                # instructions of one block that issue in one cycle; `before`: those issued before them
     uint64_t code                # block | first << 32 | last << 40 | branch code << 48
     uint64_t executed_dispersal                 # executed instructions | dispersal << 32
-    uint64_t chain               # part before | notes << 32
+    uint64_t chain               # part before | occurrences << 32
 
 @cython.final
 cdef class Totals:               # counts of some event sets, added up
@@ -40,7 +40,7 @@ cdef class Records:
     cdef uint64_t event_used, event_capacity
     cdef uint64_t* event_starts
     cdef uint32_t* event_table
-    cdef uint32_t event_count, event_list_capacity, note_table_size
+    cdef uint32_t event_count, event_list_capacity, event_table_size
     cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with its times
     cdef uint32_t log_count, log_capacity
     cdef bint logging

@@ -174,8 +174,8 @@ cdef class Records:
             if not grow_array(<void**>&self.event_lists, self.event_capacity * 8, words * 8):
                 return 0
             self.event_capacity = words
-        if self.event_count * 2 >= self.note_table_size:
-            if not grow_table(&self.event_table, &self.note_table_size):
+        if self.event_count * 2 >= self.event_table_size:
+            if not grow_table(&self.event_table, &self.event_table_size):
                 return 0
             for i in range(1, self.event_count):
                 at = self.event_place(self.event_lists + self.event_starts[i] + 1,
@@ -189,13 +189,13 @@ cdef class Records:
         cdef uint32_t i, at, number
         for i in range(count):
             hash = mix(hash, items[i])
-        at = <uint32_t>hash & (self.note_table_size - 1)
+        at = <uint32_t>hash & (self.event_table_size - 1)
         while self.event_table[at]:
             number = self.event_table[at]
             if self.event_lists[self.event_starts[number]] == count and \
                     memcmp(self.event_lists + self.event_starts[number] + 1, items, count * 8) == 0:
                 return at
-            at = (at + 1) & (self.note_table_size - 1)
+            at = (at + 1) & (self.event_table_size - 1)
         return at
 
     cdef uint32_t event_list(self, EventLog* event_log) noexcept nogil:
@@ -376,7 +376,7 @@ cdef class Records:
                 part.executed_dispersal & 0xFFFFFFFF, self.events_of(<uint32_t>(part.chain >> 32)))
 
     def groups(self, event_sets=None):
-        """Issue groups with numbers of cycles: ((block, first, last, executed, notes), ...), count.
+        """Issue groups with numbers of cycles: ((block, first, last, executed, occurrences), ...), count.
 
         ``executed`` has a bit for each instruction from ``first`` on that executed; ``event_log`` are (instruction,
         occurrence, in the data ranges, times). A part with ``first`` after ``last`` is no cycle: it carries events.
