@@ -6,7 +6,7 @@ step         where                                        what it is
 event        pmu/targets/NAME/events.csv                  how one PMU selects a signal: code, unit mask, counters
 signal       names.csv                                    what is counted: unit, exact or modelled, meaning
 term         retired.csv, or column terms of machine.csv  a signal is the sum of its terms
-occurrence   machine/inorder/records/occurrences.pxd                      what a mechanism of the machine records; a term names it
+occurrence   occurrences.pxd of the machine               what a mechanism of the machine records; a term names it
 ============ ============================================ =========================================================
 
 An exact signal has its terms in retired.csv (signal_terms.py: instructions and marks), a modelled one in machine.csv
