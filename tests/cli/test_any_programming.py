@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.cli import guest_options, output_options, query_options
-from pfmon.cli.command_line import CONCERNS
+from pfmon.library.options import ask, guest, output
+from pfmon.library.options.table import TOPICS
 
 EVENTS = st.one_of(
     *(st.sampled_from([event.name for event in pmu.get(name).events]) for name in pmu.names()),
@@ -44,13 +44,13 @@ FITTING = {
         for what in ("start", "stop")
     },
 }
-WITHOUT = (output_options, guest_options, query_options)
-"""Concerns that have no say in what is programmed."""
+WITHOUT = (output.OUTPUT, guest.PROGRAM, ask.TOPIC)
+"""Topics that have no say in what is programmed."""
 TABLE = [
     option
-    for concern in CONCERNS
-    if concern not in WITHOUT
-    for option in concern.OPTIONS
+    for topic in TOPICS
+    if topic not in WITHOUT
+    for option in topic.options
     if option.long not in ("events", "pmu")
 ]
 

@@ -7,7 +7,7 @@ from command import example, pfmon
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.cli import session_options, trigger_options
+from pfmon.library.options import where
 
 EVENTS = st.lists(
     st.sampled_from(["ia64_inst_retired", "nops_retired", "loads_retired", "predicate_squashed_retired", "ia64_ipc"]),
@@ -24,7 +24,7 @@ ADDRESSES = st.lists(
     min_size=1,
     max_size=3,
 ).map(",".join)
-TABLE = [*session_options.OPTIONS, *trigger_options.OPTIONS]
+TABLE = [*where.SESSIONS.options, *where.TRIGGERS.options]
 
 
 @st.composite

@@ -7,8 +7,9 @@ from answers import declined, said
 from command import example
 
 from pfmon.cli import hp_options
-from pfmon.cli.command_line import CONCERNS, read
+from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError
+from pfmon.library.options.table import OPTIONS
 
 FIB = example("fib")
 
@@ -82,13 +83,12 @@ def test_a_mistake_in_a_question_is_said_alone() -> None:
 
 @pytest.mark.parametrize("name", hp_options.INSTEAD)
 def test_options_that_hps_pfmon_had_are_named_as_such(name: str) -> None:
-    known = {option.long for concern in CONCERNS for option in concern.OPTIONS}
-    assert name not in known
+    assert name not in OPTIONS
     (line,) = mistakes(f"--{name}=1", FIB)
     assert line.startswith(f"--{name}: HP's pfmon had this option, this one does not; ")
     for word in line.replace(",", " ").replace(";", " ").split():
         if word.startswith("--") and word != f"--{name}:":
-            assert word.partition("=")[0].removeprefix("--") in known
+            assert word.partition("=")[0].removeprefix("--") in OPTIONS
 
 
 def test_letters_of_hps_pfmon_are_named_as_such() -> None:

@@ -11,8 +11,8 @@ import pytest
 from answers import answer, declined
 from command import EXAMPLES
 
-from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.completion import SHELLS
+from pfmon.library.options.table import OPTIONS
 
 
 def completed(line: str, tmp_path: Path) -> list[str]:
@@ -77,9 +77,8 @@ def test_unknown_shell() -> None:
 
 def test_the_manual_page_has_every_option() -> None:
     page = answer("--man-page")
-    for concern in CONCERNS:
-        for option in concern.OPTIONS:
-            assert f"\\-\\-{option.long.replace('-', chr(92) + '-')}\\fR" in page, option.long
+    for name in OPTIONS:
+        assert f"\\-\\-{name.replace('-', chr(92) + '-')}\\fR" in page, name
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not here")

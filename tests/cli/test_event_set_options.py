@@ -9,8 +9,10 @@ import pytest
 from command import example, pfmon, refused
 
 import pfmon as library
-from pfmon.cli.command_line import CONCERNS, read
+from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError
+from pfmon.library.options.table import OPTIONS as TABLE
+from pfmon.library.options.table import TOPICS
 
 HASHMAP = [example("hashmap"), "300"]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
@@ -107,7 +109,7 @@ def test_every_option_of_a_set_programs_that_set() -> None:
     ]
     tried += [("itanium2", "loads_retired", name, words) for name, words in DATA.items()]
     branches = {"itanium": "branch_event", "itanium2": "branch_event", "montecito": "etb_event"}
-    for option in (option for concern in CONCERNS for option in concern.OPTIONS):
+    for option in TABLE.values():
         if option.long.startswith(("btb-", "etb-")) and option.long != "btb-ds":
             pmu = next(pmu for pmu in ("itanium2", "montecito", "itanium") if pmu in option.pmus)
             tried.append((pmu, branches[pmu], option.long, f"--{option.long}"))
@@ -117,7 +119,7 @@ def test_every_option_of_a_set_programs_that_set() -> None:
         sets = "-e", event, "-e", event, *words.split(), "--switch-timeout=1"
         assert registers(pmu, *sets) == plain + qualified, name
         assert registers(pmu, *words.split(), *sets[:4], "--switch-timeout=1") == qualified + plain, name
-    of_set = {option.long for concern in CONCERNS for option in concern.OPTIONS if option.of_set}
+    of_set = {option.long for option in TABLE.values() if option.of_set}
     of_samples = {name for name in of_set if "smpl" in name}
     of_interrupts = {"excl-intr", "intr-only", "incl-intr", "exclude-idle"}
     assert {name for _, _, name, _ in tried} | of_samples | of_interrupts | {"btb-ds"} == of_set
@@ -295,8 +297,8 @@ def page_names(heading: str) -> list[str]:
 
 
 def test_the_page_lists_which_options_belong_to_a_set() -> None:
-    concerns = [one for one in CONCERNS if any(option.of_set for option in one.OPTIONS)]
-    options = [option for concern in concerns for option in concern.OPTIONS]
+    topics = [one for one in TOPICS if any(option.of_set for option in one.options)]
+    options = [option for topic in topics for option in topic.options]
     of_set = [option.long for option in options if option.of_set]
     of_run = [option.long for option in options if not option.of_set]
     assert sorted(page_names("Options of an event set")) == sorted(of_set)
@@ -304,11 +306,10 @@ def test_the_page_lists_which_options_belong_to_a_set() -> None:
 
 
 def test_help_marks_the_options_of_an_event_set() -> None:
-    options = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
     blocks = re.split(r"\n {2}(?:-\w, | {4})--", pfmon("--help-all", "--pmu=montecito").stdout)[1:]
     marked = {re.split(r"[=\[\s]", block)[0]: "[set]" in block.partition("\n\n")[0] for block in blocks}
     assert len(marked) > 100
-    assert marked == {name: options[name].of_set for name in marked}
+    assert marked == {name: TABLE[name].of_set for name in marked}
 
 
 def test_options_without_a_value_may_be_repeated() -> None:

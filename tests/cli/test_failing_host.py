@@ -15,8 +15,8 @@ from command import example
 from preloaded import preloaded
 
 from pfmon.cli import diff, sweep_command
-from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.file_name_templates import FILES
+from pfmon.library.options.table import OPTIONS
 from pfmon.report.exports import EXPORTS
 from pfmon.report.sampling import MODULES
 
@@ -258,9 +258,8 @@ def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
 
 def test_every_kind_of_output_has_a_case() -> None:
     """By the tables of options, exports and sampling modules."""
-    options = [option for concern in CONCERNS for option in concern.OPTIONS]
     subcommands = {"diff": diff.OPTIONS, "sweep": sweep_command.OPTIONS}
-    wanted = {f"--{one.long}=" for one in options if one.value in ("FILE", "DIR", "FORMAT:FILE")}
+    wanted = {f"--{one.long}=" for one in OPTIONS.values() if one.value in ("FILE", "DIR", "FORMAT:FILE")}
     wanted -= {f"--{name}=" for name in READS}
     wanted |= {f"--{name}" for name in PRINTS} | {f"--report={name}" for name in ("cpi", "derived", "html:")}
     wanted |= {f"--export={name}:" for name in EXPORTS} | {f"--smpl-module={name}" for name in MODULES}
@@ -269,5 +268,5 @@ def test_every_kind_of_output_has_a_case() -> None:
     for name, own in subcommands.items():
         words = "\n".join(case.words for case in CASES.values() if case.words.startswith(f"{name} "))
         assert not [one.long for one in own if one.value in ("FILE", "DIR") and f"--{one.long}=" not in words]
-    assert set(PRINTS) <= {one.long for one in options} and set(FILES) <= {one.long for one in options}
+    assert {*PRINTS, *FILES} <= {*OPTIONS}
     assert all(f"--{name}=" in whole for name in FILES)

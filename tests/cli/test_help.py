@@ -3,17 +3,15 @@
 import re
 import shlex
 import signal
-from types import ModuleType
 
 import pytest
 from answers import answer, declined, said
 from command import example, pfmon
 
 from pfmon import pmu
-from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.help import COMMON, EXAMPLES
-
-OPTIONS = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
+from pfmon.library.options.option import Topic
+from pfmon.library.options.table import OPTIONS, TOPICS
 
 
 def listed(text: str) -> set[str]:
@@ -63,13 +61,13 @@ def test_options_of_other_processors_are_those_that_their_rules_refuse() -> None
                 assert status == 2 and err, (name, given)
 
 
-@pytest.mark.parametrize("concern", CONCERNS, ids=lambda concern: concern.TOPIC)
-def test_a_topic_has_its_options(concern: ModuleType) -> None:
-    assert concern.TOPIC
-    text = answer("--pmu=itanium2", "--help", concern.TOPIC)
-    own = {option.long for option in concern.OPTIONS if not option.pmus or "itanium2" in option.pmus}
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_a_topic_has_its_options(topic: Topic) -> None:
+    assert topic.name
+    text = answer("--pmu=itanium2", "--help", topic.name)
+    own = {option.long for option in topic.options if not option.pmus or "itanium2" in option.pmus}
     assert listed(text) == own
-    assert text == answer("--pmu=itanium2", f"--help={concern.TOPIC}")
+    assert text == answer("--pmu=itanium2", f"--help={topic.name}")
 
 
 def test_an_option_is_a_topic_too() -> None:
@@ -78,7 +76,7 @@ def test_an_option_is_a_topic_too() -> None:
 
 def test_unknown_topic_names_the_known() -> None:
     line = declined("--help", "no-such-topic")
-    assert all(concern.TOPIC in line for concern in CONCERNS)
+    assert all(topic.name in line for topic in TOPICS)
 
 
 def test_a_list_without_events_says_so_and_names_the_nearest() -> None:

@@ -9,16 +9,9 @@ import pytest
 from answers import declined, said
 
 from pfmon import pmu
-from pfmon.cli import (
-    branch_options,
-    event_options,
-    insn_set_options,
-    opcode_options,
-    privilege_options,
-    range_options,
-)
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.options import count, where
 from pfmon.library.request_builder import request
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.effects import effects
@@ -28,7 +21,7 @@ from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.qualify import Qualifier
 
 CHECK = "--check-events-only"
-MODULES = (event_options, privilege_options, insn_set_options, range_options, opcode_options, branch_options)
+TOPICS = (count.EVENTS, count.LEVELS, count.INSTRUCTION_SETS, where.RANGES, where.OPCODES, where.BRANCHES)
 RANGE = "--irange=0x4000-0x4400"
 NARROW, WIDE = ":0x2000140:0x7ffe3f", ":0x8000000140:0x1fffffffe3f"
 ALL = "whole"
@@ -76,7 +69,7 @@ OPTIONS = {
     "opc-match9": Tried((f"--opc-match9={NARROW}",)),
     "opc-match32": Tried((f"--opc-match32={WIDE}",)),
     "opc-match34": Tried((f"--opc-match34={WIDE}",)),
-    **{option.long: Tried((f"--{option.long}",), shows=ALL) for option in branch_options.OPTIONS},
+    **{option.long: Tried((f"--{option.long}",), shows=ALL) for option in where.BRANCHES.options},
     "ip-ear": Tried(("--ip-ear=5",), shows=ALL),
 }
 QUALIFYING = ("irange", "inverse-irange", "drange", "checkpoint-func", "irange-demand-fetch", "irange-prefetch-match")
@@ -175,7 +168,7 @@ def classes(name: str) -> tuple[str, ...]:
 
 
 def test_every_option_about_counting_is_tried() -> None:
-    names = {option.long for module in MODULES for option in module.OPTIONS}
+    names = {option.long for topic in TOPICS for option in topic.options}
     assert names - NO_MATTER == set(OPTIONS)
 
 

@@ -21,8 +21,8 @@ def test_examples_run_one_after_the_other(page: str, monkeypatch: pytest.MonkeyP
 
 
 def test_every_option_is_told_of() -> None:
-    from pfmon.library.keywords import TAKERS, Keywords
+    from pfmon.library.keywords import KEYWORDS, Keywords
 
     text = (ROOT / "docs/library.md").read_text()
-    assert set(TAKERS) == set(Keywords.__annotations__)
-    assert [name for name in TAKERS if f"`{name}`" not in text] == []
+    assert set(KEYWORDS) == set(Keywords.__annotations__)
+    assert [name for name in KEYWORDS if f"`{name}`" not in text] == []

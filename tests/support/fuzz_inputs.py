@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from command import pfmon
 
-from pfmon.cli.command_line import CONCERNS
+from pfmon.library.options.table import OPTIONS
 from pfmon.machine.config import machine_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,7 +231,7 @@ ENDLESS = {"live", "completion", "man-page"}
 
 
 def command_line(pick: random.Random) -> Case:
-    table = [option for concern in CONCERNS for option in concern.OPTIONS if option.long not in ENDLESS]
+    table = [option for option in OPTIONS.values() if option.long not in ENDLESS]
     words: list[str] = []
     for option in pick.choices(table, k=pick.randrange(1, 6)):
         value = f"={_value(pick, option.value)}" if option.value and pick.random() < 0.95 else ""

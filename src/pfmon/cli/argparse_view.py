@@ -6,16 +6,16 @@ from __future__ import annotations
 from argparse import REMAINDER, Action, ArgumentParser
 from collections.abc import Callable
 
-from pfmon.cli.command_line import CONCERNS
+from pfmon.library.options.table import TOPICS
 
 
 def argument_parser(tell: Callable[[str, Action], None] = lambda name, action: None) -> ArgumentParser:
     """Return a parser with every option, by topic; ``tell`` is called with the name and action of each option, of
     "program" and of "argument"."""
     parser = ArgumentParser("pfmon", add_help=False)
-    for concern in CONCERNS:
-        group = parser.add_argument_group(concern.TITLE)
-        for option in concern.OPTIONS:
+    for topic in TOPICS:
+        group = parser.add_argument_group(topic.title)
+        for option in topic.options:
             names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"]
             text = option.help.replace("%", "%%")
             if option.value:

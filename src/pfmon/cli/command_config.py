@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pfmon.cli.option_parsing import ParsedOption
-from pfmon.errors import PfmonError
 from pfmon.library.run_options import Options
 
 
@@ -15,7 +13,6 @@ class CommandConfig(Options):
     subject: str = ""
     """The action's argument: a regular expression, an event, register values."""
     verbose: bool = False
-    demangle_given: bool | None = None
     print_syms: bool = False
     """Print the symbols of the program before it runs."""
     use_default_events: bool = True
@@ -73,18 +70,6 @@ class CommandConfig(Options):
         super().__init__()
         self.exports = []
         self.smt = []
-
-    def take_of_set(self, given: ParsedOption, field: str, takes: str) -> None:
-        """The value of an option that belongs to the last -e before it, or before any to the first. PfmonError: its
-        event set has one; ``takes``: what the option takes."""
-        if self.sets[-1].gives(field):
-            raise PfmonError(f"--{given.name} is given twice{self.for_one_set}; it takes {takes}")
-        setattr(self.sets[-1], field, given.value or "")
-
-    @property
-    def for_one_set(self) -> str:
-        """For what an option is given twice."""
-        return " for one event set (-e)" if self.several_sets else ""
 
     @property
     def two_programs(self) -> bool:

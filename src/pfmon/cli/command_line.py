@@ -1,58 +1,15 @@
-"""The option modules, and the parser from words to a Config."""
+"""The words of a command line, read into a CommandConfig."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.cli import (
-    baseline_options,
-    branch_options,
-    coupled_options,
-    event_options,
-    follow_options,
-    guest_options,
-    insn_set_options,
-    machine_options,
-    opcode_options,
-    output_options,
-    privilege_options,
-    profile_options,
-    progress_options,
-    query_options,
-    range_options,
-    recording_options,
-    report_options,
-    sampling_options,
-    session_options,
-    trigger_options,
-)
+from pfmon.cli.command_checks import check_command
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.option_parsing import parse
 from pfmon.errors import PfmonError
 from pfmon.library.option_checks import check, no_program_is_given
-
-CONCERNS = (
-    event_options,
-    machine_options,
-    privilege_options,
-    insn_set_options,
-    range_options,
-    opcode_options,
-    branch_options,
-    trigger_options,
-    session_options,
-    profile_options,
-    report_options,
-    sampling_options,
-    output_options,
-    progress_options,
-    baseline_options,
-    recording_options,
-    guest_options,
-    follow_options,
-    coupled_options,
-    query_options,
-)
+from pfmon.library.options.table import OPTIONS
 
 USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
 
@@ -66,14 +23,10 @@ def a_program_is_given(config: CommandConfig, command: Sequence[str]) -> None:
 def read(words: Sequence[str]) -> tuple[CommandConfig, list[str]]:
     """Return the configuration, and the program with its arguments. Raises PfmonError."""
     config = CommandConfig()
-    owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
-    given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
+    given, command = parse(OPTIONS.values(), words)
     for one in given:
-        owner[one.name].apply(config, one)
-    sampling_options.check(config)
-    baseline_options.check(config)
-    progress_options.check(config)
-    coupled_options.check(config)
+        OPTIONS[one.name].take(config, one.value)
+    check_command(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pfmon.cli import baseline_options, coupled_options, progress_options, sampling_options
+from pfmon.cli.command_checks import RULES
 from pfmon.cli.command_config import CommandConfig
-from pfmon.cli.command_line import CONCERNS, a_program_is_given
+from pfmon.cli.command_line import a_program_is_given
 from pfmon.cli.file_name_templates import FILES
 from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
@@ -24,6 +24,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.command_program import find_program, interpreted
 from pfmon.library.machine_selection import take_pmu_of_program
 from pfmon.library.option_checks import no_program_is_given, rules
+from pfmon.library.options.table import OPTIONS
 from pfmon.pmu import get, names
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.model import PmuModel
@@ -71,17 +72,16 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
     """Return a line for each mistake of a command line; ``first`` is the one that was raised."""
     found = _FoundErrors()
     config = CommandConfig()
-    owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
     misread: list[str] = []
 
     def misreads(error: PfmonError, word: str) -> None:
         found.take_misread(error, word.partition("=")[0])
         misread.append(word)
 
-    given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words, misreads)
+    given, command = parse(OPTIONS.values(), words, misreads)
     for one in given:
         try:
-            owner[one.name].apply(config, one)
+            OPTIONS[one.name].take(config, one.value)
         except PfmonError as error:
             found.take_misread(error, f"--{one.name}")
     found.take(first)
@@ -97,7 +97,7 @@ def _checks(config: CommandConfig, command: Sequence[str] | None) -> Iterator[Ch
     """Yield the checks that need no run. ``command``: None if unknown."""
     if config.action not in ("", "check"):
         return  # other actions use neither events nor files
-    for rule in (sampling_options.check, baseline_options.check, progress_options.check, coupled_options.check):
+    for rule in RULES:
         yield "", partial(rule, config)
     for check in rules(config, asks=bool(config.action)):
         yield "", check

@@ -14,10 +14,10 @@ from argcomplete.completers import DirectoriesCompleter, FilesCompleter, Suppres
 from argcomplete.shell_integration import shellcode
 
 from pfmon.cli.argparse_view import argument_parser
-from pfmon.cli.command_line import CONCERNS
 from pfmon.engine.registry import instruction_set_of
 from pfmon.errors import PfmonError
-from pfmon.library.option_checks import REPORTS
+from pfmon.library.options.table import TOPICS
+from pfmon.library.options.where import REPORTS
 from pfmon.machine.config.catalog import FILES as MACHINES
 from pfmon.machine.config.catalog import HOST
 from pfmon.pmu import get, names
@@ -76,7 +76,7 @@ def _events(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
 
 
 def _topics() -> list[str]:
-    return [concern.TOPIC for concern in CONCERNS]
+    return [topic.name for topic in TOPICS]
 
 
 def _modules() -> list[str]:

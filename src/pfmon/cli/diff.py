@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pfmon.atomic_write import write_whole
-from pfmon.cli.option_parsing import Option
 from pfmon.cli.output import Outputs, ResultOutput, check_can_be_written
-from pfmon.cli.subcommand import understood
+from pfmon.cli.subcommand import Option, understood
 from pfmon.errors import LostError, reason
 from pfmon.library.option_values import whole_number
 from pfmon.library.result_files import diff

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from types import ModuleType
 
-from pfmon.cli.command_line import CONCERNS, USAGE
-from pfmon.cli.option_parsing import Option
+from pfmon.cli.command_line import USAGE
 from pfmon.errors import PfmonError
+from pfmon.library.options.option import Option, Topic
+from pfmon.library.options.table import OPTIONS, TOPICS
 
 PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
 SUBCOMMANDS = ("       pfmon diff A B", "       pfmon sweep FILE.toml")
@@ -47,11 +47,10 @@ INDENT = 36
 def help_text() -> str:
     """Return the usage, five examples and the common options."""
     width = max(len(command) for command in EXAMPLES if len(command) < WIDTH // 2)
-    options = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
     lines = [USAGE, *SUBCOMMANDS, PURPOSE, "", "Examples:"]
     for command, shows in EXAMPLES.items():
         lines.append(f"  {command:<{width}}  {shows}")
-    lines += ["", "Common options:", *(option_line(options[name]) for name in COMMON)]
+    lines += ["", "Common options:", *(option_line(OPTIONS[name]) for name in COMMON)]
     lines += ["", *_wrapped(f"Topics (--help TOPIC): {', '.join(_topics())}", WIDTH)]
     return "\n".join([*lines, "", OF_SETS + ENDING, ENVIRONMENT]) + "\n"
 
@@ -59,32 +58,32 @@ def help_text() -> str:
 def help_all(pmu: str) -> str:
     """Return all options of a PMU."""
     lines = [USAGE, *SUBCOMMANDS, PURPOSE]
-    for concern in CONCERNS:
-        lines += _section(concern, pmu)
+    for topic in TOPICS:
+        lines += _section(topic, pmu)
     return "\n".join([*lines, "", *_others(pmu), "", OF_SETS + ENDING, ENVIRONMENT]) + "\n"
 
 
 def topic_text(topic: str, pmu: str) -> str:
     """Return the options of a topic, or of an option's topic. PfmonError: there is no such topic."""
     word = topic.lower().removeprefix("--")
-    found = [one for one in CONCERNS if one.TOPIC.startswith(word)] if word else []
-    found = found or [one for one in CONCERNS if any(option.long == word for option in one.OPTIONS)]
+    found = [one for one in TOPICS if one.name.startswith(word)] if word else []
+    found = found or [one for one in TOPICS if any(option.long == word for option in one.options)]
     if not found:
         raise PfmonError(f"unknown help topic {topic!r}; there are: {', '.join(_topics())}, and every option's name")
-    lines = [line for concern in found for line in _section(concern, pmu)]
+    lines = [line for one in found for line in _section(one, pmu)]
     return "\n".join([*lines[1:], "", *_others(pmu, found)]).rstrip() + "\n"
 
 
 def _topics() -> list[str]:
-    return [concern.TOPIC for concern in CONCERNS]
+    return [topic.name for topic in TOPICS]
 
 
-def _section(concern: ModuleType, pmu: str) -> Iterator[str]:
-    """Yield the lines of an option module after an empty one; none if no option applies to the PMU."""
-    own = [option for option in concern.OPTIONS if belongs(option, pmu)]
+def _section(topic: Topic, pmu: str) -> Iterator[str]:
+    """Yield the lines of a topic after an empty one; none if no option applies to the PMU."""
+    own = [option for option in topic.options if belongs(option, pmu)]
     if own:
         yield ""
-        yield f"{concern.TITLE}:"
+        yield f"{topic.title}:"
         yield from map(option_line, own)
 
 
@@ -93,9 +92,9 @@ def belongs(option: Option, pmu: str) -> bool:
     return not option.pmus or pmu in option.pmus
 
 
-def _others(pmu: str, concerns: list[ModuleType] | None = None) -> list[str]:
+def _others(pmu: str, topics: Sequence[Topic] = TOPICS) -> list[str]:
     """Return the lines that name the PMUs with further options."""
-    options = [option for concern in concerns or CONCERNS for option in concern.OPTIONS]
+    options = [option for topic in topics for option in topic.options]
     others = dict.fromkeys(name for option in options if not belongs(option, pmu) for name in option.pmus)
     names = ", ".join(f"--pmu={name}" for name in others if name != pmu)
     return _wrapped(f"These are the options for {pmu}; there are more with {names}.", WIDTH) if names else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pfmon.cli.command_line import CONCERNS
 from pfmon.cli.help import ENDING, ENVIRONMENT, EXAMPLES, OF_SETS, PURPOSE, help_of
-from pfmon.cli.option_parsing import Option
+from pfmon.library.options.option import Option
+from pfmon.library.options.table import TOPICS
 from pfmon.version import VERSION
 
 DESCRIPTION = (
@@ -30,9 +30,9 @@ def manual_page() -> str:
         *(line for paragraph in DESCRIPTION for line in (".PP", _plain(paragraph))),
         ".SH OPTIONS",
     ]
-    for concern in CONCERNS:
-        lines.append(f'.SS "{_plain(concern.TITLE)}"')
-        lines += [line for option in concern.OPTIONS for line in _option(option)]
+    for topic in TOPICS:
+        lines.append(f'.SS "{_plain(topic.title)}"')
+        lines += [line for option in topic.options for line in _option(option)]
     lines.append(".SH EXAMPLES")
     for command, shows in EXAMPLES.items():
         lines += [".TP", f".B {_plain(command)}", _plain(shows)]

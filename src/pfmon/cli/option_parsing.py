@@ -4,22 +4,22 @@ optional values attached to their option; parsing ends at the first word that is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pfmon.errors import PfmonError
 
 
-class Option(NamedTuple):
-    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
-    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it."""
+class Syntax(Protocol):
+    """How an option is written. ``value`` names its value, "" for none; ``optional``: it may be left out."""
 
-    long: str
-    help: str
-    value: str = ""
-    short: str = ""
-    optional: bool = False
-    pmus: tuple[str, ...] = ()
-    of_set: bool = False
+    @property
+    def long(self) -> str: ...
+    @property
+    def short(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def optional(self) -> bool: ...
 
 
 class ParsedOption(NamedTuple):
@@ -31,7 +31,7 @@ class ParsedOption(NamedTuple):
 
 
 def parse(
-    options: Iterable[Option], words: Sequence[str], mistaken: Callable[[PfmonError, str], None] | None = None
+    options: Iterable[Syntax], words: Sequence[str], mistaken: Callable[[PfmonError, str], None] | None = None
 ) -> tuple[list[ParsedOption], list[str]]:
     """Return the options at the beginning of ``words``, in order, and the remaining words. Raises PfmonError, or calls
     ``mistaken`` with the error and its word, and continues."""
@@ -54,7 +54,7 @@ def parse(
     return given, rest
 
 
-def _long(table: list[Option], text: str, rest: list[str]) -> ParsedOption:
+def _long(table: list[Syntax], text: str, rest: list[str]) -> ParsedOption:
     name, equals, value = text.partition("=")
     option = _named(table, name)
     if not option.value:
@@ -66,7 +66,7 @@ def _long(table: list[Option], text: str, rest: list[str]) -> ParsedOption:
     return ParsedOption(option.long, None if option.optional else _next(f"--{name}", option, rest), f"--{name}")
 
 
-def _named(table: list[Option], name: str) -> Option:
+def _named(table: list[Syntax], name: str) -> Syntax:
     matches = [option for option in table if option.long.startswith(name)]
     exact = [option for option in matches if option.long == name]
     if exact:
@@ -85,7 +85,7 @@ def _named(table: list[Option], name: str) -> Option:
     raise unknown(f"--{name}", [option.long for option in table])
 
 
-def _short(table: list[Option], letters: str, rest: list[str]) -> list[ParsedOption]:
+def _short(table: list[Syntax], letters: str, rest: list[str]) -> list[ParsedOption]:
     given = []
     while letters:
         letter, letters = letters[0], letters[1:]
@@ -102,7 +102,7 @@ def _short(table: list[Option], letters: str, rest: list[str]) -> list[ParsedOpt
     return given
 
 
-def _next(shown: str, option: Option, rest: list[str]) -> str:
+def _next(shown: str, option: Syntax, rest: list[str]) -> str:
     if not rest:
         raise PfmonError(f"option {shown} wants a value: {option.value}")
     return rest.pop(0)

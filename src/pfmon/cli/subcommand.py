@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NamedTuple
 
-from pfmon.cli.option_parsing import Option, parse
+from pfmon.cli.option_parsing import parse
 from pfmon.cli.output import show
 from pfmon.errors import PfmonError
 
 SUBCOMMANDS = {"diff": "pfmon.cli.diff", "sweep": "pfmon.cli.sweep_command"}
 """First word of a command line -> the subcommand's module. A program of that name runs after `--`."""
+
+
+class Option(NamedTuple):
+    """An option of a subcommand. ``value`` names its value in the help, "" for none; ``optional``: it may be left
+    out."""
+
+    long: str
+    help: str
+    value: str = ""
+    short: str = ""
+    optional: bool = False
 
 
 def run_subcommand(words: Sequence[str]) -> int:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import write_whole
 from pfmon.cli.notices import print_notice, print_text
-from pfmon.cli.option_parsing import Option
 from pfmon.cli.output import show
-from pfmon.cli.subcommand import understood
+from pfmon.cli.subcommand import Option, understood
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.option_values import whole_number
 from pfmon.library.sweep.sweep_plan import Sweep, read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError, refuse
-from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import Options
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.targets import having
@@ -67,11 +66,6 @@ def samples_are_of_one_thread(options: Options) -> None:
             "samples_are_of_one_thread",
             "--all-threads counts two programs on one core together when both have ended: not with --long-smpl-periods",
         ).about("--all-threads", "--long-smpl-periods")
-
-
-def number_of_cores(option: str, text: str) -> int:
-    """Parse a number of cores, 1 or 2."""
-    return whole_number(option, text, 1, 2)
 
 
 def machine_is_montecitos(figures: MachineFigures, cores: int) -> None:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.errors import PfmonError
 from pfmon.library.run_options import Options
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu import get, names
+from pfmon.pmu import get
 from pfmon.session.run.supported import PROCESSORS, check_fits
 from pfmon.stream._stream import InstructionSet
 
 ONLY_32_BITS = ("604e",)
 """Models of qemu's that run no 64-bit programs."""
-
-
-def take_pmu(options: Options, text: str) -> None:
-    """Set the PMU to program."""
-    if text.lower() not in names():
-        raise UnknownNameError("PMU", text, names())
-    options.pmu = text.lower()
-    options.pmu_given = True
 
 
 def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pfmon.errors import PfmonError, RuleError, UnknownNameError, refuse
+from pfmon.errors import PfmonError, RuleError, refuse
 from pfmon.library.default_events import counts_default_events
 from pfmon.library.machine_selection import take_pmu_of_machine
 from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
 from pfmon.library.triggers import check_triggers
-from pfmon.session.run.run_plan import EXACT, MACHINE
+from pfmon.session.run.run_plan import MACHINE
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",
@@ -31,8 +31,6 @@ OF_PROGRAMS = {
     "--memory-limit": "memory_limit",
 }
 """Options that affect how a program runs, which a recording has already done. Option -> its field."""
-
-REPORTS = ("cpi", "derived", "html")
 
 
 def check(options: Options, asks: bool = False) -> None:
@@ -251,28 +249,12 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
         )
 
 
-def report_is_known(name: str) -> str:
-    """Return the name of a report, checked."""
-    if name not in REPORTS:
-        raise UnknownNameError("report", name, REPORTS)
-    return name
-
-
 def report_stands_alone(options: Options) -> None:
     """A report excludes events."""
     if options.report and options.events:
         raise PfmonError(
             f"--report={options.report} needs no events and prints none: leave -e out, or the report"
         ).about("--report", "--events")
-
-
-def guest_pmu(text: str | None) -> str:
-    """Return the value of --guest-pmu: the guest counts on a machine, or architectural events alone."""
-    if text not in (None, EXACT):
-        raise PfmonError(
-            f"--guest-pmu={text}: say --guest-pmu, or --guest-pmu={EXACT} for events that need no machine"
-        ).about("--guest-pmu")
-    return EXACT if text else MACHINE
 
 
 def one_has_the_pmu(options: Options) -> None:

@@ -58,8 +58,8 @@ class Options:
     symbol_file: str = ""
     debug_dirs: list[str]
     """Directories of separate debug files, searched before the usual ones."""
-    demangle: bool = True
-    """Demangle C++ names."""
+    demangled: bool | None = None
+    """What was said of C++ names; None: nothing."""
     per_function: bool = False
     per_block: bool = False
     annotate: str = ""
@@ -131,6 +131,11 @@ class Options:
     """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str = ""
     """The program uses the PMU: machine, or exact events alone."""
+
+    @property
+    def demangle(self) -> bool:
+        """Whether C++ names are demangled."""
+        return self.demangled is not False
 
     @property
     def events(self) -> list[str]:

@@ -1,0 +1,139 @@
+"""A row of the table of options, and the ways to keep its value.
+
+What an option is called, what its value may be, where it is kept and what is said of it stands in its row alone: the
+command line, its help, completion and manual page, and the library's keywords are made of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from pfmon.errors import PfmonError
+
+Read = Callable[[str, Any], Any]
+"""Makes a value, of the command line's text (None: there is none) or of a keyword's value in Python. It is called with
+the option's name, for errors, and raises BadValueError."""
+Keep = Callable[["Option", Any, Any, Any], None]
+"""Keeps a value: called with the option, the options of the run, what has the option's field (these, or one event set),
+and the value."""
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+class Kind(NamedTuple):
+    """A type of values. ``read``: from the command line; ``accept``: from the library; ``splits``: whether a value in
+    Python is a sequence with one value for each event set."""
+
+    read: Read
+    accept: Read
+    keep: Keep
+    splits: Callable[[object], bool] = _never
+
+
+class Option(NamedTuple):
+    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
+    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it; ``field``: where its value
+    is kept, "": in the field of its name; ``keyword``: the library's name of it, True: its own, with underscores."""
+
+    long: str
+    help: str
+    kind: Kind
+    value: str = ""
+    short: str = ""
+    optional: bool = False
+    pmus: tuple[str, ...] = ()
+    of_set: bool = False
+    field: str = ""
+    keyword: bool | str = False
+
+    @property
+    def attribute(self) -> str:
+        """The name of the field that has its value."""
+        return self.field or self.long.replace("-", "_")
+
+    @property
+    def keyword_name(self) -> str:
+        """The library's name of it, "" if there is none."""
+        return self.long.replace("-", "_") if self.keyword is True else self.keyword or ""
+
+    def take(self, options: Any, text: str | None) -> None:
+        """Read and keep a value of the command line. Raises PfmonError."""
+        self.kind.keep(self, options, options.sets[-1] if self.of_set else options, self.kind.read(self.long, text))
+
+
+class Topic(NamedTuple):
+    """The options of a topic of the help. ``keywords``: rows that the library alone has."""
+
+    name: str
+    title: str
+    options: Sequence[Option]
+    keywords: Sequence[Option] = ()
+
+
+def same(long: str, option: Option) -> Option:
+    """Return a further name of an option on the command line."""
+    return option._replace(long=long, help=f"the same as --{option.long}", field=option.attribute, keyword=False)
+
+
+def put(option: Option, _: Any, owner: Any, value: object) -> None:
+    """Set the field."""
+    setattr(owner, option.attribute, value)
+
+
+def extend(option: Option, _: Any, owner: Any, values: Sequence[object]) -> None:
+    """Add to the list in the field."""
+    getattr(owner, option.attribute).extend(values)
+
+
+def add(option: Option, _: Any, owner: Any, value: object) -> None:
+    """Add to the set in the field."""
+    getattr(owner, option.attribute).add(value)
+
+
+def update(option: Option, _: Any, owner: Any, values: dict[str, object]) -> None:
+    """Add to the mapping in the field."""
+    getattr(owner, option.attribute).update(values)
+
+
+def once(why: str) -> Keep:
+    """Set the field, which must not have been set before; ``why`` there is one value."""
+
+    def keep(option: Option, options: Any, owner: Any, value: object) -> None:
+        if getattr(owner, option.attribute) != getattr(type(owner), option.attribute):
+            raise _given_twice(option, options, why)
+        setattr(owner, option.attribute, value)
+
+    return keep
+
+
+def once_by_name(why: str) -> Keep:
+    """Set the option's own entry in the field, a mapping; as `once`."""
+
+    def keep(option: Option, options: Any, owner: Any, value: object) -> None:
+        of_name = getattr(owner, option.attribute)
+        if option.long in of_name:
+            raise _given_twice(option, options, why)
+        of_name[option.long] = value
+
+    return keep
+
+
+def _given_twice(option: Option, options: Any, why: str) -> PfmonError:
+    where = " for one event set (-e)" if option.of_set and options.several_sets else ""
+    return PfmonError(f"--{option.long} is given twice{where}; {why}")
+
+
+def one_of(choices: dict[Any, str]) -> Keep:
+    """Set the field to one of these values, each of which has an option; two of them exclude each other."""
+
+    def keep(option: Option, _: Any, owner: Any, value: object) -> None:
+        before = getattr(owner, option.attribute)
+        if before in choices and before != value:
+            names = [f"--{name}" for choice, name in choices.items() if choice in (before, value)]
+            raise PfmonError(f"{' and '.join(names)} exclude each other").about(*names)
+        setattr(owner, option.attribute, value)
+
+    return keep

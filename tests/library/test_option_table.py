@@ -1,0 +1,74 @@
+"""The table of options: a row has a field where its value is kept, and the command line and the library, which are both
+made of the rows, keep the same."""
+
+import pytest
+
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.command_line import read
+from pfmon.library.keywords import KEYWORDS, options_of
+from pfmon.library.options.table import OPTIONS
+from pfmon.library.run_options import Options
+from pfmon.library.set_options import SetOptions
+
+
+def test_every_option_has_a_field_where_its_value_is_kept() -> None:
+    config = CommandConfig()
+    lacking = [
+        name for name, one in OPTIONS.items() if not hasattr(config.sets[0] if one.of_set else config, one.attribute)
+    ]
+    assert lacking == ["follow-all"]  # it is three others
+
+
+def test_every_keyword_has_a_field_of_a_run() -> None:
+    options = Options()
+    lacking = [
+        name for name, one in KEYWORDS.items() if not hasattr(SetOptions() if one.of_set else options, one.attribute)
+    ]
+    assert lacking == ["follow_all"]
+
+
+EVENTS = ("-e", "loads_retired,stores_retired")
+SAME: list[tuple[tuple[str, ...], dict[str, object]]] = [
+    (("--pmu=montecito", "--all-threads"), {"pmu": "montecito", "all_threads": True}),
+    (("--set=l3.size=9M", "--set=l2.ways=4"), {"set": {"l3.size": "9M", "l2.ways": 4}}),
+    (("-u", "-k"), {"levels": "uk"}),
+    (("--ia32",), {"ia32": True}),
+    (("--event-thresholds=1,2",), {"event_thresholds": [1, 2]}),
+    (("--invert=y,n",), {"invert": "y,n"}),
+    (("--controls=Enint=1",), {"controls": {"enint": 1}}),
+    (("--irange=0x4000-0x4400", "--inverse-irange"), {"irange": (0x4000, 0x4400), "inverse_irange": True}),
+    (("--checkpoint-func=0x4000",), {"checkpoint_func": 0x4000}),
+    (("--opc-match8=br.cloop",), {"opc_match8": "br.cloop"}),
+    (("--btb-tm-tk", "--btb-brt-ret"), {"btb": ["tm-tk", "brt-ret"]}),
+    (("--trigger-code-start-addresses=main,0x4000",), {"trigger_code_start_addresses": ["main", 0x4000]}),
+    (
+        ("--trigger-data-start-addresses=table", "--trigger-data-ro"),
+        {"trigger_data_start_addresses": "table", "trigger_data_ro": True},
+    ),
+    (("--trigger-event=loads_retired:5",), {"trigger_event": "loads_retired:5"}),
+    (("--print-interval=0.5",), {"print_interval": 0.5}),
+    (("--no-demangle", "--debug-dir=/"), {"no_demangle": True, "debug_dir": "/"}),
+    (("--no-qual-check",), {"no_qual_check": True}),
+    (("--long-smpl-periods=100,", "--smpl-entries=16"), {"long_smpl_periods": [100, None], "smpl_entries": "16"}),
+    (
+        ("--long-smpl-periods=100", "--reset-non-smpl-periods"),
+        {"long_smpl_periods": 100, "reset_non_smpl_periods": True},
+    ),
+    (("--follow-exec",), {"follow_exec": True}),
+    (("--follow-all", "--follow-exec-exclude=/bin/.*"), {"follow_all": True, "follow_exec_exclude": "/bin/.*"}),
+    (("--session-timeout=1.5", "--env=A=1", "--env=B"), {"timeout": 1.5, "environment": {"A": 1, "B": None}}),
+    (("--memory-limit=1G", "--seed=0x10", "--quantum=5"), {"memory_limit": "1G", "seed": 16, "quantum": "5"}),
+]
+
+
+def everything(options: Options, fields: set[str]) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """The values of some fields, and those of the event sets."""
+    return {name: getattr(options, name) for name in fields}, [vars(one) for one in options.sets]
+
+
+@pytest.mark.parametrize(("words", "keywords"), SAME)
+def test_the_command_line_and_the_library_keep_the_same(words: tuple[str, ...], keywords: dict[str, object]) -> None:
+    plain, typed = read([*EVENTS, "program"])[0], read([*EVENTS, *words, "program"])[0]
+    named = options_of({"events": EVENTS[1], **keywords})
+    fields = {*vars(named), *vars(typed)} & {*Options.__annotations__} - {"sets"}
+    assert everything(plain, fields) != everything(typed, fields) == everything(named, fields)
