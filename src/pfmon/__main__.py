@@ -111,8 +111,8 @@ def _do(words: Sequence[str]) -> int:
     if any("%" in word for word in words):
         from pfmon.cli.file_name_templates import expanded_file_names
 
-        with expanded_file_names(config):
-            return _run(config, command)
+        with expanded_file_names(config) as own:
+            return _run(own, command)
     return _run(config, command)
 
 

@@ -26,8 +26,8 @@ class BaselineOptions:
     def __init__(self, config: CommandConfig, prepared: Prepared) -> None:
         """Check options and files before the program runs. PfmonError: one of them is wrong."""
         self._config = config
-        self._events = _names(config.events)
-        self._now = baseline_of(prepared.command, config, dict.fromkeys(self._events))
+        self._events = _names(prepared.options.events)
+        self._now = baseline_of(prepared.command, prepared.options, dict.fromkeys(self._events))
         self._tolerance = tolerances("--tolerance", config.tolerance, self._events)
         self._before = read(config.baseline, f"--baseline={config.baseline}") if config.baseline else None
         if config.save_baseline:

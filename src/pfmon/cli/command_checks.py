@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.errors import PfmonError, refuse
+from pfmon.library.coupled_checks import TWO_THREADS
 
-MONTECITO = "montecito"
 OF_TEXT = {
     "--export": "exports",
     "--smpl-module": "smpl_module",
@@ -77,7 +77,7 @@ def two_programs_go_together(config: CommandConfig) -> None:
         _two_programs_are_given(config)
         return
     if not (config.pmu_given or config.machine):
-        config.pmu, config.pmu_given = MONTECITO, True
+        config.pmu, config.pmu_given = TWO_THREADS[0], True
     if config.smt_name == "beside" and config.cores == 1:
         raise PfmonError(
             "--beside applies to two cores: give --cores=2 too, or --smt for two threads of one core"

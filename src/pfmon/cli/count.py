@@ -19,6 +19,7 @@ from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.result_tables import Annotated
+from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.program.loaded_objects import LoadedObjects
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 def run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
-    timeout, config.session_timeout = config.session_timeout, None  # a signal ends waits that a thread cannot
     files = Files(None, DEVNULL, DEVNULL) if config.no_cmd_output else Files()
     check_crash_report(config)
     heard: list[str] = []
@@ -46,11 +46,12 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
         heard.append(notice)
         print_notice(notice)
 
-    with Prepared(config, command, files, on_notice) as prepared:
-        return _run(config, prepared, timeout, heard)
+    # A signal ends the run after its time, also waits that a thread cannot end.
+    with Prepared(config, command, files, on_notice, timed=False) as prepared:
+        return _run(config, prepared, heard)
 
 
-def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard: Sequence[str]) -> int:
+def _run(config: CommandConfig, prepared: Prepared, heard: Sequence[str]) -> int:
     """Run what is prepared; ``heard``: gets what is said meanwhile."""
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if config.verbose else early:
@@ -59,7 +60,7 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
     html = _html(config, prepared)
     results = ResultOutput(config.outfile, config.append, structured=config.json)
     if prepared.usual:
-        print_notice(_default_events_text(config))
+        print_notice(_default_events_text(prepared.options))
     if config.verbose and prepared.session.counting:
         results.said(programmed(prepared))
     if config.print_syms:
@@ -68,7 +69,7 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
-    with stopping(prepared.stop, timeout):
+    with stopping(prepared.stop, config.session_timeout):
         samples: SampleOutput | TaskSamples | None = None
         outputs = Outputs()
         try:
@@ -78,7 +79,7 @@ def _run(config: CommandConfig, prepared: Prepared, timeout: float | None, heard
                     done = _run_followed(prepared, of_tasks, html, outputs)
                 else:
                     samples = alone = _samples(config, prepared, results)
-                    on_interval, on_samples = _interval_printer(config, results), _takers(alone, html)
+                    on_interval, on_samples = _interval_printer(config, prepared, results), _takers(alone, html)
                     done = prepared.run(on_interval, on_samples, on_unrecorded=outputs.add_error)
         except BaseException:
             if samples:
@@ -109,11 +110,11 @@ def _symbols(config: CommandConfig, prepared: Prepared) -> str:
     return symbol_lines(found, config.demangle)
 
 
-def _default_events_text(config: CommandConfig) -> str:
+def _default_events_text(options: Options) -> str:
     """Return the message naming the events that are counted by default."""
-    instructions = config.events[-1]
-    why = f"; -e {instructions} alone takes a fraction of the time" if len(config.events) > 1 else ""
-    return f"no events given: counting {' and '.join(config.events)} of {config.pmu}{why}"
+    instructions = options.events[-1]
+    why = f"; -e {instructions} alone takes a fraction of the time" if len(options.events) > 1 else ""
+    return f"no events given: counting {' and '.join(options.events)} of {options.pmu}{why}"
 
 
 def programmed(prepared: Prepared) -> str:
@@ -210,13 +211,15 @@ def _takers(samples: SampleOutput | None, html: HtmlReport | None) -> Callable[[
     return both
 
 
-def _interval_printer(config: CommandConfig, results: ResultOutput) -> Callable[[Interval], None] | None:
+def _interval_printer(
+    config: CommandConfig, prepared: Prepared, results: ResultOutput
+) -> Callable[[Interval], None] | None:
     """Return the function that prints an interval's counts at once; None: they are kept for JSON."""
     if config.print_interval is None or config.json:
         return None
     from pfmon.report.interval_table import IntervalTable
 
-    table = IntervalTable(config.events, config.number_style)
+    table = IntervalTable(prepared.options.events, config.number_style)
     return lambda interval: results.early(table.lines(interval))
 
 

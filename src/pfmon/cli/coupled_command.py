@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 def run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run the program of --smt beside ``command``; either may be a recording. Return the exit status of ``command``.
     Raises PfmonError before the programs start."""
-    timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
     check_crash_report(config)
     with _output(config.smt_output) as output:
         silent = DEVNULL if config.no_cmd_output else None
@@ -44,7 +43,7 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
         commands, replays = [config.smt, command], [config.smt_replay, config.replay]
         if config.smt_threads:
             commands, replays = [command, command], [config.replay, config.replay]
-        prepared = PreparedCore(config, commands, files, replays, ends.on_notice)
+        prepared = PreparedCore(config, commands, files, replays, ends.on_notice, timed=False)  # a signal ends both
         try:
             results = ResultOutput(config.outfile, config.append, structured=config.json)
             samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
@@ -57,7 +56,7 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
             gc.freeze()
             gc.enable()
         try:
-            with stopping(prepared.stop, timeout):
+            with stopping(prepared.stop, config.session_timeout):
                 done = prepared.run([one.take for one in samples])
         except BaseException:
             for one in samples:

@@ -35,13 +35,14 @@ OF_TASKS = ("smpl_outfile", "html_report")
 
 
 @contextmanager
-def expanded_file_names(config: CommandConfig) -> Iterator[None]:
-    """Within it the names of the run's files have their numbers, and are the run's own: each file is made, empty, so
-    that no other run takes it. Those that are still empty at the end are removed. PfmonError: there is a sign that
-    stands for nothing, or a file cannot be made."""
+def expanded_file_names(given: CommandConfig) -> Iterator[CommandConfig]:
+    """Yield the configuration with numbers in the names of the run's files. These are the run's own: each is made,
+    empty, so that no other run takes it. Those that are still empty at the end are removed. PfmonError: there is a sign
+    that stands for nothing, or a file cannot be made."""
+    config = given.copied()
     taken = _expand(config)
     try:
-        yield
+        yield config
     finally:
         _give_back(taken)
 

@@ -112,6 +112,7 @@ def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
     from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
 
     if command:
+        config = config.copied()
         take_pmu_of_program(config, registry.instruction_set_of(find_program(command[0])))
     model = get(config.pmu)
     load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)

@@ -62,8 +62,14 @@ def _qualification(options: Options) -> dict[str, Any]:
     found = {name: getattr(options.sets[0], name) for name in OF_SET}  # several sets are estimates, and no baseline
     found |= {name: getattr(options, name) for name in OF_RUN}
     before = {name: getattr(usual.sets[0] if name in OF_SET else usual, name) for name in QUALIFYING}
-    plain = {name: sorted(value) if isinstance(value, set) else value for name, value in found.items()}
-    return {name: value for name, value in plain.items() if found[name] != before[name]}
+    return {name: _plain(value) for name, value in found.items() if _plain(value) != _plain(before[name])}
+
+
+def _plain(value: object) -> object:
+    """Return a value as in JSON."""
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def read(path: str, option: str) -> Baseline:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -82,9 +81,11 @@ class PreparedCore:
         files: Sequence[Files | None] = (None, None),
         replays: Sequence[str] = ("", ""),
         on_notice: Callable[[int, str], None] = _no_one,
+        timed: bool = True,
     ) -> None:
         """``commands``: of thread 0 and thread 1 (the same one with Options.smt_threads), empty where ``replays`` names
-        a recording; ``on_notice`` is called with a thread's number and a message during the run."""
+        a recording; ``on_notice`` is called with a thread's number and a message during the run;
+        ``timed``: as for Prepared."""
         self.threads: list[Prepared] = []
         try:
             check_two_programs(options)
@@ -95,7 +96,9 @@ class PreparedCore:
             self.core.on_failure = partial(self.stop, FAILED)
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 hardware_thread = self.core.hardware_threads[number]
-                self.threads.append(Prepared(own[number], command, its, partial(on_notice, number), hardware_thread))
+                self.threads.append(
+                    Prepared(own[number], command, its, partial(on_notice, number), hardware_thread, timed)
+                )
                 _runs_ia64_code(self.threads[-1])
         except BaseException:
             for of in files:
@@ -174,7 +177,7 @@ def of_thread(path: str, number: int) -> str:
 
 def _options(options: Options, number: int, replay: str) -> Options:
     """Return one thread's options."""
-    own = deepcopy(options)
+    own = options.copied()
     own.replay = replay
     own.record = "" if replay else of_thread(options.record, number)
     own.pmu = options.pmu if options.pmu in TWO_THREADS else TWO_THREADS[0]

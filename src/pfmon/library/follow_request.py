@@ -89,6 +89,7 @@ def following(options: Options) -> FollowOptions | None:
         return None
     from pfmon.session.run.followed_tasks import FollowOptions
 
+    limit = options.follow_limit
     needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if allowed != resource.RLIM_INFINITY and needed > allowed:
@@ -98,11 +99,11 @@ def following(options: Options) -> FollowOptions | None:
                 f"--follow-limit={options.follow_limit}: takes {needed} open files, and {allowed} are allowed "
                 f"(ulimit -n); at most {most} processes then"
             ).about("--follow-limit")
-        options.follow_limit = most
+        limit = most
     return FollowOptions(
         options.follow_fork,
         options.follow_exec,
-        options.follow_limit,
+        limit,
         options.follow_exec_only,
         options.follow_exec_exclude,
     )

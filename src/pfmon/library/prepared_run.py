@@ -7,22 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from pfmon.counting._counting import SampleListener
-from pfmon.engine import registry
 from pfmon.engine.api import Recording, Task
 from pfmon.errors import LostError, PfmonError, UnknownObjectError
-from pfmon.library.command_program import debug_directories, environment, find_program, interpreted, settings_of
-from pfmon.library.default_events import counts_default_events, take_default_events
+from pfmon.library.command_program import debug_directories, environment, find_program, settings_of
 from pfmon.library.ineffective_options import (
-    environment_notes,
-    ia64_notes,
     privilege_notes,
-    qemu_notes,
     range_notes,
     session_notes,
 )
-from pfmon.library.machine_selection import cpu_model, machine_of, take_pmu_of_program
+from pfmon.library.machine_selection import machine_of
 from pfmon.library.option_checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.request_builder import Symbols, qualifies, request
+from pfmon.library.resolve import resolve
 from pfmon.library.result_modules import import_result_modules
 from pfmon.library.run_options import Options
 from pfmon.library.run_result import Run
@@ -42,7 +38,6 @@ from pfmon.session.run.monitored_run import Session
 from pfmon.session.run.monitoring import Interval
 from pfmon.session.run.run_plan import RunPlan, default_memory_limit
 from pfmon.session.sampling.sampling_period import Sample, Sampling
-from pfmon.stream._stream import InstructionSet
 
 if TYPE_CHECKING:
     from pfmon.library.deferred_symbols import DeferredSymbols
@@ -69,10 +64,14 @@ class Prepared:
         files: Files | None = None,
         on_notice: Callable[[str], None] = _nobody,
         hardware_thread: HardwareThread | None = None,
+        timed: bool = True,
     ) -> None:
         """``files``: the program's standard files; ``on_notice``: called with messages during the run;
-        ``hardware_thread``: the hardware thread of a shared core that the program runs on."""
-        self._options = options
+        ``hardware_thread``: the hardware thread of a shared core that the program runs on; ``timed``: end the run after
+        the time of the options."""
+        self.options = options
+        """Those of the run, which nothing edits; ``usual``: whether cycles and instructions are counted by default."""
+        self._timed = timed
         self._hardware_thread = hardware_thread
         self._files = files or Files()
         try:
@@ -82,34 +81,12 @@ class Prepared:
             raise
 
     def _prepare(self, command: Sequence[str], on_notice: Callable[[str], None]) -> None:
-        options = self._options
-        if not command and not options.replay:
-            raise PfmonError("no program given")
-        recording = registry.replay(options.replay) if options.replay else None
-        self.command = list(recording.command if recording else command)
-        words = self.command if recording else interpreted(self.command)
-        instructions = recording.instruction_set if recording else _instruction_set(words[0])
-        take_pmu_of_program(options, instructions)
-        self.ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
-        self._cpu = "" if recording else cpu_model(options, instructions)
-        of_world = [] if recording else environment_notes(options)
-        if not recording and instructions is not None:
-            of_world += ia64_notes(options) if instructions == InstructionSet.IA64 else qemu_notes(options)
-        if options.machine_settings:
-            machine_of(options, self.ia32)  # whatever is wrong with them shows now
+        resolved = resolve(self.options, command)
+        self.options, self.command, self.ia32 = resolved.options, resolved.command, resolved.ia32
+        options, words, recording = resolved.options, resolved.words, resolved.recording
+        self._cpu, self.usual = resolved.cpu, resolved.usual
         load = _loader(options, words, recording)
         self._load = load
-        self.usual = counts_default_events(options)
-        """Whether the default events, cycles and instructions, are counted."""
-        if self.usual:
-            take_default_events(options)
-        if options.report == "derived":
-            report_stands_alone(options)
-            profile_needs_events(options)
-            from pfmon.library.derived_run import ask_for_derived
-
-            ask_for_derived(options, get(options.pmu))
-        expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
         symbols = linked = symbols_of(load, self._objects, debug_directories(options))
         self._awaited = None if recording else _deferred_symbols(options, load, self._objects)
@@ -129,7 +106,7 @@ class Prepared:
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them, by event set."""
         self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options), *range_notes(options)]
-        self.notes += of_world
+        self.notes += resolved.notes
         """Notes on options without effect."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
@@ -181,7 +158,7 @@ class Prepared:
             return Taker(of_tasks.setdefault(task.name, []).extend)
 
         listener = None if on_samples is None or callable(on_samples) else on_samples
-        if listener and self._options.follows:
+        if listener and self.options.follows:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         try:
             outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
@@ -193,7 +170,7 @@ class Prepared:
             notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
             notes += self._awaited.notes() if self._awaited else []
             return Run(
-                self._options,
+                self.options,
                 self.command,
                 outcome,
                 kept,
@@ -246,7 +223,7 @@ class Prepared:
             session.plan.requests,
             [[one.programming for one in group.sets] for group in session.groups],
             session.plan.model.target.matchers.pmcs,
-            MachineRecord(self._options.machine or self._options.pmu, self._options.machine_settings),
+            MachineRecord(self.options.machine or self.options.pmu, self.options.machine_settings),
         )
 
     def _plan(
@@ -257,7 +234,7 @@ class Prepared:
         symbols: Symbols,
         linked: Symbols,
     ) -> RunPlan:
-        options, ia32 = self._options, self.ia32  # the plan does not refer back to this
+        options, ia32 = self.options, self.ia32  # the plan does not refer back to this
         code, data = symbols.code, symbols.data
         if options.follow_exec and options.triggers:
             from pfmon.library.task_starts import somewhere
@@ -273,7 +250,7 @@ class Prepared:
             model=get(options.pmu),
             requests=[one._replace(ia32_program=ia32, two_threads=both) for one in wanted],
             memory_limit=options.memory_limit or default_memory_limit(),
-            timeout=options.session_timeout,
+            timeout=options.session_timeout if self._timed else None,
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options) or _surveys_counts(options),
@@ -357,14 +334,6 @@ def _sampling(options: Options) -> Sampling | None:
     return sampling(options, get(options.pmu))
 
 
-def _instruction_set(name: str) -> InstructionSet | None:
-    """Return a program's instruction set; None if unknown."""
-    try:
-        return registry.instruction_set_of(find_program(name))
-    except PfmonError:  # reported when it is loaded
-        return None
-
-
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
     """Return a function that loads the program on first use."""
 
@@ -389,18 +358,6 @@ def _shared_objects(
         return linked_objects(options, words, load())
 
     return SharedObjects(look)
-
-
-def expand_events(options: Options) -> None:
-    """Expand event patterns to names."""
-    from pfmon.session.run.event_patterns import check_counters, expand
-
-    model = get(options.pmu)
-    for one in options.sets:
-        names = expand(model, one.events)
-        if not options.unlimited:
-            check_counters(model, one.events, names)
-        one.events = names
 
 
 def options_need_events(options: Options, wanted: Sequence[Request]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
+
+from pfmon.library.frozen_record import FreezableRecord
 from pfmon.library.set_options import SetOptions
 from pfmon.pmu.targets import DEFAULT_PMU
 
@@ -19,7 +22,7 @@ MAX_SEED = (1 << 31) - 2
 """Modulus of the minimal standard generator."""
 
 
-class Options:
+class Options(FreezableRecord):
     """The options' values and defaults (containers begin empty). Values that are parsed only when the PMU or the
     program is known are kept as text."""
 
@@ -27,23 +30,23 @@ class Options:
     pmu_given: bool = False
     machine: str = ""
     """A machine's name or file, "" for that of the PMU."""
-    machine_settings: list[str]
+    machine_settings: Sequence[str]
     """Changes of its figures, FIGURE=VALUE."""
-    sets: list[SetOptions]
+    sets: Sequence[SetOptions]
     """Options of each event set; there is one at least, which may have no events."""
     use_default_events: bool = False
     """Without events: count cycles and instructions."""
 
     levels: str = ""
     """Letters of privilege levels, "" for user level."""
-    instruction_sets: set[str]
+    instruction_sets: Set[str]
     """ia32, ia64; none of them, and both, are both."""
     system_wide: bool = False
     all_threads: bool = False
     check_qualifiers: bool = True
-    controls: dict[str, int]
+    controls: Mapping[str, int]
     """Fields of control registers (Intel, PowerPC)."""
-    preload: dict[str, int]
+    preload: Mapping[str, int]
     """Initial values of counters (PowerPC)."""
 
     watched: bool = False
@@ -56,7 +59,7 @@ class Options:
     """Run the machine in the thread of the stream's reader: many simultaneous runs share the processors better."""
     unlimited: bool = False
     symbol_file: str = ""
-    debug_dirs: list[str]
+    debug_dirs: Sequence[str]
     """Directories of separate debug files, searched before the usual ones."""
     demangled: bool | None = None
     """What was said of C++ names; None: nothing."""
@@ -71,11 +74,11 @@ class Options:
     print_interval: int | None = None
     insecure: bool = False
     dont_start: bool = False
-    idle_options: list[str]
+    idle_options: Sequence[str]
     """Given options that have no effect on a program's run."""
-    triggers: dict[str, list[str]]
+    triggers: Mapping[str, Sequence[str]]
     """Option --trigger-...-addresses -> its addresses, unparsed."""
-    trigger_flags: set[str]
+    trigger_flags: Set[str]
     trigger_event: str = ""
     """EVENT:N: counting starts when it has happened so often."""
     stop_event: str = ""
@@ -117,7 +120,7 @@ class Options:
     host_random: bool = False
     host_ids: bool = False
     host_env: bool = False
-    environment: list[str]
+    environment: Sequence[str]
     seed: int = 0
     quantum: int = 100_000
     schedule_seed: int = 0
@@ -164,7 +167,7 @@ class Options:
     def take_events(self, events: list[str]) -> None:
         """Make the events those of a further event set, or of the first one."""
         if self.sets[-1].events:
-            self.sets.append(SetOptions())
+            self.sets = [*self.sets, SetOptions()]
         self.sets[-1].events = events
 
     @property

@@ -5,11 +5,15 @@ HP's pfmon has one code range and one data range for all sets; here each has its
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 
-class SetOptions:
+from pfmon.library.frozen_record import FreezableRecord
+
+
+class SetOptions(FreezableRecord):
     """One event set. Values are texts where the command line's are parsed late."""
 
-    events: list[str]
+    events: Sequence[str]
 
     # One value an event, as texts: how many events there are is known when the PMU is programmed.
     event_thresholds: str = ""
@@ -25,13 +29,13 @@ class SetOptions:
     inverse_irange: bool = False
     irange_demand_fetch: bool = False
     irange_prefetch_match: bool = False
-    opcode_matches: dict[str, str]
+    opcode_matches: Mapping[str, str]
     """Option name -> [mifb]:match:mask."""
-    branch_filters: list[str]
+    branch_filters: Sequence[str]
     """Options --btb-... and --etb-... by name."""
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
-    interrupts: list[str]
+    interrupts: Sequence[str]
     """Options that say which interrupts' execution counts, by name."""
 
     # One value an event, as texts.
@@ -61,5 +65,7 @@ class SetOptions:
 
     def gives(self, *fields: str) -> bool:
         """Whether one of these fields has another value than at first."""
-        values = [(field, getattr(self, field)) for field in fields]
-        return any(value != getattr(SetOptions, field, type(value)()) for field, value in values)
+        return any(
+            getattr(self, field) != getattr(SetOptions, field) if hasattr(SetOptions, field) else getattr(self, field)
+            for field in fields
+        )

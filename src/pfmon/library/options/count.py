@@ -12,9 +12,10 @@ from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG, as_given, flag, named, one_an_event
 from pfmon.library.options.option import Kind, Option, Read, Topic, add, extend, once, put, update
 from pfmon.pmu import IA64, names
-from pfmon.pmu.model import OF_ARCHITECTURE
+from pfmon.pmu.targets import having, of_architecture
 
-X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
+X86, PPC = of_architecture("x86"), of_architecture("ppc")
+ALL_THREADS = having(lambda target: "all_threads" in target.event_options)
 NONE = "none"
 
 
@@ -132,7 +133,7 @@ EVENTS = Topic(
             "all-threads",
             "Montecito: count the events of both threads (.all)",
             FLAG,
-            pmus=("montecito",),
+            pmus=ALL_THREADS,
             keyword=True,
         ),
         Option(

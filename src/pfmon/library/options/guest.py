@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from pfmon.errors import PfmonError
+from pfmon.library.coupled_checks import TWO_THREADS
 from pfmon.library.option_values import seconds, size, variable
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, converted, flag, number, of_command
 from pfmon.library.options.option import Kind, Option, Topic, extend, put, same
 from pfmon.library.run_options import MAX_PROCESSES, MAX_QUANTUM, MAX_SEED
 from pfmon.session.run.run_plan import EXACT, MACHINE
-
-MONTECITO = ("montecito",)
 
 
 def _variables(_: str, value: object) -> list[str]:
@@ -227,16 +226,18 @@ CORES = Topic(
             "run this program on thread 0 of a core, and the other one on thread 1",
             COMMAND,
             "COMMAND",
-            pmus=MONTECITO,
+            pmus=TWO_THREADS,
         ),
-        Option("smt-replay", "replay a recording on thread 0", FILE, "FILE", pmus=MONTECITO),
+        Option("smt-replay", "replay a recording on thread 0", FILE, "FILE", pmus=TWO_THREADS),
         Option(
             "smt-threads",
             "run the program's threads on both hardware threads of a core, or with --cores=2 on two cores",
             FLAG,
-            pmus=MONTECITO,
+            pmus=TWO_THREADS,
         ),
-        Option("smt-output", "the standard output of thread 0's program goes to a file", FILE, "FILE", pmus=MONTECITO),
+        Option(
+            "smt-output", "the standard output of thread 0's program goes to a file", FILE, "FILE", pmus=TWO_THREADS
+        ),
         Option(
             "cores", "2: run the two programs on two cores of one bus instead", number(1, 2), "NUMBER", keyword=True
         ),
@@ -245,7 +246,7 @@ CORES = Topic(
             "no-smt-rules",
             "allow events on counters that count wrong with two threads",
             flag(False),
-            pmus=MONTECITO,
+            pmus=TWO_THREADS,
             field="smt_rules",
             keyword=True,
         ),

@@ -15,8 +15,9 @@ from pfmon.library.options.kinds import DIRECTORIES, FLAG, MILLISECONDS, WORD, a
 from pfmon.library.options.option import Kind, Option, Topic, add, extend, once, once_by_name, one_of, same
 from pfmon.library.run_options import MAX_IP_EAR_DELAY
 from pfmon.pmu import IA64
+from pfmon.pmu.targets import having
 
-MONTECITO = ("montecito",)
+IP_EAR = having(lambda target: "ip_ear" in target.features)
 DEMANGLE = {True: "demangle-cpp", False: "no-demangle"}
 REPORTS = ("cpi", "derived", "html")
 BRANCHES_OF = {
@@ -38,6 +39,11 @@ BTB_ALONE = {
     "no-bac": ("itanium", "Itanium: leave out predictions of the branch address calculator"),
 }
 """Filters of the BTB of one PMU."""
+
+
+def _filtering(name: str) -> tuple[str, ...]:
+    """Return the PMUs whose code ranges can be restricted so."""
+    return having(lambda target: name in target.range_filters)
 
 
 def _range(name: str, text: str) -> str:
@@ -127,7 +133,7 @@ RANGES = Topic(
             "inverse-irange",
             "count what instructions outside of --irange do",
             FLAG,
-            pmus=("itanium2", "montecito"),
+            pmus=_filtering("inverse"),
             of_set=True,
             keyword=True,
         ),
@@ -153,7 +159,7 @@ RANGES = Topic(
             "irange-demand-fetch",
             "Montecito: --irange holds for demand fetches",
             FLAG,
-            pmus=MONTECITO,
+            pmus=_filtering("demand_fetch"),
             of_set=True,
             keyword=True,
         ),
@@ -161,7 +167,7 @@ RANGES = Topic(
             "irange-prefetch-match",
             "Montecito: --irange holds for prefetches",
             FLAG,
-            pmus=MONTECITO,
+            pmus=_filtering("prefetch_match"),
             of_set=True,
             keyword=True,
         ),
@@ -202,7 +208,7 @@ BRANCHES = Topic(
             "Montecito: record instruction addresses, frozen after so many cycles",
             number(0, MAX_IP_EAR_DELAY, once("there is one IP-EAR")),
             "DELAY",
-            pmus=MONTECITO,
+            pmus=IP_EAR,
             of_set=True,
             keyword=True,
         ),
