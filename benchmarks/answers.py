@@ -17,7 +17,7 @@ from speed import EXAMPLES, PFMON, machine, seconds
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.pmu.request import OpcodeMatch, RangeRequest
+from pfmon.pmu.model.request import OpcodeMatch, RangeRequest
 
 COMMAND_GOAL, CALL_GOAL = 0.3, 0.005
 COMMANDS = {

@@ -19,8 +19,8 @@ from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.program import image
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 

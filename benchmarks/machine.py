@@ -28,7 +28,7 @@ from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine._machine import Stage, StagedMachine
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.programmed_pmu import RunData

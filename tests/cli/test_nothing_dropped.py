@@ -13,12 +13,12 @@ from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import count, where
 from pfmon.library.request_builder import request
-from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.effects import effects
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.qualify import Qualifier
+from pfmon.pmu.model.derived import load_derived, plan
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.qualify.effects import effects
+from pfmon.pmu.qualify.qualifier import Qualifier
 
 CHECK = "--check-events-only"
 TOPICS = (count.EVENTS, count.LEVELS, count.INSTRUCTION_SETS, where.RANGES, where.OPCODES, where.BRANCHES)

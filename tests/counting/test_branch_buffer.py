@@ -16,7 +16,7 @@ from random_branches import random_branches
 from timeline import SMALL as TIMED
 from timeline import Timeline, timeline
 
-from pfmon.pmu.request import BranchBufferRequest, OpcodeMatch, RangeRequest
+from pfmon.pmu.model.request import BranchBufferRequest, OpcodeMatch, RangeRequest
 
 PMUS = tuple(CYCLES)
 SIZE = {"itanium": 8, "itanium2": 8, "montecito": 16}

@@ -15,7 +15,7 @@ from instruction_log import is_load
 import pfmon
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EarRequest, RangeRequest
+from pfmon.pmu.model.request import EarRequest, RangeRequest
 
 PMUS = tuple(CYCLES)
 NAMES = pytest.mark.parametrize(

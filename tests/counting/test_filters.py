@@ -1,5 +1,5 @@
-"""Code ranges and opcode matchers as the loops of counting evaluate them, against pmu/filters.py, which says what they
-mean."""
+"""Code ranges and opcode matchers as the loops of counting evaluate them, against
+pmu/qualify/filters.py, which says what they mean."""
 
 import struct
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from totals import EVERYTHING
 
 from pfmon.counting._counting import CountAccumulator, Increments, Tally, add_totals
 from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
 from pfmon.stream._stream import BlockTable, Cut, Recorder
 from pfmon.stream.marks import Mark
 from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord

@@ -12,8 +12,8 @@ from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.counting_unit import CountingUnit
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.msr_file import MsrFile
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.registers.msr_file import MsrFile
 from pfmon.signals.signal_terms import INSTRUCTION, terms
 from pfmon.stream._stream import BlockTable, Recorder
 

@@ -9,7 +9,7 @@ from x86_blocks import CALL, JUMP, PLAIN, RETURN, block, table_of
 from pfmon.counting._counting import SampleBuffer, Sampler
 from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.run.programmed_pmu import ProgrammedPmu

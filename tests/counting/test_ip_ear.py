@@ -6,7 +6,7 @@ from typing import NamedTuple
 from captured import example, sampled
 from timeline import NAMES, SMALL, timeline
 
-from pfmon.pmu.request import IpEarRequest
+from pfmon.pmu.model.request import IpEarRequest
 
 PMU, CYCLES, INSTRUCTIONS = "montecito", "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED"
 ENTRIES = 16

@@ -16,8 +16,8 @@ from pfmon.errors import PfmonError
 from pfmon.machine._machine import Machine, combined_listener
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import IA64, get
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.zero_signals import never_because
 from pfmon.stream._stream import Recorder

@@ -13,7 +13,7 @@ from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
 from pfmon.stream.recording.block_records import InstructionRecord

@@ -11,7 +11,7 @@ from pfmon.counting.totals.record_query import occurrences_of
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import Consumer
 

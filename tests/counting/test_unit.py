@@ -14,9 +14,9 @@ from pfmon.errors import PfmonError, RuleError
 from pfmon.machine._machine import Cause, Machine
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import IA64, get
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
 

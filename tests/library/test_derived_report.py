@@ -13,7 +13,7 @@ import pfmon
 from pfmon import pmu
 from pfmon.library.keywords import options_of
 from pfmon.library.machine_selection import machine_of
-from pfmon.pmu.derived import load_derived, plan
+from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.report.derived_report import TITLES
 
 X86 = f"{EXAMPLES}/x86_64/fib"

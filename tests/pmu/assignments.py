@@ -1,7 +1,7 @@
 """Whether an assignment of events to counters is legal, written from the manuals' sentences alone."""
 
 from pfmon import pmu
-from pfmon.pmu.event_table import Event
+from pfmon.pmu.model.event_table import Event
 
 
 def legal(name: str, events: list[Event], counters: tuple[int, ...]) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pfmon import pmu
-from pfmon.pmu.programming import Programming
-from pfmon.pmu.request import (
+from pfmon.pmu.model.programming import Programming
+from pfmon.pmu.model.request import (
     BranchBufferRequest,
     EarRequest,
     EventRequest,

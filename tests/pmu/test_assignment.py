@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import AssignmentError, PfmonError, RuleError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.request import EventRequest
 
 from .assignments import legal
 

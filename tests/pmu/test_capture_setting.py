@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pfmon.pmu import IA64, get
-from pfmon.pmu.capture_setting import NEVER, CaptureSetting, EarSetting
-from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, Request
+from pfmon.pmu.capture.capture_setting import NEVER, CaptureSetting, EarSetting
+from pfmon.pmu.model.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 EARS = [(name, event.name) for name in IA64 for event in get(name).events if event.ear != "-"]

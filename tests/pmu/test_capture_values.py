@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.pmu.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.capture_values import CaptureRegisters
-from pfmon.pmu.captures import DataEar, InstructionEar
+from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.capture.capture_values import CaptureRegisters
+from pfmon.pmu.capture.captures import DataEar, InstructionEar
 
 MODELS = [pmu.get(name) for name in pmu.IA64]
 LATENCY_BITS = {"itanium": 12, "itanium2": 13, "montecito": 13}

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar
-from pfmon.pmu.captures import (
+from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar
+from pfmon.pmu.capture.captures import (
     Captures,
     DataEar,
     InstructionEar,
@@ -15,7 +15,7 @@ from pfmon.pmu.captures import (
     data_ear_registers,
     instruction_ear_registers,
 )
-from pfmon.pmu.request import EarRequest, IpEarRequest
+from pfmon.pmu.model.request import EarRequest, IpEarRequest
 
 ITANIUM, ITANIUM2, MONTECITO = map(pmu.get, pmu.IA64)
 WORDS = st.integers(0, (1 << 64) - 1)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.pmu import get as pmu_model
-from pfmon.pmu.decode import decode_text, parse_registers
-from pfmon.pmu.pal import perf_mon_info
-from pfmon.pmu.request import RangeRequest
+from pfmon.pmu.model.request import RangeRequest
+from pfmon.pmu.registers.decode import decode_text, parse_registers
+from pfmon.pmu.registers.pal import perf_mon_info
 
 MODELS = pmu.IA64
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
-from pfmon.pmu.derived import DerivedPlan, leaves, load_derived, parse, plan
+from pfmon.pmu.model.derived import DerivedPlan, leaves, load_derived, parse, plan
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 

@@ -6,17 +6,10 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.pmu.breakpoint_ranges import checkpoint_range
-from pfmon.pmu.describe import (
-    event_info,
-    event_list,
-    event_table,
-    pmu_info,
-    programming_text,
-    range_text,
-)
-from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.request import RangeRequest
+from pfmon.pmu.model.describe import event_info, event_list, event_table, pmu_info, programming_text, range_text
+from pfmon.pmu.model.request import RangeRequest
+from pfmon.pmu.qualify.breakpoint_ranges import checkpoint_range
+from pfmon.pmu.qualify.opcodes import parse_opcode_match
 
 ITANIUM2 = pmu.get("itanium2")
 

@@ -10,7 +10,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "dev" / "pmus.md"
-MODULES = ["pfmon", "pfmon.pmu", "pfmon.pmu.model", "pfmon.pmu.request", "pfmon.pmu.opcodes", "pfmon.pmu.derived"]
+MODULES = [
+    "pfmon",
+    "pfmon.pmu",
+    "pfmon.pmu.model.pmu_model",
+    "pfmon.pmu.model.request",
+    "pfmon.pmu.qualify.opcodes",
+    "pfmon.pmu.model.derived",
+]
 
 
 def test_the_pages_examples_run() -> None:

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.pmu.filters import EVERY_OPCODE, CodeFilter, OpcodeFilter, widened
-from pfmon.pmu.qualify import Qualifier
+from pfmon.pmu.qualify.filters import EVERY_OPCODE, CodeFilter, OpcodeFilter, widened
+from pfmon.pmu.qualify.qualifier import Qualifier
 
 PMUS = [name if name == "itanium2" else pytest.param(name, marks=pytest.mark.slow) for name in pmu.IA64]
 LOW_56 = (1 << 56) - 1

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError
-from pfmon.pmu.msr_file import MSR_ADDRESSES, MsrFile, cpuid_0a
-from pfmon.pmu.request import EventRequest, RangeRequest
+from pfmon.pmu.model.request import EventRequest, RangeRequest
+from pfmon.pmu.registers.msr_file import MSR_ADDRESSES, MsrFile, cpuid_0a
 
 V1, V2 = pmu.get("intel_v1"), pmu.get("intel_v2")
 

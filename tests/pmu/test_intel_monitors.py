@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, RuleError
-from pfmon.pmu.monitors import monitors, read_counters
-from pfmon.pmu.msr_file import MsrFile
-from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.model.monitors import monitors, read_counters
+from pfmon.pmu.model.request import EventRequest
+from pfmon.pmu.qualify.qualifier import Qualifier
+from pfmon.pmu.registers.msr_file import MsrFile
 
 V1, V2 = pmu.get("intel_v1"), pmu.get("intel_v2")
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, RuleError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.monitors import monitors, read_counters
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.monitors import monitors, read_counters
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest
 
 from .assignments import legal
 from .cases import cases, program

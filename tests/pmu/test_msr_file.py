@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import BadValueError
-from pfmon.pmu.msr_file import MsrFile
+from pfmon.pmu.registers.msr_file import MsrFile
 from pfmon.session.run.virtual_counters import VirtualCounters
 
 WRAP = 1 << 40

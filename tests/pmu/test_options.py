@@ -4,10 +4,10 @@ import doctest
 
 import pytest
 
-import pfmon.pmu.options
+import pfmon.pmu.model.options
 from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError
-from pfmon.pmu.options import branch_filters, event_options, parse_range
+from pfmon.pmu.model.options import branch_filters, event_options, parse_range
 
 
 def symbols(name: str) -> tuple[int, int]:
@@ -64,4 +64,4 @@ def test_branch_filters_set_the_fields_of_the_manual() -> None:
 
 
 def test_examples_run() -> None:
-    assert doctest.testmod(pfmon.pmu.options).failed == 0
+    assert doctest.testmod(pfmon.pmu.model.options).failed == 0

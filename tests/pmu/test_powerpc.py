@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.pmu.powerpc import SprFile
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.model.powerpc import SprFile
+from pfmon.pmu.model.request import EventRequest
 
 NEGATIVE = 1 << 31
 

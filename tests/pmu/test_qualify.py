@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.pmu.breakpoint_ranges import checkpoint_range
-from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.request import OpcodeMatch, RangeRequest
+from pfmon.pmu.model.request import OpcodeMatch, RangeRequest
+from pfmon.pmu.qualify.breakpoint_ranges import checkpoint_range
+from pfmon.pmu.qualify.opcodes import parse_opcode_match
+from pfmon.pmu.qualify.qualifier import Qualifier
 
 CODE = st.tuples(st.integers(0, 1 << 28), st.integers(1, 400)).map(lambda t: (t[0] * 16, (t[0] + t[1]) * 16))
 CLOOP = (4 << 37) | (5 << 6)

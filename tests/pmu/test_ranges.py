@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.pmu.programming import RangeProgramming
-from pfmon.pmu.request import RangeRequest
+from pfmon.pmu.model.programming import RangeProgramming
+from pfmon.pmu.model.request import RangeRequest
 
 LOW_56 = (1 << 56) - 1
 

@@ -11,7 +11,7 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.pmu.event_table import Event
+from pfmon.pmu.model.event_table import Event
 
 from .assignments import legal
 from .cases import DATA, cases, expressible, program, same_registers

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import BadValueError
-from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.registers.register_file import RegisterFile
 
 MODELS = pmu.IA64
 WORDS = st.integers(0, (1 << 64) - 1)

@@ -8,7 +8,7 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError, UnknownNameError
-from pfmon.pmu.request import (
+from pfmon.pmu.model.request import (
     BranchBufferRequest,
     EarRequest,
     EventRequest,

@@ -9,7 +9,7 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import UnknownNameError
-from pfmon.pmu.event_table import Event, EventTable
+from pfmon.pmu.model.event_table import Event, EventTable
 from pfmon.signals.signal_names import signals
 
 MODELS = pmu.names()

@@ -10,8 +10,8 @@ import pytest
 import pfmon
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.programmer import EVENT_OPTIONS, FEATURE_NAMES, FEATURES
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.programmer import EVENT_OPTIONS, FEATURE_NAMES, FEATURES
 from pfmon.pmu.target import FOLDER, Target
 from pfmon.pmu.targets import default_of, targets
 from pfmon.session.run.supported import PROCESSORS
@@ -87,7 +87,7 @@ TARGET = Target(
     counters=(0, 1, 2, 3, 32, 33, 34),
     width=48,
     counter_source="Intel SDM volume 3",
-    programmer="pfmon.pmu.intel.IntelProgrammer",
+    programmer="pfmon.pmu.model.intel.IntelProgrammer",
     features=("controls",),
     event_options=("edge", "invert"),
 )

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import RuleError
-from pfmon.pmu.describe import event_info
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.model.describe import event_info
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.request import EventRequest
 
 from .assignments import legal
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
-from pfmon.pmu.captures import captures_of
+from pfmon.pmu.capture.captures import captures_of
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.btb_hist import BtbHist
 from pfmon.report.sampling.sampling_module import ModuleContext

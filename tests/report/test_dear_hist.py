@@ -7,7 +7,7 @@ import pytest
 from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
-from pfmon.pmu.captures import captures_of
+from pfmon.pmu.capture.captures import captures_of
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.sampling_module import ModuleContext

@@ -5,8 +5,8 @@ import textwrap
 import pytest
 
 from pfmon import pmu
-from pfmon.pmu.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.captures import Captures, DataEar, InstructionEar
+from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.capture.captures import Captures, DataEar, InstructionEar
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext

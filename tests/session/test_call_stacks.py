@@ -10,7 +10,7 @@ from ia64_machine import Machine
 import pfmon
 from pfmon.counting._counting import CallStack
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 

@@ -8,7 +8,7 @@ from guests import guest, quiet
 
 from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.session.run.event_patterns import check_counters, expand
 from pfmon.session.run.event_sets import EventSets, replicas
 from pfmon.session.run.programmed_pmu import RunData

@@ -9,7 +9,7 @@ from totals import signal_totals
 from pfmon.counting._counting import Tally
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable
 

@@ -10,7 +10,7 @@ from qemu_guests import EXAMPLES
 import pfmon
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 
 pytestmark = needs("qemu-i386")

@@ -13,7 +13,7 @@ from pfmon.engine import registry
 from pfmon.errors import LostError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.monitoring import LOST, Monitoring, nothing_is_lost

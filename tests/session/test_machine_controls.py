@@ -14,7 +14,7 @@ from planned_sets import event_sets
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.program.symbols import SymbolTable
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.event_sets import EventSets

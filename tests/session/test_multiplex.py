@@ -13,7 +13,7 @@ from monitored import monitored
 
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.monitoring import scaled

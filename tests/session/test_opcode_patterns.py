@@ -11,7 +11,7 @@ from command import example, pfmon, refused
 
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.isa.ia64.opcode_masks import families, is_a
-from pfmon.pmu.request import OpcodeMatch
+from pfmon.pmu.model.request import OpcodeMatch
 from pfmon.session.run.opcode_patterns import pattern
 
 DATA = Path(__file__).parents[1] / "engine" / "data"

@@ -15,7 +15,7 @@ from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.machine._machine import Machine
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling.sampling_period import Period, Sample
 from pfmon.stream._stream import Recorder

@@ -18,7 +18,7 @@ from pfmon.errors import PfmonError
 from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import PLM_KERNEL, PLM_USER, EventRequest, Request
+from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, EventRequest, Request
 from pfmon.program import image
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData

@@ -19,8 +19,8 @@ from register_rules import bits, code_passes, data_constrained, data_passes, opc
 from pfmon.counting.totals.countable import event_needs_machine
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.programming import Programming
-from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.pmu.model.programming import Programming
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable, Recorder
 

@@ -7,8 +7,8 @@ from guests import SMALL, guest, quiet
 
 from pfmon.counting.totals.countable import check_countable
 from pfmon.pmu import get
-from pfmon.pmu.breakpoint_ranges import checkpoint_range
-from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.qualify.breakpoint_ranges import checkpoint_range
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import Profile
 from pfmon.session.run.event_sets import EventSets

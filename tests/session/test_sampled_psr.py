@@ -10,8 +10,8 @@ from ia64_program import EXIT, write_program
 
 import pfmon
 from pfmon.pmu import get
-from pfmon.pmu.captures import captures_of
-from pfmon.pmu.request import EventRequest, IpEarRequest, Request
+from pfmon.pmu.capture.captures import captures_of
+from pfmon.pmu.model.request import EventRequest, IpEarRequest, Request
 
 WORK = ["adds r8=1,r8"] * 5
 PLANTED = ["rum 4", *WORK, "sum 4", *WORK, *WORK, "rum 4", *WORK]

@@ -15,8 +15,8 @@ import pfmon as library
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.captures import data_ear_registers
-from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.pmu.capture.captures import data_ear_registers
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.session.run.default_captures import with_captures
 
 PMUS = ("itanium", "itanium2", "montecito")

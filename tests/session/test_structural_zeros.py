@@ -9,9 +9,9 @@ from machine_runs import EXAMPLES
 import pfmon
 from pfmon.counting._counting import Tally
 from pfmon.pmu import get
-from pfmon.pmu.describe import event_text
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.describe import event_text
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.machine_signals import meanings
 from pfmon.signals.zero_signals import never_because

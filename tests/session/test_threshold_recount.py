@@ -18,7 +18,7 @@ from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream._stream import BlockTable
 

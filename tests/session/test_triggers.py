@@ -10,7 +10,7 @@ from instruction_log import SIGNALS, Step, head_of, is_check_load, is_load, is_s
 from monitored import monitored
 
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.programmed_pmu import Value

@@ -21,8 +21,8 @@ from pfmon.library.command_program import FIXED_ENVIRONMENT
 from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.request import Request, event_requests
+from pfmon.pmu.model.request import Request, event_requests
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.program import image
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import Recorder

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Qualifier
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.qualify.qualifier import Qualifier
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.stream._stream import Ia64Kind
 from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord

@@ -4,7 +4,7 @@ done at every overflow by reading and writing registers."""
 from collections.abc import Callable, Mapping, Sequence
 
 from pfmon.counting.live.live_unit import Overflow
-from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.session.sampling.sampling_period import Period, Sample
 
 RANDOM_FACTOR, RANDOM_MODULUS = 16807, (1 << 31) - 1

@@ -4,7 +4,7 @@ from functools import cache
 from unittest.mock import patch
 
 from pfmon.pmu import get
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run import event_sets as module
 from pfmon.session.run.event_sets import EventSets, replicas
 from pfmon.session.run.programmed_pmu import ProgrammedPmu

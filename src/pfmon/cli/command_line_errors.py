@@ -26,10 +26,10 @@ from pfmon.library.machine_selection import take_pmu_of_program
 from pfmon.library.option_checks import no_program_is_given, rules
 from pfmon.library.options.table import OPTIONS
 from pfmon.pmu import get, names
-from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.options import event_options
-from pfmon.pmu.request import Request
+from pfmon.pmu.model.derived import load_derived, plan
+from pfmon.pmu.model.options import event_options
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.request import Request
 from pfmon.session.run.event_patterns import EXPRESSION
 
 if TYPE_CHECKING:

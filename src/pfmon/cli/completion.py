@@ -21,7 +21,7 @@ from pfmon.library.options.where import REPORTS
 from pfmon.machine.config.catalog import FILES as MACHINES
 from pfmon.machine.config.catalog import HOST
 from pfmon.pmu import get, names
-from pfmon.pmu.derived import load_derived
+from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS
 

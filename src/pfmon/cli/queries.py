@@ -9,18 +9,18 @@ from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.notices import print_notice
 from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
 from pfmon.pmu import get
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Programming
-from pfmon.pmu.request import Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Programming
+from pfmon.pmu.model.request import Request
 from pfmon.version import VERSION
 
 if TYPE_CHECKING:
-    from pfmon.pmu.derived import DerivedPlan
+    from pfmon.pmu.model.derived import DerivedPlan
 
 
 def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
     """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
-    from pfmon.pmu import describe
+    from pfmon.pmu.model import describe
 
     model = get(config.pmu)
     if command and config.action in ("list", "list-long"):
@@ -47,7 +47,7 @@ def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
         case "pmu-info":
             return _lines(describe.pmu_info(model)) + _machine_text(config) + _emulator_text()
         case "decode":
-            from pfmon.pmu.decode import decode_text
+            from pfmon.pmu.registers.decode import decode_text
 
             return _lines(decode_text(model, config.subject))
         case _:
@@ -64,7 +64,7 @@ def _found(model: PmuModel, pattern: str, text: str) -> str:
     """Return the lines of events. NothingFoundError: there are none."""
     if text:
         return _lines(text)
-    from pfmon.pmu.derived import load_derived
+    from pfmon.pmu.model.derived import load_derived
 
     derived = list(load_derived(model.name))
     near = nearest_names(pattern, [event.name for event in model.events] + derived)
@@ -107,7 +107,7 @@ def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
     from pfmon.library.request_builder import request
     from pfmon.library.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
     from pfmon.library.triggers import triggers
-    from pfmon.pmu.effects import effects, inexact
+    from pfmon.pmu.qualify.effects import effects, inexact
     from pfmon.program import image
     from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
 
@@ -146,7 +146,7 @@ def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
 
 def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[DerivedPlan, Programming]]:
     """Return an event set's programming: for one PMU, or with --unlimited for as many as it needs."""
-    from pfmon.pmu.derived import plan
+    from pfmon.pmu.model.derived import plan
 
     if unlimited:
         from pfmon.session.run.event_sets import EventSets

@@ -14,7 +14,7 @@ from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.machine_selection import machine_of
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
-from pfmon.pmu.captures import captures_of
+from pfmon.pmu.capture.captures import captures_of
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.report.sampling import MODULES

@@ -10,8 +10,8 @@ from pfmon.counting.totals.counter_conditions import Condition
 from pfmon.counting.totals.filtered_signal import InstructionFilter
 from pfmon.counting.totals.record_query import RecordQuery
 from pfmon.machine._machine import CaptureListener, CycleListener, IntervalMachine, Machine, RecordObserver, Records
-from pfmon.pmu.capture_setting import CaptureSetting
-from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.pmu.capture.capture_setting import CaptureSetting
+from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
 

@@ -16,8 +16,8 @@ from pfmon.library.run_options import Options
 from pfmon.library.symbol_lookup import SharedObjects, symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
-from pfmon.pmu.breakpoint_ranges import BUNDLE
-from pfmon.pmu.options import Resolve
+from pfmon.pmu.model.options import Resolve
+from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run.run_plan import ResolvedAddresses

@@ -9,10 +9,10 @@ from pfmon.errors import PfmonError
 from pfmon.library.event_counts import Counts
 from pfmon.library.machine_selection import machine_of
 from pfmon.library.run_options import Options
-from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.model import IA64, PmuModel
-from pfmon.pmu.options import event_options
-from pfmon.pmu.request import Request
+from pfmon.pmu.model.derived import load_derived, plan
+from pfmon.pmu.model.options import event_options
+from pfmon.pmu.model.pmu_model import IA64, PmuModel
+from pfmon.pmu.model.request import Request
 from pfmon.report.derived_report import DerivedReport, DerivedValue, FormulaNeeds
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.programmed_pmu import Value

@@ -26,8 +26,8 @@ from pfmon.library.standard_streams import Files
 from pfmon.library.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
 from pfmon.library.triggers import event_trigger, triggers
 from pfmon.pmu import get
-from pfmon.pmu.effects import effects, inexact
-from pfmon.pmu.request import Request
+from pfmon.pmu.model.request import Request
+from pfmon.pmu.qualify.effects import effects, inexact
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile

@@ -11,13 +11,11 @@ from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.matcher_options import BRANCH_PMUS, MATCHERS
 from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
-from pfmon.pmu.branch_captures import branch_registers
-from pfmon.pmu.breakpoint_ranges import BUNDLE, checkpoint_range
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import IA64, PmuModel
-from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
-from pfmon.pmu.request import (
+from pfmon.pmu.capture.branch_captures import branch_registers
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.options import Resolve, branch_filters, event_options, parse_list, parse_range
+from pfmon.pmu.model.pmu_model import IA64, PmuModel
+from pfmon.pmu.model.request import (
     ISM,
     BranchBufferRequest,
     EventRequest,
@@ -28,6 +26,8 @@ from pfmon.pmu.request import (
     instruction_set_mask,
     privilege_mask,
 )
+from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE, checkpoint_range
+from pfmon.pmu.qualify.opcodes import parse_opcode_match
 
 # Compiled on use: every run loads this module.
 MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"

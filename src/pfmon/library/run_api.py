@@ -11,7 +11,7 @@ from pfmon.library.keywords import Keywords, options_of
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import File, Files
-from pfmon.pmu.event_table import EventTable
+from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.monitoring import Interval
 
@@ -83,7 +83,7 @@ def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **op
 
 def events(pmu: str = DEFAULT_PMU) -> EventTable:
     """Return the events of a processor's PMU. UnknownNameError: there is no such PMU."""
-    from pfmon.pmu.model import get
+    from pfmon.pmu.model.pmu_model import get
 
     return get(pmu).events
 

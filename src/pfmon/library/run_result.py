@@ -205,7 +205,7 @@ def _ending(signal: int, status: int | None) -> str:
 
 def _derived(options: Options, counts: Counts) -> DerivedReport:
     from pfmon.library.derived_run import derived_report
-    from pfmon.pmu.model import get
+    from pfmon.pmu.model.pmu_model import get
 
     return derived_report(options, get(options.pmu), counts)
 

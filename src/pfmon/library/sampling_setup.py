@@ -8,8 +8,8 @@ from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.option_values import whole_number
 from pfmon.library.run_options import Options
 from pfmon.library.set_options import SetOptions
-from pfmon.pmu.derived import load_derived
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model.derived import load_derived
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.session.sampling.sampling_period import Period, Sampling, SetSampling
 
 MAX_REGISTER = 255

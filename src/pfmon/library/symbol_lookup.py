@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import BadValueError, PfmonError, reason
 from pfmon.library.request_builder import NO_SYMBOLS, Symbols
-from pfmon.pmu.options import Resolve
+from pfmon.pmu.model.options import Resolve
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
 

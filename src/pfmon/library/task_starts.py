@@ -13,8 +13,8 @@ from pfmon.library.request_builder import NOWHERE
 from pfmon.library.run_options import Options
 from pfmon.library.symbol_lookup import symbols_of
 from pfmon.library.triggers import triggers
-from pfmon.pmu.breakpoint_ranges import BUNDLE
-from pfmon.pmu.options import Resolve
+from pfmon.pmu.model.options import Resolve
+from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects

@@ -9,10 +9,10 @@ from pfmon.library.option_values import whole_number
 from pfmon.library.request_builder import is_nowhere
 from pfmon.library.run_options import Options
 from pfmon.pmu import IA64
-from pfmon.pmu.breakpoint_ranges import BUNDLE
-from pfmon.pmu.derived import load_derived
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.options import Resolve
+from pfmon.pmu.model.derived import load_derived
+from pfmon.pmu.model.options import Resolve
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.session.run.controls import EventTrigger, Trigger
 
 PAIRS = 4

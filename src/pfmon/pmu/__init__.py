@@ -13,9 +13,9 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from pfmon.pmu.model import IA64, PmuModel, get, names
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.model.pmu_model import IA64, PmuModel, get, names
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.model.request import EventRequest
 
 __all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
 

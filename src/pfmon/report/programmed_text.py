@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.pmu.derived import DerivedPlan, load_derived
-from pfmon.pmu.describe import programming_text
-from pfmon.pmu.model import get
-from pfmon.pmu.programming import Programming
+from pfmon.pmu.model.derived import DerivedPlan, load_derived
+from pfmon.pmu.model.describe import programming_text
+from pfmon.pmu.model.pmu_model import get
+from pfmon.pmu.model.programming import Programming
 from pfmon.session.run.controls import Trigger
 
 

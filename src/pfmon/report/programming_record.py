@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pfmon.pmu import get
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
-from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.model.request import OpcodeMatch, Request
 
 LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from pfmon.counting._counting import CallStack, CaptureUnits, Increments, LiveCounting, RecordCounts, Sampler
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords, stack_rate
 from pfmon.errors import PfmonError
-from pfmon.pmu.capture_values import CaptureRegisters
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.capture.capture_values import CaptureRegisters
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.stream._stream import BlockTable
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
 from pfmon.signals import machine_signals, signal_terms
 
 READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.model.programming import Monitor
 from pfmon.signals import machine_signals
 
 

@@ -14,15 +14,15 @@ from pfmon.counting.totals.countable import DEBUG_MATCHES, check_monitor, counts
 from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.machine._machine import IntervalMachine, Machine
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.capture_setting import capture_setting
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.monitors import monitors
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.request import PLM_KERNEL, PLM_USER
+from pfmon.pmu.capture.capture_setting import capture_setting
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.monitors import monitors
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE
+from pfmon.pmu.qualify.qualifier import Qualifier
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
 from pfmon.stream._stream import BlockTable
 

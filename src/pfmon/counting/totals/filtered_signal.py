@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter
 
 
 class InstructionFilter(NamedTuple):
-    """Filter of instructions: a code range and an opcode matcher (pmu/filters.py)."""
+    """Filter of instructions: a code range and an opcode matcher (pmu/qualify/filters.py)."""
 
     code: CodeFilter = EVERY_BUNDLE
     opcode: OpcodeFilter = EVERY_OPCODE

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.capture_setting import CaptureSetting
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.capture.capture_setting import CaptureSetting
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
 
 NOTHING = ""
 IA32_ONLY, IA64_ONLY = 1, 2

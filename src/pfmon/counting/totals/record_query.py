@@ -15,7 +15,7 @@ from pfmon.counting._counting import QueryKind
 from pfmon.counting.totals.countable import FAILED_CHECKS, MARKED, MOVED, requires_timing_model
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import BubbleKind, Cause, Dispersal, FrontCause, Occurrence
-from pfmon.pmu.request import PLM_KERNEL, PLM_USER
+from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
 from pfmon.signals import machine_signals
 
 DISPERSAL = {

@@ -241,7 +241,7 @@ def _figure(value: object) -> str:
 def _check_events(pmu: str, events: Sequence[str]) -> None:
     """Raise PfmonError for an event that cannot be counted."""
     from pfmon.counting.totals.countable import check_countable
-    from pfmon.pmu.derived import plan
+    from pfmon.pmu.model.derived import plan
 
     for event in plan(get(pmu).events, list(events)).names:
         if event in get(pmu).events:

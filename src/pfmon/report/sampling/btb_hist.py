@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pfmon.pmu.branch_captures import Branch, BranchBuffer
+from pfmon.pmu.capture.branch_captures import Branch, BranchBuffer
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.sampling_module import SamplingModule, other_events
 from pfmon.session.sampling.sampling_period import Sample

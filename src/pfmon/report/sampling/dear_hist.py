@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.captures import ALAT, TLB, DataCapture, DataEar, InstructionCapture, InstructionEar
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.capture.captures import ALAT, TLB, DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
 from pfmon.report.sampling.sampling_module import VIEWS, SamplingModule, other_events

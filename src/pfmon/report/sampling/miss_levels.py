@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.capture.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency", "l2.latency")}
 L3 = {"data": ("l3.latency",), "instruction": ("l3.fetch_latency", "l3.latency")}

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
-from pfmon.pmu.captures import ALAT, DataEar, InstructionEar
+from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
+from pfmon.pmu.capture.captures import ALAT, DataEar, InstructionEar
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext

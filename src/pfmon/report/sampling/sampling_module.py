@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.captures import Captures
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.capture.captures import Captures
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.program.loaded_objects import shown_name
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.sampling.sampling_period import Sample

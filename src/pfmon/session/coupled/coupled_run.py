@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pfmon.engine.api import Engine
 from pfmon.machine._machine import Arbiter, CoupledMachines, Machine, SwitchCause, ThreadSwitch
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.model.programming import Monitor
 from pfmon.stream._stream import BlockTable, Consumer, Ring
 from pfmon.worker import Worker
 

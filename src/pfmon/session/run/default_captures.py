@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.request import EarRequest, Request
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.request import EarRequest, Request
 
 EVERY_MISS = {"dear": ("LAT4",), "iear": ("LAT0", "LAT4")}
 """Suffixes of the events that capture every cache miss; the first that the PMU has is used."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
-from pfmon.pmu.derived import load_derived
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model.derived import load_derived
+from pfmon.pmu.model.pmu_model import PmuModel
 
 ALL = "all"
 EXPRESSION = frozenset("[].*+?^$|(){}\\")

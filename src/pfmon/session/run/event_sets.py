@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from pfmon.counting._counting import CaptureUnits, CycleConditions, Tally
 from pfmon.errors import PfmonError, RuleError
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.request import RangeRequest, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.session.run.default_captures import mixes_captures
 from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, Value
 from pfmon.stream._stream import BlockTable

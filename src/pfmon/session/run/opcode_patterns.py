@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pfmon.engine import registry
-from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
-from pfmon.pmu.request import OpcodeMatch
+from pfmon.pmu.model.request import OpcodeMatch
+from pfmon.pmu.qualify.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.stream._stream import InstructionSet
 
 NARROW = 27

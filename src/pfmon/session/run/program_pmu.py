@@ -19,8 +19,8 @@ from pfmon.engine.api import Engine
 from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.monitors import read_counters
+from pfmon.pmu.model.monitors import read_counters
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_codes import assigned, by_code
 from pfmon.session.run.monitoring import nothing_is_lost

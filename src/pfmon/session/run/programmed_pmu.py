@@ -9,10 +9,10 @@ from pfmon.counting._counting import CountAccumulator, Tally
 from pfmon.counting.totals.countable import check_countable, check_monitor
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.counting.totals.ia32_events import check_ia32
-from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.request import RangeRequest, Request
+from pfmon.pmu.model.derived import load_derived, plan
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.session.run.default_captures import with_captures
 from pfmon.session.run.supported import check_supported
 from pfmon.session.run.virtual_counters import VirtualCounters

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pfmon.engine.api import ExitReport, Task
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.request import RangeRequest, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.coupled.coupled_run import HardwareThread

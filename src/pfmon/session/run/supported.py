@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.request import PLM_KERNEL, PLM_USER, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, Request
 from pfmon.pmu.targets import default_of, of_architecture
 from pfmon.session.run.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.register_file import RegisterFile
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.registers.register_file import RegisterFile
 
 
 class VirtualCounters:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.counting.totals.countable import counts_timing_model
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.model.programming import Monitor
 
 WIDEST_ISSUE = 6
 """Maximum number of instructions retired in a cycle, which share the cycle's increment of an event."""

@@ -13,7 +13,7 @@ from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.program.mapped_files import in_one_place
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.controls import Controls

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.counting._counting import Gate, LiveCounting
 from pfmon.errors import PfmonError
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.controls import Controls, EventTrigger
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling.timers import OneShotTimer, Timers

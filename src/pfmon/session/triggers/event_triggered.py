@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pfmon.counting._counting import Sampler
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.errors import PfmonError, refuse
-from pfmon.pmu.spr_file import NEGATIVE, SprFile
+from pfmon.pmu.registers.spr_file import NEGATIVE, SprFile
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.session.run.run_plan import RunPlan
 from pfmon.session.sampling.sampling_period import Period

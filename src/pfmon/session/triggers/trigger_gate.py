@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import Gate
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.sampling.timers import Timers
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer

@@ -14,6 +14,6 @@ TARGET = Target(
     counters=(1, 2, 3, 4),
     width=32,
     counter_source="IPCOM000113677D",
-    programmer="pfmon.pmu.powerpc.Ibm1994Programmer",
+    programmer="pfmon.pmu.model.powerpc.Ibm1994Programmer",
     features=("controls", "preload"),
 )

@@ -15,7 +15,7 @@ TARGET = Target(
     counters=(0, 1, 32, 33, 34),
     width=40,
     counter_source="Intel SDM volume 3 section 30.2.2",
-    programmer="pfmon.pmu.intel.IntelProgrammer",
+    programmer="pfmon.pmu.model.intel.IntelProgrammer",
     features=("controls",),
     event_options=("edge", "invert"),
 )

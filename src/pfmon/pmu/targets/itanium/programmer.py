@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.breakpoint_ranges import coarse
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter, OpcodeFilter
-from pfmon.pmu.ia64_pmu import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
-from pfmon.pmu.opcodes import narrow_filter, narrow_match
-from pfmon.pmu.qualify import PAIRS, Blocks, Qualification
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.ia64_pmu import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
+from pfmon.pmu.qualify.breakpoint_ranges import coarse
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, CodeFilter, OpcodeFilter
+from pfmon.pmu.qualify.opcodes import narrow_filter, narrow_match
+from pfmon.pmu.qualify.qualifier import PAIRS, Blocks, Qualification
 
 TAGGED_BY_PMC9 = (0x08, 0x2)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import TOGETHER, Choice
-from pfmon.pmu.breakpoint_ranges import PAIRS
-from pfmon.pmu.constraints import (
+from pfmon.pmu.model.assignment import TOGETHER, Choice
+from pfmon.pmu.model.constraints import (
     DEAR_MODES,
     INST_RETIRED,
     PREFETCH,
@@ -20,12 +19,13 @@ from pfmon.pmu.constraints import (
     prefetch_events_use_ibr_pair_1,
     tag_channels,
 )
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import EVERY_OPCODE, OpcodeFilter
-from pfmon.pmu.ia64_pmu import Ia64Decoder, ear_mode_must_exist
-from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.ia64_pmu import Ia64Decoder, ear_mode_must_exist
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EarRequest, OpcodeMatch, RangeRequest
+from pfmon.pmu.qualify.breakpoint_ranges import PAIRS
+from pfmon.pmu.qualify.filters import EVERY_OPCODE, OpcodeFilter
+from pfmon.pmu.qualify.opcodes import narrow_filter, narrow_match, opcode_channels
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"

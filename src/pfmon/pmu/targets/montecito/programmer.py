@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import TOGETHER, Choice, anchors
-from pfmon.pmu.capture_setting import IP_EAR
-from pfmon.pmu.constraints import (
+from pfmon.pmu.capture.capture_setting import IP_EAR
+from pfmon.pmu.model.assignment import TOGETHER, Choice, anchors
+from pfmon.pmu.model.constraints import (
     DEAR_MODES,
     PREFETCH,
     TaggedProgrammer,
@@ -18,14 +18,18 @@ from pfmon.pmu.constraints import (
     data_ear_mode,
     prefetch_events_use_ibr_pair_1,
 )
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
-from pfmon.pmu.ia64_pmu import Ia64Decoder, ear_mode_must_exist, mesi_mask
-from pfmon.pmu.opcodes import wide_match
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register_file import MontecitoFile
-from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
-from pfmon.pmu.thread_counters import DUPLICATED, banked_counters_count_active_events_only, counters_for_two_threads
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.ia64_pmu import Ia64Decoder, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EarRequest, EventRequest, RangeRequest
+from pfmon.pmu.model.thread_counters import (
+    DUPLICATED,
+    banked_counters_count_active_events_only,
+    counters_for_two_threads,
+)
+from pfmon.pmu.qualify.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
+from pfmon.pmu.qualify.opcodes import wide_match
+from pfmon.pmu.registers.register_file import MontecitoFile
 
 CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)

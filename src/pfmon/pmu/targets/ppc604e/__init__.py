@@ -15,6 +15,6 @@ TARGET = Target(
     counters=(1, 2, 3, 4),
     width=32,
     counter_source="PowerPC 604 manual tables 9-2 and 9-3",
-    programmer="pfmon.pmu.powerpc.PowerPc604eProgrammer",
+    programmer="pfmon.pmu.model.powerpc.PowerPc604eProgrammer",
     features=("controls", "preload"),
 )

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.assignment import assign, events_need_free_counters
-from pfmon.pmu.event_table import Event, EventTable
-from pfmon.pmu.monitors import CounterDecoder
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
-from pfmon.pmu.qualify import Qualification
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.register_tables import RegisterSet
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.model.assignment import assign, events_need_free_counters
+from pfmon.pmu.model.event_table import Event, EventTable
+from pfmon.pmu.model.monitors import CounterDecoder
+from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.pmu.qualify.qualifier import Qualification
+from pfmon.pmu.registers.register_file import RegisterFile
+from pfmon.pmu.registers.register_tables import RegisterSet
 from pfmon.pmu.target import Target
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")

@@ -9,8 +9,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, anchors, assign
-from pfmon.pmu.breakpoint_ranges import (
+from pfmon.pmu.model.assignment import Choice, anchors, assign
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.ia64_pmu import Ia64Programmer
+from pfmon.pmu.model.programming import RangeProgramming
+from pfmon.pmu.model.request import EarRequest, RangeRequest
+from pfmon.pmu.qualify.breakpoint_ranges import (
     BUNDLE,
     PAIRS,
     coarse,
@@ -21,13 +25,9 @@ from pfmon.pmu.breakpoint_ranges import (
     one_range_unless_retired_instructions_only,
     same_block_on_every_pair,
 )
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
-from pfmon.pmu.ia64_pmu import Ia64Programmer
-from pfmon.pmu.programming import RangeProgramming
-from pfmon.pmu.qualify import Blocks, Qualification
-from pfmon.pmu.register_tables import Register
-from pfmon.pmu.request import EarRequest, RangeRequest
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, CodeFilter
+from pfmon.pmu.qualify.qualifier import Blocks, Qualification
+from pfmon.pmu.registers.register_tables import Register
 
 INST_RETIRED = 0x08
 PREFETCH = (0x44, 0x45, 0x5F)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event_table import Event
+from pfmon.pmu.model.event_table import Event
 
 DUPLICATED = range(4, 10)
 BEYOND_THE_ACTIVE_THREAD = ("floating", "self-floating", "causal")

@@ -11,10 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter, in_blocks
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter, in_blocks
+from pfmon.pmu.registers.register_values import RegisterValues
 
 PAIRS = 4
 LOW_56 = (1 << 56) - 1

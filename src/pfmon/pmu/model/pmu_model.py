@@ -8,24 +8,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event_table import load_events
-from pfmon.pmu.register_file import CounterBank
-from pfmon.pmu.register_tables import load_registers
-from pfmon.pmu.request import (
-    Request,
-    event_requests,
-    instruction_set_mask,
-    privilege_mask,
-)
+from pfmon.pmu.model.event_table import load_events
+from pfmon.pmu.model.request import Request, event_requests, instruction_set_mask, privilege_mask
+from pfmon.pmu.registers.register_file import CounterBank
+from pfmon.pmu.registers.register_tables import load_registers
 from pfmon.pmu.targets import named, names, of_architecture
 
 if TYPE_CHECKING:
-    from pfmon.pmu.event_table import EventTable
-    from pfmon.pmu.programmer import Programmer
-    from pfmon.pmu.programming import Programming
-    from pfmon.pmu.register_file import RegisterFile
-    from pfmon.pmu.register_tables import RegisterSet
-    from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, IpEarRequest, OpcodeMatch, RangeRequest
+    from pfmon.pmu.model.event_table import EventTable
+    from pfmon.pmu.model.programmer import Programmer
+    from pfmon.pmu.model.programming import Programming
+    from pfmon.pmu.model.request import (
+        BranchBufferRequest,
+        EarRequest,
+        EventRequest,
+        IpEarRequest,
+        OpcodeMatch,
+        RangeRequest,
+    )
+    from pfmon.pmu.registers.register_file import RegisterFile
+    from pfmon.pmu.registers.register_tables import RegisterSet
     from pfmon.pmu.target import Target
 
 __all__ = ["IA64", "PmuModel", "get", "names"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.register_file import CounterBank, RegisterFile
-from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.registers.register_file import CounterBank, RegisterFile
+from pfmon.pmu.registers.register_tables import RegisterSet
 
 GENERAL = tuple(range(8))
 FIXED = (32, 33, 34)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
+from pfmon.pmu.model.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
 
 Resolve = Callable[[str], tuple[int, int]]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.programming import RangeProgramming
-from pfmon.pmu.request import RangeRequest
+from pfmon.pmu.model.programming import RangeProgramming
+from pfmon.pmu.model.request import RangeRequest
 
 PAIRS = 4
 MASK = (1 << 56) - 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
-from pfmon.pmu.capture_setting import NEVER, EarSetting, ear_setting
-from pfmon.pmu.captures import (
+from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
+from pfmon.pmu.capture.capture_setting import NEVER, EarSetting, ear_setting
+from pfmon.pmu.capture.captures import (
     ALAT,
     CACHE,
     DataEar,
@@ -16,7 +16,7 @@ from pfmon.pmu.captures import (
     data_ear_registers,
     instruction_ear_registers,
 )
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model.pmu_model import PmuModel
 
 EVERY_LEVEL = 0xF
 """A configuration register's plm: what it captures is said also of one that is switched off."""

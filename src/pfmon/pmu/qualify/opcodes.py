@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.filters import SLOTS, OpcodeFilter, opcode_filter, widened
-from pfmon.pmu.register_tables import RegisterSet
-from pfmon.pmu.request import OpcodeMatch
+from pfmon.pmu.model.request import OpcodeMatch
+from pfmon.pmu.qualify.filters import SLOTS, OpcodeFilter, opcode_filter, widened
+from pfmon.pmu.registers.register_tables import RegisterSet
 
 NARROW = (1 << 27) - 1
 FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pfmon.pmu.event_table import EventTable
-from pfmon.pmu.ia64_pmu import Ia64Decoder
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.model.event_table import EventTable
+from pfmon.pmu.model.ia64_pmu import Ia64Decoder
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.registers.register_values import RegisterValues
 from pfmon.pmu.target import BranchRegisters
 
 NEVER = 1 << 62

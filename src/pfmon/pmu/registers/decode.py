@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.capture_words import capture_words, setting_words
-from pfmon.pmu.event_table import EventTable
-from pfmon.pmu.intel import IntelDecoder
-from pfmon.pmu.model import PmuModel, get
-from pfmon.pmu.monitors import read_counters
-from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
-from pfmon.pmu.powerpc import SPR_NUMBERS
-from pfmon.pmu.register_file import TRACE_EXTENSIONS
-from pfmon.pmu.register_tables import WORD, Field, Register
-from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.capture.capture_words import capture_words, setting_words
+from pfmon.pmu.model.event_table import EventTable
+from pfmon.pmu.model.intel import IntelDecoder
+from pfmon.pmu.model.monitors import read_counters
+from pfmon.pmu.model.pmu_model import PmuModel, get
+from pfmon.pmu.model.powerpc import SPR_NUMBERS
+from pfmon.pmu.registers.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
+from pfmon.pmu.registers.register_file import TRACE_EXTENSIONS
+from pfmon.pmu.registers.register_tables import WORD, Field, Register
+from pfmon.pmu.registers.register_values import RegisterValues
 from pfmon.pmu.targets import of_architecture
 
 # Registers named by number in dumps: an MSR's address, an SPR's number.

@@ -8,9 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
-from pfmon.pmu.msr_file import (
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
+from pfmon.pmu.model.programmer import Programmer
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EventRequest
+from pfmon.pmu.qualify.qualifier import Qualification, Unqualified
+from pfmon.pmu.registers.msr_file import (
     CONTROL,
     FIXED,
     USER_LEVELS,
@@ -20,12 +24,8 @@ from pfmon.pmu.msr_file import (
     select_register,
     signals_overflow,
 )
-from pfmon.pmu.programmer import Programmer
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Qualification, Unqualified
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.register_tables import RegisterSet
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.registers.register_file import RegisterFile
+from pfmon.pmu.registers.register_tables import RegisterSet
 
 COUNTER_CONTROLS = ("pc", "int")
 """Fields that a control sets for all counters; fixed-function counters have no PC."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.pmu.captures import branch_buffer_registers, data_ear_registers, instruction_ear_registers
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.capture.captures import branch_buffer_registers, data_ear_registers, instruction_ear_registers
+from pfmon.pmu.model.pmu_model import PmuModel
 
 VALID = 1
 DataCaptured = tuple[int | None, bool, int, int, int]

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.filters import SLOTS
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Programming, RangeProgramming
-from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Programming, RangeProgramming
+from pfmon.pmu.model.request import OpcodeMatch, Request
+from pfmon.pmu.qualify.filters import SLOTS
+from pfmon.pmu.qualify.qualifier import Qualifier
 
 BOTH_SETS, IA64_ONLY = 0, 2
 

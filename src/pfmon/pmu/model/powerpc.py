@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import ClassVar, NoReturn
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
-from pfmon.pmu.programmer import Programmer
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.qualify import Qualification, Unqualified
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.register_tables import RegisterSet
-from pfmon.pmu.request import EventRequest
-from pfmon.pmu.spr_file import UNTIL_NEGATIVE, UNTIL_NEGATIVE_OR_SIGNALLED, WIDTH, GeneralSprFile, SprFile
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
+from pfmon.pmu.model.programmer import Programmer
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EventRequest
+from pfmon.pmu.qualify.qualifier import Qualification, Unqualified
+from pfmon.pmu.registers.register_file import RegisterFile
+from pfmon.pmu.registers.register_tables import RegisterSet
+from pfmon.pmu.registers.spr_file import UNTIL_NEGATIVE, UNTIL_NEGATIVE_OR_SIGNALLED, WIDTH, GeneralSprFile, SprFile
 
 SECTION = "PowerPC 604 manual section 9.1.1"
 SPR_NUMBERS = {

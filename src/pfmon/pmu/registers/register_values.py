@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.registers.register_tables import RegisterSet
 
 
 class RegisterValues:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event_table import EventTable
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register_file import RegisterFile
-from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.model.event_table import EventTable
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.registers.register_file import RegisterFile
+from pfmon.pmu.registers.register_values import RegisterValues
 
 
 class UnknownMonitor(NamedTuple):

@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.register_tables import WORD
+from pfmon.pmu.registers.register_tables import WORD
 
 if TYPE_CHECKING:
-    from pfmon.pmu.register_tables import RegisterSet
+    from pfmon.pmu.registers.register_tables import RegisterSet
 
 
 MAX_REMEMBERED_SETTINGS = 256

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.pmu.register_file import CounterBank, RegisterFile
-from pfmon.pmu.register_tables import RegisterSet
+from pfmon.pmu.registers.register_file import CounterBank, RegisterFile
+from pfmon.pmu.registers.register_tables import RegisterSet
 
 WIDTH = 32
 NEGATIVE = 1 << 31

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import BadValueError, UnknownNameError
-from pfmon.pmu.derived import Derived, load_derived
-from pfmon.pmu.event_table import Event, name_pattern
-from pfmon.pmu.model import PmuModel, get
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
-from pfmon.pmu.thread_counters import counters_for_two_threads
+from pfmon.pmu.model.derived import Derived, load_derived
+from pfmon.pmu.model.event_table import Event, name_pattern
+from pfmon.pmu.model.pmu_model import PmuModel, get
+from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.model.thread_counters import counters_for_two_threads
 from pfmon.signals.zero_signals import never_because
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pfmon.pmu.event_table import Event
+    from pfmon.pmu.model.event_table import Event
 
 
 class Monitor(NamedTuple):

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.register_tables import Field
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.registers.register_tables import Field
 from pfmon.pmu.target import BranchRegisters
 
 NOT_TAKEN = 3

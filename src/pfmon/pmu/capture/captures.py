@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pfmon.pmu.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.ia64_pmu import Ia64Decoder
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.register_tables import Field
-from pfmon.pmu.register_values import RegisterValues
+from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.model.ia64_pmu import Ia64Decoder
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.registers.register_tables import Field
+from pfmon.pmu.registers.register_values import RegisterValues
 from pfmon.pmu.target import CaptureUnits
 
 CACHE, TLB, ALAT = "cache", "tlb", "alat"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from pfmon.csv_tables import rows
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
-from pfmon.pmu.event_table import EventTable
-from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
+from pfmon.pmu.model.event_table import EventTable
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, Request
 from pfmon.pmu.target import table_path
 from pfmon.pmu.targets import named
 

@@ -10,14 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.breakpoint_ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
-from pfmon.pmu.event_table import Event
-from pfmon.pmu.monitors import CounterDecoder, MonitorReading, UnknownMonitor
-from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.register_file import Ia64File, RegisterFile
-from pfmon.pmu.register_values import RegisterValues
-from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.model.event_table import Event
+from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
+from pfmon.pmu.model.programmer import Programmer, default_plm_must_not_be_zero
+from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.model.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.qualify.breakpoint_ranges import (
+    code_ranges_are_bundle_aligned,
+    range_filters_exist,
+    range_start_is_below_end,
+)
+from pfmon.pmu.registers.register_file import Ia64File, RegisterFile
+from pfmon.pmu.registers.register_values import RegisterValues
 from pfmon.pmu.target import CaptureUnits
 
 IA32_ONLY = 1
