@@ -200,7 +200,7 @@ def test_masks_have_names() -> None:
 
 def test_every_rule_is_a_function_of_that_name_with_its_source() -> None:
     named, functions = set(), {}
-    for path in sorted(Path(pmu.__file__).parent.glob("*.py")):
+    for path in sorted(Path(pmu.__file__).parent.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         named |= set(re.findall(r'(?:Rule|Assignment)Error\(\s*"(\w+)"', text))
         named |= set(re.findall(r'rule, section = "(\w+)"', text))
