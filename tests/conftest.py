@@ -1,14 +1,14 @@
 """What holds for all tests."""
 
-import gc
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import example_counts
 import host_programs
 import pytest
-from hypothesis import settings
+from open_files import close_collected
 
 from pfmon.library.command_program import is_obeyed
 
@@ -17,17 +17,37 @@ def pytest_configure(config: pytest.Config) -> None:
     """Once for all workers: what the tests need of the host is installed, where that is allowed."""
     if not hasattr(config, "workerinput"):
         host_programs.install()
-    # How long an example takes says something of the machine that tests run on, and of what else it does.
-    settings.register_profile("pfmon", deadline=None)
-    settings.load_profile("pfmon")
+    example_counts.load_profile(is_exhaustive(config))
+
+
+def is_exhaustive(config: pytest.Config) -> bool:
+    """Whether ``-m`` names the whole grids and long lists."""
+    return "exhaustive" in config.option.markexpr
 
 
 LONGEST = Path(__file__).parent / "testing"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first: no worker waits for it at the end."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whole grids and long lists are for runs whose ``-m`` names them; these try more examples of properties, too.
+
+    What takes longest begins first: no worker waits for it at the end.
+    """
+    if is_exhaustive(config):
+        for item in filter(has_examples, items):
+            item.add_marker(pytest.mark.exhaustive)
+    else:
+        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
     items.sort(key=lambda item: not item.path.is_relative_to(LONGEST))
+
+
+def has_examples(item: pytest.Item) -> bool:
+    """Whether hypothesis draws examples for it."""
+    test = getattr(item, "obj", None)
+    return any(getattr(test, name, False) for name in ("is_hypothesis_test", "has_examples"))
 
 
 def pytest_report_header() -> list[str]:
@@ -35,28 +55,9 @@ def pytest_report_header() -> list[str]:
     return host_programs.header()
 
 
-MANY_FILES = 200
-
-
-def open_files() -> int:
-    """How many files this process has open."""
-    return len([*Path("/proc/self/fd").iterdir()])
-
-
-class Kept:
-    """Files that were still open behind the last collection: those of engines that tests keep."""
-
-    files = 0
-
-
 def pytest_runtest_teardown() -> None:
-    """Engines that a test does not close are files until they are collected, and select() takes no more than 1024.
-
-    With all that tests keep, a collection takes longer than most tests: one is due only when many files are new.
-    """
-    if open_files() > Kept.files + MANY_FILES:
-        gc.collect()
-        Kept.files = open_files()
+    """Close files of what the test has left."""
+    close_collected()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from grids import each
 
 from pfmon.bounded_files import PIECE, read_bounded
 
@@ -19,7 +20,7 @@ def test_a_short_file_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 4 * PIECE
 
 
-@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+@each("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
 def test_a_file_is_read_whole(tmp_path: Path, size: int) -> None:
     content = bytes(range(256)) * (size // 256) + b"y" * (size % 256)
     (tmp_path / "file").write_bytes(content)

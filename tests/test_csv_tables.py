@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ PATHS = sorted(Path(pfmon.__file__).parent.rglob("*.csv"))
 TEXT = st.text(st.characters(blacklist_characters="\r\n", blacklist_categories=["Cs"]), max_size=8)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@each("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_table_is_read_as_csv_reads_it(path: Path) -> None:
     with path.open(newline="", encoding="utf-8") as file:
         header, *expected = csv.reader(file)

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from grids import each
 
 ROOT = Path(__file__).resolve().parent.parent
 DEV = ROOT / "docs" / "dev"
@@ -53,25 +53,25 @@ def file_names() -> set[str]:
     return {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=label)
+@each("page", PAGES, ids=label)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     for name in PATH.findall(page.read_text()):
         pattern = name.rstrip("/").replace("NAME", "*")  # a page may speak of a file to be added
         assert list(ROOT.glob(pattern)), f"{page.name} names {name}"
 
 
-@pytest.mark.parametrize("page", sorted(DEV.glob("*.md")), ids=label)
+@each("page", sorted(DEV.glob("*.md")), ids=label)
 def test_modules_that_a_page_names_exist(page: Path) -> None:
     named = {name for name in MODULE.findall(page.read_text()) if "NAME" not in name and "STAGE" not in name}
     assert named - file_names() - BUILT == set()
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *OF_USERS], ids=label)
+@each("page", [ROOT / "README.md", *OF_USERS], ids=label)
 def test_pages_of_users_name_no_sources(page: Path) -> None:
     assert [line for line in page.read_text().splitlines() if SOURCE.search(line)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=label)
+@each("page", PAGES, ids=label)
 def test_links_and_anchors_resolve(page: Path) -> None:
     for file, anchor in links(page):
         assert file.exists(), f"{page.name} links to {file}"

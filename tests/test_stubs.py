@@ -6,7 +6,7 @@ from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
 
-import pytest
+from grids import each
 
 SOURCE = Path(__file__).parent.parent / "src"
 STUBS = sorted(SOURCE.rglob("*.pyi"))
@@ -45,27 +45,27 @@ def names(text):
     return [*named, *(target.id for target in targets if isinstance(target, ast.Name))]
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+@each("stub", STUBS, ids=lambda stub: stub.stem)
 def test_enumerations_have_the_members_and_values_of_the_stub(stub):
     for found, node in classes(stub).items():
         if issubclass(found, IntEnum):
             assert members(node) == {name: int(value) for name, value in found.__members__.items()}, node.name
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+@each("stub", STUBS, ids=lambda stub: stub.stem)
 def test_classes_have_the_bases_of_the_stub(stub):
     for found, node in classes(stub).items():
         above = ["IntEnum"] if issubclass(found, IntEnum) else [base.__name__ for base in found.__bases__]
         assert [base.id for base in node.bases] == [name for name in above if name != "object"], node.name
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+@each("stub", STUBS, ids=lambda stub: stub.stem)
 def test_a_stub_names_nothing_twice(stub):
     found = names(stub.read_text())
     assert len(found) == len(set(found))
 
 
-@pytest.mark.parametrize("stub", STAGES, ids=lambda stub: stub.stem)
+@each("stub", STAGES, ids=lambda stub: stub.stem)
 def test_a_stub_has_one_section_for_each_file_by_name(stub):
     files = SECTION.findall(stub.read_text())
     assert files and files == sorted(set(files))
@@ -74,7 +74,7 @@ def test_a_stub_has_one_section_for_each_file_by_name(stub):
         assert f'include "{file}"' in together, file
 
 
-@pytest.mark.parametrize("stub", STAGES, ids=lambda stub: stub.stem)
+@each("stub", STAGES, ids=lambda stub: stub.stem)
 def test_a_section_has_the_names_of_its_file(stub):
     _, *parts = SECTION.split(stub.read_text())
     for file, text in zip(parts[::2], parts[1::2], strict=True):

@@ -2,7 +2,8 @@
 
 import pytest
 from answers import said
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -63,7 +64,7 @@ def options(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(st.sampled_from(pmu.names()), st.lists(EVENTS, min_size=1, max_size=4), st.lists(options(), max_size=4))
 def test_any_options_give_registers_or_one_line(name: str, events: list[str], chosen: list[str]) -> None:
     status, out, err = said("--check-events-only", "-v", f"--pmu={name}", *chosen, "-e", ",".join(events))
@@ -76,7 +77,7 @@ def test_any_options_give_registers_or_one_line(name: str, events: list[str], ch
         assert len(set(lines)) == len(lines)  # each mistake once
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(st.data(), st.sampled_from(pmu.names()))
 def test_any_register_value_is_decoded(data: st.DataObject, name: str) -> None:
     registers = data.draw(st.lists(st.sampled_from(list(pmu.get(name).registers)), min_size=1, max_size=5, unique=True))

@@ -4,7 +4,8 @@ import json
 
 import pytest
 from command import example, pfmon
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.library.options import where
@@ -35,7 +36,7 @@ def options(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(EVENTS, min_size=1, max_size=3), st.lists(options(), max_size=4), st.booleans())
 def test_any_controls_give_counts_or_one_line(sets: list[str], chosen: list[str], slow: bool) -> None:
     words = [word for events in sets for word in ("-e", events)]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from answers import declined
 from command import example, refused
+from grids import each
 
 COUNT = ("-e", "ia64_inst_retired")
 
@@ -137,7 +138,7 @@ def test_an_event_that_is_not_modelled_is_refused_not_zero() -> None:
     assert "L2_SYNTH_PROBE is not modelled" in line and "not published" in line
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (["--no-such-option"], "unknown option"),

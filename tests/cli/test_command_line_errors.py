@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from answers import declined, said
 from command import example
+from grids import each
 
 from pfmon.cli import hp_options
 from pfmon.cli.command_line import read
@@ -81,7 +82,7 @@ def test_a_mistake_in_a_question_is_said_alone() -> None:
     assert len(mistakes("-i", "no_such_event", "--outfile=/no/such/x")) == 1
 
 
-@pytest.mark.parametrize("name", hp_options.INSTEAD)
+@each("name", hp_options.INSTEAD)
 def test_options_that_hps_pfmon_had_are_named_as_such(name: str) -> None:
     assert name not in OPTIONS
     (line,) = mistakes(f"--{name}=1", FIB)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, example, pfmon
+from grids import each
 
 from pfmon import pmu
 from pfmon.pmu.targets import targets
@@ -16,7 +17,7 @@ def numbers(text: str) -> dict[str, float]:
     return {name: float(value) for value, name in rows}
 
 
-@pytest.mark.parametrize("name", pmu.names())
+@each("name", pmu.names())
 def test_they_are_the_cycles_and_instructions_of_each_pmu(name: str) -> None:
     cycles, instructions = (pmu.get(name).events[event] for event in targets()[name].default_events)
     assert counts_all_cycles(cycles.signal)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from answers import answer
 from command import example, pfmon, refused
+from grids import each
 
 from pfmon.report.count_text import value_text
 
@@ -58,7 +59,7 @@ def test_division_by_zero_prints_no_number() -> None:
     assert events(*words)[0]["count"] is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "style", "text"),
     [
         (1 / 3, "plain", "0.333333"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command import example, pfmon
+from grids import each
 
 from pfmon.errors import PfmonError
 from pfmon.library.result_files import diff
@@ -95,7 +96,7 @@ def test_every_wrong_value_is_one_line_or_makes_no_difference(kind: str, tmp_pat
             assert said in ("", f"{tmp_path / 'changed'}: {NOT_RESULTS}"), (path, value, said)
 
 
-@pytest.mark.parametrize("text", ["5", "[]", "{}", "null", '"x"', "[1, 2]", '{"events": 5}', "", "x", "[" * 100_000])
+@each("text", ["5", "[]", "{}", "null", '"x"', "[1, 2]", '{"events": 5}', "", "x", "[" * 100_000])
 def test_json_that_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.write_text(json.dumps(written("counts")))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 from host_programs import needs
 
 FIB = [example("fib"), "5"]
@@ -11,7 +12,7 @@ X86_FIB = [str(Path(FIB[0]).parents[1] / "x86_64" / "fib"), "5"]
 PERIODS = ["-e", "cpu_cycles", "--long-smpl-periods=1000"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (["-e", "cpu_cycles", "--trigger-event=loads_retired:0"], "--trigger-event=loads_retired:0: a whole number"),
@@ -33,7 +34,7 @@ def test_messages_name_what_was_typed(words: list[str], said: str) -> None:
 
 
 @needs("qemu-x86_64")
-@pytest.mark.parametrize("model", ["help", "?", "Core", "x86", "sse2", "Nehalm"])
+@each("model", ["help", "?", "Core", "x86", "sse2", "Nehalm"])
 def test_processor_models_are_the_names_that_qemu_lists(model: str) -> None:
     """Core and sse2 are words of the list, and no models."""
     done = pfmon("-e", "none", f"--set=qemu.cpu={model}", *X86_FIB)

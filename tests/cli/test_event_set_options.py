@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 
 import pfmon as library
 from pfmon.cli.command_line import read
@@ -225,7 +226,7 @@ TWICE = [
 ]
 
 
-@pytest.mark.parametrize("option", TWICE)
+@each("option", TWICE)
 def test_an_option_is_given_once_for_a_set(option: str) -> None:
     name = option.partition("=")[0]
     for words in (("-e", "nops_retired", option, option), (option, "-e", "nops_retired", option)):
@@ -237,7 +238,7 @@ def test_an_option_is_given_once_for_a_set(option: str) -> None:
     assert [one.long_smpl_periods for one in config.sets] == ["9", "9"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (("-e", "nops_retired", "-e", "loads_retired", "--event-thresholds=0,1"), "2 values for 1 event"),

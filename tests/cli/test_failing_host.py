@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from command import example
+from grids import each
 from preloaded import preloaded
 
 from pfmon.cli import diff, sweep_command
@@ -213,7 +214,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind"), ALL)
+@each(("name", "kind"), ALL)
 def test_whatever_the_host_refuses_nothing_is_lost(
     name: str, kind: str, host: Runs, inputs: dict[str, str], tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fuzz_inputs import COMMANDS, KINDS, Case, case, is_ia64, make_seeds
 from fuzz_run import run, shown
+from grids import each
 
 CORPUS = Path(__file__).resolve().parents[1] / "fuzz_corpus"
 FILES = sorted(path for path in CORPUS.glob("*/*") if path.suffix != ".md")
@@ -23,7 +24,7 @@ def kept(path: Path) -> Case:
     return Case(data, commands if kind != "executable" or is_ia64(data) else commands[:1])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
+@each("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_input_of_the_corpus_ends_well(path: Path, tmp_path: Path) -> None:
     failed = run(kept(path), tmp_path)
     assert failed is None, f"{shown(failed[0])}: {failed[1]}"

@@ -7,6 +7,7 @@ import signal
 import pytest
 from answers import answer, declined, said
 from command import example, pfmon
+from grids import each
 
 from pfmon import pmu
 from pfmon.cli.help import COMMON, EXAMPLES
@@ -29,8 +30,8 @@ def test_help_begins_with_usage_and_five_examples() -> None:
     assert answer("-h") == answer("--help")
 
 
-@pytest.mark.parametrize("option", ["--help", "--help-all", "--man-page"])
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+@each("option", ["--help", "--help-all", "--man-page"])
+@each("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_the_exit_status_of_each_signal_is_listed(option: str, number: signal.Signals) -> None:
     named = "Ctrl\\-C" if option == "--man-page" else "Ctrl-C"
     assert f"{128 + number} by {named if number == signal.SIGINT else number.name}" in answer(option)
@@ -43,7 +44,7 @@ def test_examples_run(command: str) -> None:
     assert done.returncode == 0 and len(done.stdout.splitlines()) > 2
 
 
-@pytest.mark.parametrize("name", pmu.names())
+@each("name", pmu.names())
 def test_help_all_lists_the_options_that_a_pmu_has(name: str) -> None:
     text = answer(f"--pmu={name}", "--help-all")
     assert listed(text) == {long for long, option in OPTIONS.items() if not option.pmus or name in option.pmus}
@@ -61,7 +62,7 @@ def test_options_of_other_processors_are_those_that_their_rules_refuse() -> None
                 assert status == 2 and err, (name, given)
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+@each("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_topic_has_its_options(topic: Topic) -> None:
     assert topic.name
     text = answer("--pmu=itanium2", "--help", topic.name)

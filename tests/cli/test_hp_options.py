@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from command import example, pfmon, refused
 from elftools.elf.elffile import ELFFile
+from grids import each
 
 import pfmon as library
 
@@ -61,7 +62,7 @@ def test_raw_samples_are_those_of_the_run(tmp_path: Path) -> None:
     assert list(library.read_samples(path)) == list(run.samples)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ((*MISSES, "--smpl-save-raw"), "--smpl-save-raw is binary: give --smpl-outfile=FILE too"),

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import pytest
 from command import pfmon, refused
+from grids import each
 
 
 def information(*options: str) -> dict[str, str]:
@@ -36,7 +36,7 @@ def test_a_file_is_a_machine(tmp_path: Path) -> None:
     assert "a guess" in information(f"--machine={file}")["l3.size"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (["--machine=itanium3"], ["unknown machine", "itanium2"]),

@@ -9,6 +9,7 @@ import re
 import pytest
 from answers import answer, declined, said
 from command import example
+from grids import each
 
 CHECK = "--check-events-only"
 PLM_USER, PLM_KERNEL, OI = 8, 1, 1 << 5
@@ -252,9 +253,7 @@ def test_start_of_a_symbol_needs_no_approximation() -> None:
 # Section 8.3 and PMC.plm, PMC.pm.
 
 
-@pytest.mark.parametrize(
-    ("options", "plm"), [([], 8), (["-u"], 8), (["-k"], 1), (["-uk"], 9), (["-0", "-1"], 3), (["-123"], 14)]
-)
+@each(("options", "plm"), [([], 8), (["-u"], 8), (["-k"], 1), (["-uk"], 9), (["-0", "-1"], 3), (["-123"], 14)])
 def test_levels_add_up(options: list[str], plm: int) -> None:
     assert registers(programmed(*options, "-e", "nops_retired"))["pmc4"] == counter(0x50, plm=plm)
 

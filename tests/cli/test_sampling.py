@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, pfmon, refused
+from grids import each
 
 import pfmon as pfmon_library
 
@@ -163,7 +164,7 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
     assert done.stderr.startswith("pfmon: --smpl-outfile=") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "words, said",
     [
         (["--long-smpl-periods=0"], "--long-smpl-periods=0: a whole number from 1 to"),

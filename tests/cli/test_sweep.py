@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from browser import shown
 from command import example, pfmon, refused
+from grids import each
 from host_programs import needs
 
 import pfmon as library
@@ -298,7 +299,7 @@ def test_a_recording_may_be_given(tmp_path: Path) -> None:
     assert {part: row[f"cpi: {part}"] for part in cpi.parts} == {part: cpi.total(part) for part in cpi.parts}
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "said"),
     [
         (("events", "evnts"), "unknown key evnts; nearest: events"),

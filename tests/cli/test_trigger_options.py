@@ -3,8 +3,8 @@
 import json
 import re
 
-import pytest
 from command import example, pfmon, refused
+from grids import each
 
 NOPLOOP = (example("noploop"), "1000")
 EVENT = ("-e", "ia64_inst_retired")
@@ -69,7 +69,7 @@ def test_a_trigger_that_was_never_reached_is_said_at_the_end() -> None:
     assert json.loads(done.stdout)["notes"] == [line.removeprefix("pfmon: ") for line in lines]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ([f"{START}=noplop"], "noploop"),

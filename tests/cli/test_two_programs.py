@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 from ia64_program import DATA, EXIT, write_program
 
 from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
@@ -219,7 +220,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("words", MISTAKES)
+@each("words", MISTAKES)
 def test_what_does_not_go_with_two_programs_is_refused(words: str) -> None:
     said = refused("--smt", HASHMAP, *words.split(), *([] if words.startswith("--report") else EVENTS), *SORT)
     assert MISTAKES[words] in said

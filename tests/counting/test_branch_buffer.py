@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from branch_log import Captured, Flow, flows, written
 from captured import CYCLES, Program, Sample, Sampled, assembled, example, sampled
+from grids import each
 from ia64_assembly import Line
 from ia64_program import EXIT, TEXT
 from instruction_log import is_branch
@@ -260,8 +261,8 @@ FILTERS: dict[str, tuple[dict[str, int], Callable[[Captured, Outcomes], bool]]] 
 }
 
 
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", first_of(FILTERS, "paths wrong", "targets right"))
+@each("pmu", PMUS)
+@each("name", first_of(FILTERS, "paths wrong", "targets right"))
 def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) -> None:
     given, keep = FILTERS[name]
     seen = outcomes(pmu)
@@ -270,8 +271,8 @@ def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) ->
     check_periods(seen.run, pmu, branches, (1, 3, 20), branch_buffer=fields(pmu, **given))
 
 
-@pytest.mark.parametrize("pmu", PMUS[1:])
-@pytest.mark.parametrize("kind", ["iprel", "ret", "ind"])
+@each("pmu", PMUS[1:])
+@each("kind", ["iprel", "ret", "ind"])
 def test_filters_of_kinds_let_the_right_branches_pass(kind: str, pmu: str) -> None:
     seen = outcomes(pmu)
     branches = kept(seen.branches, lambda one: one.flow.kind == kind)
@@ -347,7 +348,7 @@ OTHERS: dict[str, tuple[list[Line], list[tuple[int, int]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each("name", OTHERS)
 def test_checks_that_fail_and_exceptions_are_captured_on_montecito(name: str) -> None:
     """As mispredicted events with a target; exceptions go to their vector (3.3.10, table 3-27)."""
     lines, expected = OTHERS[name]

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from captured import CYCLES, Program, assembled, example, happened, sampled
 from ear_registers import data_ear, instruction_ear
+from grids import each
 from guests import EXAMPLES
 from ia64_program import DATA, EXIT
 from instruction_log import is_load
@@ -90,9 +91,9 @@ def test_dependent_misses_are_all_captured(pmu: str, nodes: int, together: int, 
     ]
 
 
-@pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])
-@pytest.mark.parametrize("together", [1, 4])
-@pytest.mark.parametrize("pmu", PMUS)
+@each("memo", [True, False], ids=["memo", "simulated"])
+@each("together", [1, 4])
+@each("pmu", PMUS)
 def test_misses_close_behind_a_captured_one_are_not_captured(pmu: str, together: int, memo: bool) -> None:
     """Each load issues in the cycle in which the one before gave its value."""
     run, nodes = chase(256, 3, together, 0), 256
@@ -149,8 +150,8 @@ PAUSE = ["adds r10=1,r10"] * 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize(
+@each("pmu", PMUS)
+@each(
     ("body", "wanted"),
     [
         (["st8 [r8]=r9,128"], 0),

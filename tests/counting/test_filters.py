@@ -5,7 +5,8 @@ import struct
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from totals import EVERYTHING
 
@@ -87,7 +88,7 @@ def counted(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(instructions, min_size=1, max_size=6, unique=True), st.lists(filters, min_size=1, max_size=8))
 def test_filters_let_pass_what_they_mean(
     code: list[tuple[int, int, int, int]], chosen: list[InstructionFilter]

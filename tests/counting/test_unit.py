@@ -5,7 +5,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from machine_runs import machine_and_guest
 
@@ -108,7 +110,7 @@ def test_registers_that_anyone_wrote_count_as_a_session_that_programmed_them(pmu
     model = get(pmu)
     done: list[int] = []
 
-    @settings(deadline=None, max_examples=120)
+    @examples(120)
     @given(requests(pmu), st.integers(0, 2**32))
     def check(request: Request, seed: int) -> None:
         try:
@@ -172,7 +174,7 @@ def issued(parts: tuple[Any, ...]) -> int:
     return sum(last - first + 1 for block, first, last, _, _ in parts if block is not None and last >= first)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "on"),
     [
         ({}, [4, 5, 6]),

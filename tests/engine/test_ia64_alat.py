@@ -1,6 +1,7 @@
 """The advanced load address table: checks, stores, replacement, calls and rotation (SDM volume 1, 4.4.5)."""
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_machine import DATA, PAGE, Machine
 
@@ -24,20 +25,20 @@ def kept(*lines: str, gr: dict[int, int] | None = None) -> bool:
     return m.cpu.gr(20) == 1
 
 
-@pytest.mark.parametrize("load", ["ld1.a", "ld2.a", "ld4.a", "ld8.a", "ld8.sa", "ld8.c.nc", "ld8.a.nta"])
+@each("load", ["ld1.a", "ld2.a", "ld4.a", "ld8.a", "ld8.sa", "ld8.c.nc", "ld8.a.nta"])
 def test_advanced_load_enters_its_register(load: str) -> None:
     assert kept(f"{load} r8=[r6]")
     assert not kept(f"{load} r10=[r6]")
 
 
-@pytest.mark.parametrize("load", ["ld8", "ld8.s", "ld8.c.clr", "ld8.c.clr.acq", "ld8.fill", "ld8.acq"])
+@each("load", ["ld8", "ld8.s", "ld8.c.clr", "ld8.c.clr.acq", "ld8.fill", "ld8.acq"])
 def test_other_loads_enter_nothing(load: str) -> None:
     assert not kept(f"{load} r8=[r6]")
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 8])
-@pytest.mark.parametrize("store", [1, 2, 4, 8])
-@pytest.mark.parametrize("distance", range(-9, 10))
+@each("size", [1, 2, 4, 8])
+@each("store", [1, 2, 4, 8])
+@each("distance", range(-9, 10))
 def test_store_removes_entries_that_share_a_byte(size: int, store: int, distance: int) -> None:
     m_at, s_at = DATA + 64, DATA + 64 + distance
     shared = set(range(m_at, m_at + size)) & set(range(s_at, s_at + store))
@@ -50,7 +51,7 @@ st16 [r6]=r9,ar.csd | xchg8 r10=[r6],r9 | fetchadd8.acq r10=[r6],1 | stf8 [r6]=f
 """
 
 
-@pytest.mark.parametrize("store", [text.strip() for text in STORES.replace("\n", "|").split("|") if text.strip()])
+@each("store", [text.strip() for text in STORES.replace("\n", "|").split("|") if text.strip()])
 def test_every_kind_of_store_removes_entries(store: str) -> None:
     assert not kept("ld8.a r8=[r6]", store)
 

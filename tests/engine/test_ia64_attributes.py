@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import pytest
+from grids import each
 
 from pfmon.isa.ia64._encodings import (
     AccessFlag,
@@ -319,7 +319,7 @@ def test_sources_are_the_registers_right_of_the_equals_sign() -> None:
 ALU, ADDRESS, DATA = Use.USE_ALU, Use.USE_ADDRESS, Use.USE_STORE
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "sources", "targets"),
     [
         ("add r1=r2,r3", [ALU, ALU], [Operation.OP_ALU]),

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK, CODE, bundle
 from ia64_machine import FAULT, ILLEGAL_OPERATION, MASK, STORE, Machine
@@ -23,26 +25,26 @@ def taken(m: Machine) -> bool:
     return m.cpu.gr(8) == 2
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("form", ["br.cond", "brl.cond"])
-@pytest.mark.parametrize("holds", [False, True])
+@each("hint", HINTS)
+@each("form", ["br.cond", "brl.cond"])
+@each("holds", [False, True])
 def test_relative_branch_follows_its_predicate(hint: str, form: str, holds: bool) -> None:
     m = after(f"(p6) {form}.{hint} target").set(pr=holds << 6)
     assert taken(m) == holds
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("holds", [False, True])
-@pytest.mark.parametrize("low", [0, 5, 15])
+@each("hint", HINTS)
+@each("holds", [False, True])
+@each("low", [0, 5, 15])
 def test_indirect_branch_ignores_the_low_bits_of_its_target(hint: str, holds: bool, low: int) -> None:
     m = after(f"(p6) br.cond.{hint} b6").set(pr=holds << 6)
     m.cpu.set_br(6, CODE + 16 * 3 + low)
     assert taken(m) == holds
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("form", ["br.call", "brl.call"])
-@pytest.mark.parametrize("holds", [False, True])
+@each("hint", HINTS)
+@each("form", ["br.call", "brl.call"])
+@each("holds", [False, True])
 def test_call_saves_its_return_address_only_when_taken(hint: str, form: str, holds: bool) -> None:
     m = after(f"(p6) {form}.{hint} b3=target").set(pr=holds << 6, pfs=5)
     m.cpu.set_br(3, 77)
@@ -130,7 +132,7 @@ LC = st.sampled_from([0, 1, 2, 5, MASK])
 EC = st.integers(0, 63)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     form=st.sampled_from(["ctop", "cexit", "wtop", "wexit"]),
     lc=LC,
@@ -171,16 +173,16 @@ def test_modulo_scheduled_branch(
     assert m.cpu.cfm == 96 | sor << 14 | bases
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("lc", [0, 1, 7, MASK])
+@each("hint", HINTS)
+@each("lc", [0, 1, 7, MASK])
 def test_cloop_counts_lc_down_to_zero(hint: str, lc: int) -> None:
     m = after(f"br.cloop.{hint} target").set(lc=lc, ec=3)
     assert taken(m) == (lc != 0)
     assert (m.cpu.ar("lc"), m.cpu.ar("ec")) == (max(lc - 1, 0), 3)
 
 
-@pytest.mark.parametrize("form", ["cloop", "ctop", "cexit", "wtop", "wexit"])
-@pytest.mark.parametrize("slot", [0, 1])
+@each("form", ["cloop", "ctop", "cexit", "wtop", "wexit"])
+@each("slot", [0, 1])
 def test_loop_branch_outside_slot_2_is_illegal(form: str, slot: int) -> None:
     texts = ["", "", ""]
     texts[slot] = f"br.{form}.sptk.few {CODE:#x}"
@@ -188,8 +190,8 @@ def test_loop_branch_outside_slot_2_is_illegal(form: str, slot: int) -> None:
     assert m.cpu.ip == CODE | slot
 
 
-@pytest.mark.parametrize("trips", [1, 2, 5, 40])
-@pytest.mark.parametrize("stages", [1, 2, 3, 5])
+@each("trips", [1, 2, 5, 40])
+@each("stages", [1, 2, 3, 5])
 def test_software_pipeline_runs_every_stage_once_per_trip(trips: int, stages: int) -> None:
     """A counter per stage under its stage predicate, as compilers write such loops."""
     lines = ["mov.i ar.lc=r4", "mov.i ar.ec=r5", "mov pr.rot=0x10000", "loop:"]

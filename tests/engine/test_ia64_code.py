@@ -4,6 +4,7 @@ import resource
 from random import Random
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK, CODE, NUMBERS, assemble, bundle, instruction, join
 from ia64_machine import DATA, FAULT, ILLEGAL_OPERATION, INST_NOT_PRESENT, PAGE, STOP, Machine
 
@@ -21,7 +22,7 @@ def halves(bundle_: int) -> tuple[int, int]:
 # --- blocks
 
 
-@pytest.mark.parametrize("template", sorted(set(range(32)) - set(TEMPLATES)))
+@each("template", sorted(set(range(32)) - set(TEMPLATES)))
 def test_reserved_template_is_illegal(template: int) -> None:
     nop = instruction("nop.m 0")[1]
     Machine([join(template, (nop, nop, nop)), BREAK]).until_fault(ILLEGAL_OPERATION)

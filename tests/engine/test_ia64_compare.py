@@ -4,8 +4,9 @@ import operator
 from collections.abc import Callable
 from random import Random
 
-import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import DONE, MASK, Values, forms, run, signed
 
@@ -67,7 +68,7 @@ def expected_predicates(before: int, operands: dict[str, int], after: tuple[bool
 FORMS = sorted(forms("A6", "A7", "A8", "I16"))
 
 
-@pytest.mark.parametrize("text", FORMS)
+@each("text", FORMS)
 def test_targets_follow_relation_and_type(text: str) -> None:
     numbers = Random(text)
     kind = "".join(text.split(" ")[0].split(".", 2)[2:])
@@ -84,9 +85,9 @@ def test_targets_follow_relation_and_type(text: str) -> None:
         assert done.after["gr"] == {number: value for number, value in done.before["gr"].items() if value}
 
 
-@pytest.mark.parametrize("text", sorted(forms("I17")))
+@each("text", sorted(forms("I17")))
 @given(pr=st.integers(0, MASK).map(lambda word: word | 1), nat=st.booleans(), qp=st.integers(0, 63))
-@settings(max_examples=12)
+@examples(12)
 def test_tnat_reads_the_nat_bit(text: str, pr: int, nat: bool, qp: int) -> None:
     operands = {"p1": 11, "p2": 50, "r3": 90}
     unit, slot, _ = encode(text, qp=qp, **operands)
@@ -98,8 +99,8 @@ def test_tnat_reads_the_nat_bit(text: str, pr: int, nat: bool, qp: int) -> None:
     assert after["nat"] == ({90} if nat else set())
 
 
-@pytest.mark.parametrize("text", [text for text in FORMS if ".unc" in text])
-@pytest.mark.parametrize("qualified", [True, False])
+@each("text", [text for text in FORMS if ".unc" in text])
+@each("qualified", [True, False])
 def test_unc_says_whether_it_was_qualified(text: str, qualified: bool) -> None:
     operands = {name: 1 for name in ("r2", "r3", "imm8", "pos6") if name in text}
     unit, slot, _ = encode(text, qp=5, p1=6, p2=7, **operands)

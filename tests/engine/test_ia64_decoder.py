@@ -9,7 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.isa.ia64 import _encodings as decoder
@@ -78,7 +80,7 @@ Example = tuple[str, int, int, int, str]  # unit, encoding, L slot, bundle addre
 
 
 @cache
-def examples(unit: str) -> list[Example]:
+def encodings(unit: str) -> list[Example]:
     """All encodings of ``unit`` with what objdump prints."""
     opcodes = maker()
     found = []
@@ -104,7 +106,7 @@ def declaration(text: str, ours: str) -> tuple[str, str] | None:
 @pytest.mark.parametrize("unit", UNITS)
 def test_agrees_with_objdump_but_for_declared_differences(unit: str) -> None:
     differences = []
-    for name, encoding, extension, address, text in examples(unit):
+    for name, encoding, extension, address, text in encodings(unit):
         ours = disassemble(name, encoding, extension, address) or ""
         if ours != text and not declaration(text, ours):
             differences.append(f"{encoding:011x} {extension:x}: objdump {text!r}, ours {ours!r}")
@@ -114,7 +116,7 @@ def test_agrees_with_objdump_but_for_declared_differences(unit: str) -> None:
 def test_no_declared_difference_is_stale() -> None:
     seen = set()
     for unit in UNITS:
-        for name, encoding, extension, address, text in examples(unit):
+        for name, encoding, extension, address, text in encodings(unit):
             ours = disassemble(name, encoding, extension, address) or ""
             if ours != text:
                 seen.add(declaration(text, ours))
@@ -123,7 +125,7 @@ def test_no_declared_difference_is_stale() -> None:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_row_was_shown_to_objdump(unit: str) -> None:
-    found = [decoder.find(*example[:3]) for example in examples(unit)]
+    found = [decoder.find(*example[:3]) for example in encodings(unit)]
     shown = {row.number for row in found if row}
     missing = [row.text for row in INSTRUCTIONS if unit in row.units and row.number not in shown]
     assert not missing, "run tests/engine/data/opcodes.py"
@@ -160,7 +162,7 @@ def test_overlapping_rows_are_declared() -> None:
     assert not undeclared
 
 
-@pytest.mark.parametrize("row", [row for row in INSTRUCTIONS if row.over], ids=lambda row: row.text)
+@each("row", [row for row in INSTRUCTIONS if row.over], ids=lambda row: row.text)
 def test_declared_overlap_is_a_special_case_of_the_other_row(row: Row) -> None:
     for text in row.over:
         general = [other for other in INSTRUCTIONS if other.text == text and overlap(row, other)]
@@ -174,7 +176,7 @@ slot_bits = st.integers(0, (1 << 41) - 1)
 
 
 @given(st.integers(0, (1 << 128) - 1), st.integers(0, (1 << 60) - 1).map(lambda n: n * 16))
-@settings(max_examples=400)
+@examples(400)
 def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: int) -> None:
     for slot in slots(bundle) or ():
         row = decoder.find(slot.unit, slot.encoding, slot.extension)
@@ -186,7 +188,7 @@ def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: in
 
 
 @given(st.sampled_from("MIFBX"), slot_bits)
-@settings(max_examples=300)
+@examples(300)
 def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int) -> None:
     matches = [
         row for row in INSTRUCTIONS if unit in row.units and encoding & row.mask == row.value and row.tie is None
@@ -199,7 +201,7 @@ def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int
 
 
 @given(st.sampled_from(INSTRUCTIONS), st.integers(0, 63), st.data())
-@settings(max_examples=300)
+@examples(300)
 def test_an_assembled_instruction_has_its_operands(row: Row, qp: int, data: st.DataObject) -> None:
     widths = {register.field: row.layout.fields[register.field].width for register in row.registers}
     operands = {name: data.draw(st.integers(0, (1 << width) - 1), name) for name, width in widths.items()}

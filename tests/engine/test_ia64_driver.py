@@ -4,6 +4,7 @@ import threading
 from random import Random
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK, CODE
 from ia64_fuzz import Fuzz
 from ia64_machine import DATA, FAULT, NOT_PRESENT, PAGE, STOP, UM_MFH, UM_MFL, Machine, executions
@@ -21,7 +22,7 @@ def state(m: Machine | Fuzz) -> list[object]:
     return [cpu.ip, cpu.pr, cpu.cfm, cpu.um, *general, *floats, *branches, *(cpu.ar(name) for name in names)]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 13, 95, 96, 97, 1000, 50_000, 3_000_001])
+@each("limit", [1, 2, 13, 95, 96, 97, 1000, 50_000, 3_000_001])
 def test_run_stops_at_the_first_block_boundary_with_so_many_retired(limit: int) -> None:
     m = Machine(LOOP).set({6: DATA})
     m.cpu.stop_when_retired(limit)
@@ -73,8 +74,8 @@ def test_step_leaves_no_stop_behind() -> None:
     assert m.cpu.gr(8) == 2
 
 
-@pytest.mark.parametrize("place", [0, 1, 5, 40, 94, 95, 96])
-@pytest.mark.parametrize("trace", [False, True])
+@each("place", [0, 1, 5, 40, 94, 95, 96])
+@each("trace", [False, True])
 def test_fault_in_a_block_counts_what_came_before(place: int, trace: bool) -> None:
     lines = ["st8 [r6]=r0" if n % 3 else "(p6) adds r8=1,r8" for n in range(place)]
     m = Machine([*lines, "ld8 r9=[r7]", BREAK], trace=trace).set({6: DATA, 7: DATA - 8}).until_fault(NOT_PRESENT)
@@ -111,7 +112,7 @@ def code(fuzz: Fuzz) -> list[bytes]:
     return [fuzz.memory.read(start, end - start) for start, end, rights in fuzz.memory.regions_map() if rights & 4]
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
+@each("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
 def test_random_program_is_the_same_in_blocks_and_instruction_by_instruction(seed: int) -> None:
     """Faults, failed checks, cut blocks, NaTs, calls, rotation: registers, memory and counts agree at every fault."""
     ways = [Fuzz(Random(seed)), Fuzz(Random(seed), max_block=1), Fuzz(Random(seed), max_block=5, trace=True)]

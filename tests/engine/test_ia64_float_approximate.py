@@ -5,7 +5,9 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import (
     NATVAL,
@@ -101,13 +103,13 @@ def check_reciprocal(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> N
         assert found == complete(expected_reciprocal(decode(x), decode(y), mode(fpsr, sf, "")), p6), (x, y)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 3), fpsrs, registers, registers, st.integers(0, 1))
 def test_reciprocal_or_quotient(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> None:
     check_reciprocal(sf, fpsr, x, y, p6)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(normal_registers, normal_registers)
 def test_reciprocal_of_normal_numbers_is_an_estimate(x: Register, y: Register) -> None:
     check_reciprocal(1, DEFAULT_FPSR, x, y, 0)
@@ -121,7 +123,7 @@ def test_reciprocal_of_every_pair_of_edge_operands() -> None:
         check_reciprocal(numbers.randrange(4), fpsr, x, y, numbers.getrandbits(1))
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [
     (0, -65534), (0, -65533), (0, 65532), (0, 65533), (-65471, 0), (-65470, 0), (32767, -32767),
@@ -134,7 +136,7 @@ def test_limits_of_the_reciprocal(a: int, b: int) -> None:
     check_reciprocal(1, DEFAULT_FPSR, x, y, 0)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 1), st.integers(1, 0x1FFFD), st.integers(ONE, (1 << 64) - 1))
 def test_reciprocal_is_as_near_as_the_manual_says(sign: int, exponent: int, significand: int) -> None:
     """Relative error below 2**-8.886 (SDM volume 3, frcpa)."""
@@ -179,13 +181,13 @@ def check_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
         assert found == complete(expected_root(decode(y), mode(fpsr, sf, "")), p6), y
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 3), fpsrs, registers, st.integers(0, 1))
 def test_reciprocal_root_or_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
     check_root(sf, fpsr, y, p6)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 3), fpsrs, st.integers(0, 70), st.integers(1, (1 << 64) - 1))
 def test_root_of_the_smallest_numbers_is_computed(sf: int, fpsr: int, exponent: int, significand: int) -> None:
     check_root(sf, fpsr, (0, exponent, significand), 0)
@@ -242,7 +244,7 @@ FMA, FNMA, DOUBLE = 8, 12, 1
 S0, S1 = 0, 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.floats(min_value=1e-120, max_value=1e120),
     st.floats(min_value=1e-120, max_value=1e120),

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import NATVAL, Register
 from ia64_float_step import DEFAULT_FPSR, f1_format, registers, run, with_x6
@@ -31,7 +33,7 @@ XMA = {  # x2, the 64 bits of the result from f3, f4, f2
 
 
 @pytest.mark.parametrize("name", XMA)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(words, words, words)
 def test_integer_multiply_add(name: str, a: int, b: int, c: int) -> None:
     """f2 is zero-extended; only significands are looked at."""
@@ -41,7 +43,7 @@ def test_integer_multiply_add(name: str, a: int, b: int, c: int) -> None:
     assert run(f1_format(14, 1, x2, (5, 6, 7, 0)), fr, DEFAULT_FPSR, 0)[0] == integer(result(a, b, 0))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(words, words, words)
 def test_select_takes_bits_of_f3_under_the_mask_f2(a: int, b: int, mask: int) -> None:
     fr = {6: integer(a), 7: integer(b), 8: integer(mask)}
@@ -49,7 +51,7 @@ def test_select_takes_bits_of_f3_under_the_mask_f2(a: int, b: int, mask: int) ->
     assert run(f1_format(14, 0, 0, (5, 6, 7, 8)), fr, DEFAULT_FPSR, 0)[0] == integer(chosen)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(registers, registers)
 def test_merges_of_sign_and_exponent(x: Register, y: Register) -> None:
     if NATVAL in (x, y):
@@ -60,7 +62,7 @@ def test_merges_of_sign_and_exponent(x: Register, y: Register) -> None:
         assert run(with_x6(0, 0, x6, 5, 8, 9), {8: x, 9: y}, DEFAULT_FPSR, 0) == (result, 0, 0, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(registers)
 def test_absolute_value_negation_and_copy(x: Register) -> None:
     for encoding, result in (
@@ -101,8 +103,8 @@ PARTS: dict[str, tuple[int, Callable[[int, int], tuple[int, int]]]] = {  # x6, h
 }
 
 
-@pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=25, deadline=None)
+@each("name", PARTS)
+@examples(25)
 @given(words, words)
 def test_parts_of_significands(name: str, a: int, b: int) -> None:
     x6, halves = PARTS[name]
@@ -119,7 +121,7 @@ MERGES: dict[str, tuple[int, Callable[[int, int], int]]] = {  # x6, one half fro
 
 
 @pytest.mark.parametrize("name", MERGES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(words, words)
 def test_parallel_merges(name: str, a: int, b: int) -> None:
     x6, half = MERGES[name]
@@ -130,7 +132,7 @@ def test_parallel_merges(name: str, a: int, b: int) -> None:
     assert run(with_x6(1, 0, x6, 5, 9, 9), fr, DEFAULT_FPSR, 0)[0] == integer(same)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 32) - 1))
 def test_pack_joins_two_singles(a: int, b: int) -> None:
     """Registers made from single bits by the definition of the format."""

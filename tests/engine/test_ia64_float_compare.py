@@ -3,7 +3,8 @@
 import itertools
 import random
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import NATVAL, Number, Register, Result, comparison, decode, mode, order
 from ia64_float_step import (
@@ -58,7 +59,7 @@ relations = st.sampled_from(list(RELATIONS))
 fields = st.integers(0, 3)
 
 
-@settings(max_examples=160, deadline=None)
+@examples(160)
 @given(relations, fields, fpsrs, registers, registers, st.integers(0, 1))
 def test_comparison_follows_the_values(relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int) -> None:
     assert compare(relation, sf, fpsr, x, y, unc) == expected(relation, sf, fpsr, x, y)
@@ -72,7 +73,7 @@ def test_comparison_of_every_pair_of_edge_operands() -> None:
         assert compare(relation, sf, fpsr, x, y) == expected(relation, sf, fpsr, x, y), (relation, x, y)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(relations, registers)
 def test_comparison_with_itself(relation: str, x: Register) -> None:
     assert compare(relation, 0, DEFAULT_FPSR, x, x) == expected(relation, 0, DEFAULT_FPSR, x, x)
@@ -118,7 +119,7 @@ def class_bits(x: Register) -> int:
     return found | (2 if number.sign else 1)
 
 
-@settings(max_examples=160, deadline=None)
+@examples(160)
 @given(st.one_of(registers, st.sampled_from(edge_registers(40, 7))), st.integers(0, 511), st.integers(0, 1))
 def test_class_membership(x: Register, classes: int, unc: int) -> None:
     encoding = 5 << 37 | (classes & 3) << 33 | 7 << 27 | (classes >> 2) << 20 | 8 << 13 | unc << 12 | 6 << 6
@@ -136,7 +137,7 @@ def magnitude(x: Number) -> Number:
     return Number(x.kind, 0, abs(x.value), x.unnormal, x.register)
 
 
-@settings(max_examples=160, deadline=None)
+@examples(160)
 @given(st.sampled_from(["fmin", "fmax", "famin", "famax"]), fields, fpsrs, registers, registers)
 def test_minimum_and_maximum_copy_one_operand(name: str, sf: int, fpsr: int, x: Register, y: Register) -> None:
     """f2 if it is strictly less (greater), f3 otherwise, unordered included."""

@@ -3,7 +3,8 @@
 import struct
 from fractions import Fraction
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import NATVAL, ONE, Register, Result, decode, mode, to_integer
 from ia64_float_step import DEFAULT_FPSR, fpsrs, registers, run, scalar_outcome, with_x6
@@ -24,7 +25,7 @@ near_integers = st.tuples(
 )
 
 
-@settings(max_examples=240, deadline=None)
+@examples(240)
 @given(st.sampled_from(list(FORMS)), st.integers(0, 3), fpsrs, st.one_of(near_integers, registers))
 def test_conversion_to_integer_rounds_the_exact_value(form: str, sf: int, fpsr: int, x: Register) -> None:
     x6, signed, truncating = FORMS[form]
@@ -48,7 +49,7 @@ def test_limits_of_signed_and_unsigned_conversion() -> None:
     assert run(fxu, {8: (1, 0xFFFF, ONE)}, DEFAULT_FPSR, 0) == (indefinite, 1, 0, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(-70, 70)))
 def test_conversion_from_signed_integer_is_exact(value: int) -> None:
     found = run(0x1C << 27 | 8 << 13 | 5 << 6, {8: (1, 0x33, value % (1 << 64))}, DEFAULT_FPSR, 0)
@@ -81,7 +82,7 @@ def getf(x6: int, register: Register) -> int:
 SIG, EXP, SINGLE, DOUBLE = 0x1C, 0x1D, 0x1E, 0x1F
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.floats(allow_nan=False))
 def test_double_moves_to_register_format_and_back(value: float) -> None:
     bits = struct.unpack("<Q", struct.pack("<d", value))[0]
@@ -92,7 +93,7 @@ def test_double_moves_to_register_format_and_back(value: float) -> None:
     assert getf(DOUBLE, register) == bits
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.floats(width=32, allow_nan=False))
 def test_single_moves_to_register_format_and_back(value: float) -> None:
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -103,7 +104,7 @@ def test_single_moves_to_register_format_and_back(value: float) -> None:
     assert getf(SINGLE, register) == bits
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, (1 << 52) - 1), st.integers(0, 1))
 def test_nan_payload_survives_the_move(payload: int, sign: int) -> None:
     bits = sign << 63 | 0x7FF << 52 | payload
@@ -113,7 +114,7 @@ def test_nan_payload_survives_the_move(payload: int, sign: int) -> None:
     assert getf(DOUBLE, register) == bits
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, (1 << 64) - 1))
 def test_significand_and_exponent_moves(value: int) -> None:
     assert setf(SIG, value) == (0, 0x1003E, value)

@@ -6,7 +6,9 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import NATVAL, ONE, Register, Result, decode, mode, multiply_add
 from ia64_float_step import (
@@ -56,7 +58,7 @@ fields = st.integers(0, 3)
 zeros = st.sampled_from([(0, 0, 0), (1, 0, 0)])
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     names,
     completers,
@@ -79,7 +81,7 @@ few_bits = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(names, fields, few_bits, few_bits, few_bits, st.booleans())
 def test_inexact_is_told_for_doubles_of_few_bits(
     name: str, sf: int, x: Register, y: Register, c: Register, masked: bool
@@ -99,7 +101,7 @@ def test_inexact_is_told_for_doubles_of_few_bits(
 
 
 @pytest.mark.slow
-@settings(max_examples=240, deadline=None)
+@examples(240)
 @given(names, completers, fields, fpsrs, registers, registers, registers)
 def test_multiply_add_equals_exact_arithmetic_rounded_once(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
@@ -108,7 +110,7 @@ def test_multiply_add_equals_exact_arithmetic_rounded_once(
 
 
 @pytest.mark.slow
-@settings(max_examples=240, deadline=None)
+@examples(240)
 @given(names, completers, fields, fpsrs, normal_registers, normal_registers, normal_registers)
 def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
@@ -116,7 +118,7 @@ def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
     assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
 
 
-@settings(max_examples=160, deadline=None)
+@examples(160)
 @given(names, completers, fpsrs, normal_registers, normal_registers, st.integers(-3, 3), st.integers(-2, 2))
 def test_cancellation_is_exact(
     name: str, completer: str, fpsr: int, x: Register, y: Register, ulps: int, exponent: int
@@ -131,7 +133,7 @@ def test_cancellation_is_exact(
         assert execute(name, completer, 1, fpsr, x, y, c) == expected(name, completer, 1, fpsr, x, y, c)
 
 
-@pytest.mark.parametrize("bits", range(24, 31))
+@each("bits", range(24, 31))
 def test_products_of_about_53_bits_are_exact_or_not(bits: int) -> None:
     """The largest odd factors: their product has all the bits that it can have."""
 
@@ -180,7 +182,7 @@ doubles = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(min_value=-1e80, max_value=1e80)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans())
 def test_double_multiply_add_equals_the_hosts(x: float, y: float, c: float, sticky: bool) -> None:
     """With the inexact flag set before (the way through the host's arithmetic) and without."""
@@ -202,7 +204,7 @@ def run_with(encoding: int, fr: dict[int, Register], fpsr: int) -> Register:
     return result
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(moderate, moderate, st.booleans())
 def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool) -> None:
     fpsr = DEFAULT_FPSR | (STICKY_I if sticky else 0)
@@ -213,7 +215,7 @@ def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool
     assert run_with(f1_format(13, 0, 0, (5, 6, 8, 0)), fr, fpsr) == from_float(-(x * y))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(names, completers, fields, fpsrs, registers, registers)
 def test_addend_f0_means_multiplication(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register
@@ -230,7 +232,7 @@ def test_addend_f0_means_multiplication(
     assert found == scalar_outcome(result, BEFORE)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(names, completers, fpsrs, registers)
 def test_factor_f1_gives_a_sum_or_a_normalized_value(name: str, completer: str, fpsr: int, x: Register) -> None:
     opcode, product, addend = OPERATIONS[name]

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_model import (
     NATVAL,
@@ -75,7 +76,7 @@ def bits_of(result: Result) -> int:
     return sign << 31 | ((result.extra["exponent"] + 127) % 256) << 23 | significand >> 40 & 0x7FFFFF
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(["fpma", "fpms", "fpnma"]), fields, fpsrs, pairs, pairs, pairs, st.booleans())
 def test_parallel_multiply_add(name: str, sf: int, fpsr: int, x: Pair, y: Pair, c: Pair, multiply: bool) -> None:
     op, product, addend = {"fpma": (9, 1, 1), "fpms": (11, 1, -1), "fpnma": (13, -1, 1)}[name]
@@ -103,7 +104,7 @@ RELATIONS = {
 }  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.sampled_from(list(RELATIONS)), fields, fpsrs, pairs, pairs)
 def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     x6, holds, quiet = RELATIONS[name]
@@ -114,7 +115,7 @@ def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair,
     assert found == pair_outcome(high, low, (masks[0], masks[1]))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.sampled_from(["fpmin", "fpmax", "fpamin", "fpamax"]), fields, fpsrs, pairs, pairs)
 def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     x6 = {"fpmin": 0x14, "fpmax": 0x15, "fpamin": 0x16, "fpamax": 0x17}[name]
@@ -130,7 +131,7 @@ def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y:
     assert found == pair_outcome(high, low, (bits[0], bits[1]))
 
 
-@settings(max_examples=160, deadline=None)
+@examples(160)
 @given(st.booleans(), st.booleans(), fields, fpsrs, pairs)
 def test_parallel_conversion_to_integers(signed: bool, truncate: bool, sf: int, fpsr: int, x: Pair) -> None:
     x6 = 0x18 + (not signed) + 2 * truncate
@@ -171,7 +172,7 @@ def found_with_p6(encoding: int, sf: int, fpsr: int, x: Pair, y: Pair) -> tuple[
     return after["fr"].get(5, (0, 0, 0)), flags_of(after["fpsr"], sf), after["fault"], after["fault_code"], p6
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(fields, fpsrs, pairs, pairs)
 def test_parallel_reciprocal(sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     """fprcpa f5,p6=f8,f9"""
@@ -204,7 +205,7 @@ def expected_root(y: Number, how: Mode) -> Result:
     return with_operand_flag(Result(register_, predicate=int(exponent >= -102)), how, y)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fields, fpsrs, pairs)
 def test_parallel_reciprocal_root(sf: int, fpsr: int, y: Pair) -> None:
     """fprsqrta f5,p6=f9"""

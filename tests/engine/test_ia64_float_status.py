@@ -1,6 +1,7 @@
 """fsetc, fclrf, fchkf, break.f, nop.f on the status fields of FPSR."""
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_float_step import DEFAULT_FPSR
 
@@ -20,7 +21,7 @@ def flags(fpsr: int, sf: int) -> int:
     return fpsr >> (13 + 13 * sf) & 0x3F
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fields, any_fpsr, st.integers(0, 127), st.integers(0, 127))
 def test_controls_are_sf0s_masked(sf: int, fpsr: int, and_mask: int, or_mask: int) -> None:
     encoding = sf << 34 | 4 << 27 | or_mask << 20 | and_mask << 13
@@ -34,14 +35,14 @@ def test_controls_are_sf0s_masked(sf: int, fpsr: int, and_mask: int, or_mask: in
         assert after["fpsr"] ^ fpsr == (controls(fpsr, sf) ^ wanted) << (6 + 13 * sf)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fields, any_fpsr)
 def test_flags_of_one_field_are_cleared(sf: int, fpsr: int) -> None:
     status, after = step("F", sf << 34 | 5 << 27, {"fpsr": fpsr})
     assert (status, after["fpsr"]) == (DONE, fpsr - (flags(fpsr, sf) << (13 + 13 * sf)))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fields, any_fpsr, st.integers(-(1 << 20), (1 << 20) - 1))
 def test_check_branches_for_new_or_enabled_flags(sf: int, fpsr: int, bundles: int) -> None:
     here = 0x4000000000010000

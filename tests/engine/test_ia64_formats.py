@@ -1,6 +1,6 @@
 """The tables of instruction formats, operands and templates are consistent in themselves."""
 
-import pytest
+from grids import each
 
 from pfmon.isa.ia64.bundle import slots
 from pfmon.isa.ia64.formats import FORMATS, Format
@@ -13,7 +13,7 @@ def test_every_format_of_the_manual_is_there() -> None:
     assert set(FORMATS) == {f"{unit}{n}" for unit, count in counts.items() for n in range(1, count + 1)}
 
 
-@pytest.mark.parametrize("layout", FORMATS.values(), ids=FORMATS)
+@each("layout", FORMATS.values(), ids=FORMATS)
 def test_fields_of_a_format_do_not_overlap(layout: Format) -> None:
     used = 0
     for name, field in layout.fields.items():
@@ -22,7 +22,7 @@ def test_fields_of_a_format_do_not_overlap(layout: Format) -> None:
     assert used < 1 << (82 if layout.unit == "X" else 41)
 
 
-@pytest.mark.parametrize("key", OPERANDS)
+@each("key", OPERANDS)
 def test_every_way_to_encode_an_operand_belongs_to_a_format(key: str) -> None:
     layout, _, name = key.rpartition(".")
     for way in OPERANDS[key]:

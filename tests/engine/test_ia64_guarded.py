@@ -1,6 +1,6 @@
 """Instructions whose handlers test the qualifying predicate themselves: what they write, and that it is counted."""
 
-import pytest
+from grids import each
 from ia64_assembly import BREAK, CODE
 from ia64_machine import Machine, executions
 
@@ -25,9 +25,9 @@ def test_every_such_instruction_is_tested() -> None:
     assert {row.text for row in INSTRUCTIONS if row.run in HANDLERS} == set(VALUES)
 
 
-@pytest.mark.parametrize("line, value", VALUES.values())
-@pytest.mark.parametrize("qualified", [False, True])
-@pytest.mark.parametrize("max_block", [1, 96])
+@each("line, value", VALUES.values())
+@each("qualified", [False, True])
+@each("max_block", [1, 96])
 def test_target_changes_and_counts_only_if_qualified(line: str, value: int, qualified: bool, max_block: int) -> None:
     m = Machine([f"(p6) {line}", BREAK], max_block=max_block).set({8: 99, 9: 12, 10: 10}, pr=1 | qualified << 6)
     m.until_break()
@@ -37,7 +37,7 @@ def test_target_changes_and_counts_only_if_qualified(line: str, value: int, qual
     assert executions(m).get(-(CODE | slot), 0) == qualified
 
 
-@pytest.mark.parametrize("line, value", VALUES.values())
+@each("line, value", VALUES.values())
 def test_nat_bit_of_a_target_stays_under_a_false_predicate(line: str, value: int) -> None:
     m = Machine([f"(p6) {line}", f"(p7) {line}", BREAK]).set({9: 12, 10: 10}, pr=1)
     m.cpu.set_gr(8, 0, nat=True)

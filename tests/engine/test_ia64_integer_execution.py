@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from enumerated import members
+from grids import each
 from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
@@ -43,7 +44,7 @@ def named(row: Row) -> list[tuple[str, str, Any]]:
 WITH_TARGET = [text for text, row in BY_TEXT.items() if fields(row, "GR", target=True) and "ar3" not in text]
 
 
-@pytest.mark.parametrize("text", WITH_TARGET)
+@each("text", WITH_TARGET)
 def test_target_is_nat_when_and_only_when_a_source_is(text: str) -> None:
     row = BY_TEXT[text]
     given = operands(row, Random(text))
@@ -70,8 +71,8 @@ def test_nat_in_a_move_to_another_register_file_is_consumption(text: str) -> Non
 COMPARISONS = [text for text, row in BY_TEXT.items() if row.ctype and row.nat == "compare"]
 
 
-@pytest.mark.parametrize("before", [0b00, 0b01, 0b10, 0b11])
-@pytest.mark.parametrize("text", COMPARISONS[:: len(COMPARISONS) // 24])
+@each("before", [0b00, 0b01, 0b10, 0b11])
+@each("text", COMPARISONS[:: len(COMPARISONS) // 24])
 def test_nat_in_a_comparison_clears_targets_unless_it_is_of_an_or_type(text: str, before: int) -> None:
     given = operands(BY_TEXT[text], Random(text))
     done, processor = execute([encode(text, **given)], nat={given["r3"]}, pr=1 | before << 8)
@@ -84,7 +85,7 @@ def test_the_comparisons_tried_with_nat_have_all_types() -> None:
     assert {BY_TEXT[text].ctype for text in tried} == {"none", "unc", "and", "or", "or.andcm"}
 
 
-@pytest.mark.parametrize("text", WITH_TARGET)
+@each("text", WITH_TARGET)
 def test_r0_as_target_is_illegal_unless_predicated_off(text: str) -> None:
     given = operands(BY_TEXT[text], Random(text)) | {"r1": 0}
     done, processor = execute([encode(text, **given)])
@@ -94,7 +95,7 @@ def test_r0_as_target_is_illegal_unless_predicated_off(text: str) -> None:
     assert done
 
 
-@pytest.mark.parametrize("text", [text for text, row in BY_TEXT.items() if row.ctype])
+@each("text", [text for text, row in BY_TEXT.items() if row.ctype])
 def test_one_predicate_as_both_targets_is_illegal(text: str) -> None:
     given = operands(BY_TEXT[text], Random(text)) | {"p1": 9}
     done, processor = execute([encode(text, **given)])
@@ -104,8 +105,8 @@ def test_one_predicate_as_both_targets_is_illegal(text: str) -> None:
     assert done == (".unc" not in text)
 
 
-@pytest.mark.parametrize("text", ["add r1=r2,r3", "movl r1=imm64", "mov r1=ip"])
-@pytest.mark.parametrize("checked", [False, True])
+@each("text", ["add r1=r2,r3", "movl r1=imm64", "mov r1=ip"])
+@each("checked", [False, True])
 def test_a_target_outside_the_frame_is_illegal(text: str, checked: bool) -> None:
     for sof, target, legal in ((8, 39, True), (8, 40, False), (0, 32, False), (0, 31, True), (96, 127, True)):
         given = operands(BY_TEXT[text], Random(text)) | {"r1": target}
@@ -150,8 +151,8 @@ def test_interval_time_counter_is_what_retired_before_it(max_block: int) -> None
     assert (done, processor.gr(8)) == (True, 15)
 
 
-@pytest.mark.parametrize("number", [48, 63, 112, 127])
-@pytest.mark.parametrize("unit", ["m", "i"])
+@each("number", [48, 63, 112, 127])
+@each("unit", ["m", "i"])
 def test_ignored_application_registers_read_as_zero_from_both_units(unit: str, number: int) -> None:
     code = [encode(f"mov.{unit} ar3=r2", r2=5, ar3=number), encode(f"mov.{unit} r1=ar3", r1=5, ar3=number)]
     done, processor = execute(code, gr={5: 77})
@@ -181,7 +182,7 @@ def sequence(numbers: Random, length: int) -> list[tuple[str, int, int]]:
     return code
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_sequences_give_what_their_instructions_give_one_by_one(seed: int) -> None:
     numbers = Random(seed)
     code = sequence(numbers, 150)

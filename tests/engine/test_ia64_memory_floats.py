@@ -3,7 +3,9 @@
 import struct
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK
 from ia64_machine import (
@@ -53,10 +55,10 @@ def machine(*lines: str, um: int = 0, data: bytes = DATA_BITS, at: int = DATA) -
     return m.set({6: at, 7: 24}, um=um)
 
 
-@pytest.mark.parametrize("form", SIZES)
-@pytest.mark.parametrize("kind", ["", ".s", ".a", ".sa", ".c.clr", ".c.nc", ".nta"])
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize(("tail", "step"), [("", 0), (",-17", -17), (",r7", 24)])
+@each("form", SIZES)
+@each("kind", ["", ".s", ".a", ".sa", ".c.clr", ".c.nc", ".nta"])
+@each("big", [False, True])
+@each(("tail", "step"), [("", 0), (",-17", -17), (",r7", 24)])
 def test_load(form: str, kind: str, big: bool, tail: str, step: int) -> None:
     m = machine(f"ldf{form}{kind} f9=[r6]{tail}", um=UM_BE if big else 0).until_break()
     data = DATA_BITS[: SIZES[form]]
@@ -64,7 +66,7 @@ def test_load(form: str, kind: str, big: bool, tail: str, step: int) -> None:
     assert m.cpu.gr(6) == DATA + step
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(form=st.sampled_from(list(SIZES)), data=st.binary(min_size=16, max_size=16), big=st.booleans())
 def test_what_is_loaded_is_stored_again(form: str, data: bytes, big: bool) -> None:
     size = SIZES[form]
@@ -76,8 +78,8 @@ def test_what_is_loaded_is_stored_again(form: str, data: bytes, big: bool) -> No
     assert m.cpu.gr(8) == DATA + 64 + size
 
 
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("value", [(1, 0x1ABCD, 0x123456789ABCDEF0), (0, 3, MASK), NATVAL])
+@each("big", [False, True])
+@each("value", [(1, 0x1ABCD, 0x123456789ABCDEF0), (0, 3, MASK), NATVAL])
 def test_spill_and_fill_keep_all_82_bits(big: bool, value: tuple[int, int, int]) -> None:
     m = machine("stf.spill [r6]=f9,16", "adds r8=-16,r6", "ldf.fill f10=[r8]", um=UM_BE if big else 0)
     m.set_fr(9, *value)
@@ -87,8 +89,8 @@ def test_spill_and_fill_keep_all_82_bits(big: bool, value: tuple[int, int, int])
     assert m.memory.read(DATA, 16) == whole.to_bytes(16, "big" if big else "little")
 
 
-@pytest.mark.parametrize("form", SIZES)
-@pytest.mark.parametrize("big", [False, True])
+@each("form", SIZES)
+@each("big", [False, True])
 def test_unaligned_accesses_succeed_and_are_marked_once(form: str, big: bool) -> None:
     size = SIZES[form]
     m = machine(f"ldf{form} f9=[r6]", f"stf{form} [r8]=f9", um=UM_BE if big else 0, at=DATA + 1)
@@ -108,7 +110,7 @@ def test_extended_data_needs_ten_bytes_only() -> None:
     assert m.memory.read(END - 10, 10) == DATA_BITS[:10]
 
 
-@pytest.mark.parametrize("split", range(1, 10))
+@each("split", range(1, 10))
 def test_extended_store_over_the_end_of_memory_writes_nothing(split: int) -> None:
     m = machine("stfe [r6]=f1").set({6: END - split}).until_fault(NOT_PRESENT)
     assert m.memory.read(END - 16, 16) == bytes(16)
@@ -120,10 +122,10 @@ def test_store_to_a_read_only_page_faults(text: str) -> None:
     assert m.cpu.gr(6) == READ_ONLY
 
 
-@pytest.mark.parametrize("form", ["s", "d", "8"])
-@pytest.mark.parametrize("kind", ["", ".s", ".a", ".sa", ".c.clr", ".c.nc"])
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("update", [False, True])
+@each("form", ["s", "d", "8"])
+@each("kind", ["", ".s", ".a", ".sa", ".c.clr", ".c.nc"])
+@each("big", [False, True])
+@each("update", [False, True])
 def test_load_pair(form: str, kind: str, big: bool, update: bool) -> None:
     size = SIZES[form]
     m = machine(f"ldfp{form}{kind} f9,f10=[r6]{f',{2 * size}' if update else ''}", um=UM_BE if big else 0).until_break()
@@ -133,7 +135,7 @@ def test_load_pair(form: str, kind: str, big: bool, update: bool) -> None:
     assert m.cpu.gr(6) == DATA + (2 * size if update else 0)
 
 
-@pytest.mark.parametrize("pair", ["f8,f10", "f9,f11", "f8,f8", "f0,f9", "f8,f1", "f33,f35"])
+@each("pair", ["f8,f10", "f9,f11", "f8,f8", "f0,f9", "f8,f1", "f33,f35"])
 def test_load_pair_wants_an_odd_and_an_even_register(pair: str) -> None:
     machine(f"ldfpd {pair}=[r6]").until_fault(1)
 
@@ -152,7 +154,7 @@ def test_load_from_nowhere_faults_and_changes_nothing(text: str) -> None:
     assert (m.fr(9), m.cpu.gr(6)) == ((0, 0, 0), UNMAPPED)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(value=st.integers(0, MASK))
 def test_transfers_from_general_registers(value: int) -> None:
     m = machine("setf.sig f9=r8", "setf.exp f10=r8", "setf.s f11=r8", "setf.d f12=r8").set({8: value}).until_break()
@@ -162,7 +164,7 @@ def test_transfers_from_general_registers(value: int) -> None:
     assert m.fr(12) == register("d", value.to_bytes(8, "little"))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(number=st.floats(width=32, allow_nan=False))
 def test_transfers_to_general_registers(number: float) -> None:
     double = struct.unpack("<Q", struct.pack("<d", number))[0]

@@ -1,6 +1,7 @@
 """Integer loads: sizes, byte orders, alignment, base updates, faults (SDM volume 3, ld)."""
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_machine import (
     ACCESS_RIGHTS,
@@ -37,9 +38,9 @@ def expected(size: int, offset: int = 0, big: bool = False) -> int:
     return int.from_bytes(BYTES[offset : offset + size], "big" if big else "little")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("big", [False, True])
+@each("size", SIZES)
+@each("kind", TYPES)
+@each("big", [False, True])
 def test_load_zero_extends_the_bytes_at_the_address(size: int, kind: str, big: bool) -> None:
     m = machine(f"ld{size}{kind} r5=[r6]", um=UM_BE if big else 0).until_break()
     assert m.cpu.gr(5) == expected(size, big=big)
@@ -47,55 +48,55 @@ def test_load_zero_extends_the_bytes_at_the_address(size: int, kind: str, big: b
     assert not m.cpu.nat(5)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("step", [-256, -1, 0, 8, 255])
+@each("size", SIZES)
+@each("kind", TYPES)
+@each("step", [-256, -1, 0, 8, 255])
 def test_load_adds_the_immediate_to_its_base_afterwards(size: int, kind: str, step: int) -> None:
     m = machine(f"ld{size}{kind} r5=[r6],{step}").until_break()
     assert (m.cpu.gr(5), m.cpu.gr(6)) == (expected(size), DATA + step)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("step", [0, 24, MASK])
+@each("size", SIZES)
+@each("kind", TYPES)
+@each("step", [0, 24, MASK])
 def test_load_adds_the_register_to_its_base_afterwards(size: int, kind: str, step: int) -> None:
     m = machine(f"ld{size}{kind} r5=[r6],r7").set({7: step}).until_break()
     assert (m.cpu.gr(5), m.cpu.gr(6)) == (expected(size), (DATA + step) & MASK)
 
 
-@pytest.mark.parametrize("kind", ["ld8", "ld8.s", "ld8.a", "ld8.sa", "ld8.c.clr", "ld8.c.nc", "ld8.fill", "ld1"])
+@each("kind", ["ld8", "ld8.s", "ld8.a", "ld8.sa", "ld8.c.clr", "ld8.c.nc", "ld8.fill", "ld1"])
 def test_increment_register_may_be_the_target(kind: str) -> None:
     m = machine(f"{kind} r5=[r6],r5").set({5: 40}).until_break()
     assert m.cpu.gr(5) == expected(int(kind[2]))
     assert m.cpu.gr(6) == DATA + 40
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("kind", TYPES)
+@each("hint", HINTS)
+@each("kind", TYPES)
 def test_locality_hints_change_nothing(kind: str, hint: str) -> None:
     m = machine(f"ld4{kind}{hint} r5=[r6],4").until_break()
     assert (m.cpu.gr(5), m.cpu.gr(6)) == (expected(4), DATA + 4)
 
 
-@pytest.mark.parametrize("size", (2, 4, 8))
-@pytest.mark.parametrize("kind", ["", ".a", ".c.nc", ".acq"])
-@pytest.mark.parametrize("big", [False, True])
+@each("size", (2, 4, 8))
+@each("kind", ["", ".a", ".c.nc", ".acq"])
+@each("big", [False, True])
 def test_unaligned_load_succeeds_and_is_marked(size: int, kind: str, big: bool) -> None:
     m = machine(f"ld{size}{kind} r5=[r6]", um=UM_BE if big else 0).set({6: DATA + 1}).until_break()
     assert m.cpu.gr(5) == expected(size, 1, big)
     assert m.tally.marks(Mark.MISALIGNED_LOAD).marks == 1
 
 
-@pytest.mark.parametrize("size", (2, 4, 8))
-@pytest.mark.parametrize("big", [False, True])
+@each("size", (2, 4, 8))
+@each("big", [False, True])
 def test_unaligned_load_reaches_over_a_page_boundary(size: int, big: bool) -> None:
     at = DATA + PAGE - 1
     m = machine(f"ld{size} r5=[r6]", at=at, um=UM_BE if big else 0).until_break()
     assert m.cpu.gr(5) == expected(size, big=big)
 
 
-@pytest.mark.parametrize("size", (2, 4, 8))
-@pytest.mark.parametrize("kind", ["", ".a", ".c.clr", ".acq", ".bias"])
+@each("size", (2, 4, 8))
+@each("kind", ["", ".a", ".c.clr", ".acq", ".bias"])
 def test_unaligned_load_faults_under_alignment_check(size: int, kind: str) -> None:
     m = machine("adds r9=1,r0", f"ld{size}{kind} r5=[r6],8", um=UM_AC).set({6: DATA + 1})
     m.until_fault(UNALIGNED)
@@ -103,7 +104,7 @@ def test_unaligned_load_faults_under_alignment_check(size: int, kind: str) -> No
     assert m.tally.marks(Mark.MISALIGNED_LOAD).marks == 0
 
 
-@pytest.mark.parametrize("kind", ["ld1", "ld8", "ld4.a", "ld2.c.nc", "ld8.fill", "ld8.acq"])
+@each("kind", ["ld1", "ld8", "ld4.a", "ld2.c.nc", "ld8.fill", "ld8.acq"])
 def test_load_from_nowhere_faults_and_changes_nothing(kind: str) -> None:
     m = machine(f"{kind} r5=[r6],8").set({6: UNMAPPED}).until_fault(NOT_PRESENT)
     assert (m.cpu.fault_address, m.cpu.gr(5), m.cpu.gr(6)) == (UNMAPPED, 0xBAD, UNMAPPED)
@@ -140,8 +141,8 @@ def test_load_reaches_every_register_of_the_frame(register: int) -> None:
     assert m.until_break().cpu.gr(register) == 4711
 
 
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("completer", ["", ".acq", ".nta", ".acq.nt1"])
+@each("big", [False, True])
+@each("completer", ["", ".acq", ".nta", ".acq.nt1"])
 def test_ld16_takes_the_first_word_and_csd_the_second(big: bool, completer: str) -> None:
     m = machine(f"ld16{completer} r5,ar.csd=[r6]", um=UM_BE if big else 0).until_break()
     assert (m.cpu.gr(5), m.cpu.ar("csd")) == (expected(8, 0, big), expected(8, 8, big))

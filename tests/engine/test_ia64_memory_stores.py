@@ -1,7 +1,9 @@
 """Integer stores, 16-byte stores and semaphores (SDM volume 3: st, cmpxchg, cmp8xchg16, fetchadd, xchg)."""
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK
 from ia64_machine import (
@@ -39,18 +41,18 @@ def written(m: Machine, at: int, data: bytes) -> bool:
     return m.memory.read(DATA, 64) == bytes(whole)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", ["", ".rel", ".nta", ".rel.nta"])
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("step", ["", ",-256", ",255"])
+@each("size", SIZES)
+@each("kind", ["", ".rel", ".nta", ".rel.nta"])
+@each("big", [False, True])
+@each("step", ["", ",-256", ",255"])
 def test_store_writes_the_low_bytes(size: int, kind: str, big: bool, step: str) -> None:
     m = machine(f"st{size}{kind} [r6]=r5{step}", um=UM_BE if big else 0).until_break()
     assert written(m, DATA + 16, (VALUE % 2 ** (8 * size)).to_bytes(size, "big" if big else "little"))
     assert m.cpu.gr(6) == DATA + 16 + int(step[1:] or 0)
 
 
-@pytest.mark.parametrize("size", (2, 4, 8))
-@pytest.mark.parametrize("big", [False, True])
+@each("size", (2, 4, 8))
+@each("big", [False, True])
 def test_unaligned_store_succeeds_and_is_marked(size: int, big: bool) -> None:
     m = machine(f"st{size} [r6]=r5", um=UM_BE if big else 0).set({6: DATA + 17}).until_break()
     assert written(m, DATA + 17, (VALUE % 2 ** (8 * size)).to_bytes(size, "big" if big else "little"))
@@ -64,14 +66,14 @@ def test_unaligned_store_faults_under_alignment_check(size: int) -> None:
     assert (m.cpu.fault_address, m.cpu.gr(6)) == (DATA + 17, DATA + 17)
 
 
-@pytest.mark.parametrize("split", range(1, 8))
+@each("split", range(1, 8))
 def test_unaligned_store_reaches_over_a_page_boundary(split: int) -> None:
     at = DATA + PAGE - split
     m = machine("st8 [r6]=r5").set({6: at}).until_break()
     assert m.word(at) == VALUE
 
 
-@pytest.mark.parametrize("split", range(1, 8))
+@each("split", range(1, 8))
 def test_store_over_the_end_of_memory_writes_nothing(split: int) -> None:
     at = READ_ONLY - split
     m = machine("st8 [r6]=r5").set({6: at})
@@ -82,8 +84,8 @@ def test_store_over_the_end_of_memory_writes_nothing(split: int) -> None:
     assert m.tally.marks(Mark.MISALIGNED_STORE).marks == 0
 
 
-@pytest.mark.parametrize("text", ["st1 [r6]=r5,1", "st8.rel [r6]=r5", "st8.spill [r6]=r5,8", "st16 [r6]=r5,ar.csd"])
-@pytest.mark.parametrize(("address", "vector"), [(UNMAPPED, NOT_PRESENT), (READ_ONLY, ACCESS_RIGHTS)])
+@each("text", ["st1 [r6]=r5,1", "st8.rel [r6]=r5", "st8.spill [r6]=r5,8", "st16 [r6]=r5,ar.csd"])
+@each(("address", "vector"), [(UNMAPPED, NOT_PRESENT), (READ_ONLY, ACCESS_RIGHTS)])
 def test_store_where_it_may_not_faults(text: str, address: int, vector: int) -> None:
     m = machine(text).set({6: address}, unat=6).until_fault(vector)
     assert (m.cpu.fault_address, m.cpu.gr(6), m.cpu.ar("unat")) == (address, address, 6)
@@ -94,8 +96,8 @@ def test_store_to_its_own_base_stores_the_old_value() -> None:
     assert (m.word(DATA + 16), m.cpu.gr(6)) == (DATA + 16, DATA + 24)
 
 
-@pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("completer", ["", ".rel", ".nta", ".rel.nta"])
+@each("big", [False, True])
+@each("completer", ["", ".rel", ".nta", ".rel.nta"])
 def test_st16_writes_the_source_and_csd(big: bool, completer: str) -> None:
     m = machine(f"st16{completer} [r6]=r5,ar.csd", um=UM_BE if big else 0).set(csd=0x1122334455667788).until_break()
     way = "big" if big else "little"
@@ -112,7 +114,7 @@ def test_st16_never_works_unaligned(offset: int) -> None:
 CELLS = st.sampled_from([0, 1, 0x7F, 0x80, 0xFFFF, 0x12345678, VALUE, MASK])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     size=st.sampled_from(SIZES),
     kind=st.sampled_from(["acq", "rel"]),
@@ -135,19 +137,19 @@ def test_cmpxchg_stores_when_the_whole_of_ccv_is_equal(
     assert written(m, DATA + 16, new.to_bytes(size, way))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("hint", ["", ".nt1", ".nta"])
-@pytest.mark.parametrize("big", [False, True])
+@each("size", SIZES)
+@each("hint", ["", ".nt1", ".nta"])
+@each("big", [False, True])
 def test_xchg_exchanges(size: int, hint: str, big: bool) -> None:
     m = machine(f"xchg{size}{hint} r8=[r6],r5", um=UM_BE if big else 0).until_break()
     assert m.cpu.gr(8) == int.from_bytes(bytes([FILL]) * size, "big")
     assert written(m, DATA + 16, (VALUE % 2 ** (8 * size)).to_bytes(size, "big" if big else "little"))
 
 
-@pytest.mark.parametrize("size", (4, 8))
-@pytest.mark.parametrize("kind", ["acq", "rel", "acq.nta"])
-@pytest.mark.parametrize("increment", [-16, -8, -4, -1, 1, 4, 8, 16])
-@pytest.mark.parametrize("cell", [0, 5, MASK, 2**31 - 1, 2**32 - 1])
+@each("size", (4, 8))
+@each("kind", ["acq", "rel", "acq.nta"])
+@each("increment", [-16, -8, -4, -1, 1, 4, 8, 16])
+@each("cell", [0, 5, MASK, 2**31 - 1, 2**32 - 1])
 def test_fetchadd_adds_and_returns_the_old_value(size: int, kind: str, increment: int, cell: int) -> None:
     m = machine(f"fetchadd{size}.{kind} r8=[r6],{increment}")
     cell %= 2 ** (8 * size)
@@ -164,10 +166,10 @@ def test_fetchadd_counts_in_big_endian_memory() -> None:
     assert m.memory.read(DATA + 16, 4) == bytes([0, 0, 1, 0])
 
 
-@pytest.mark.parametrize("kind", ["acq", "rel"])
-@pytest.mark.parametrize("offset", [0, 8])
-@pytest.mark.parametrize("equal", [False, True])
-@pytest.mark.parametrize("big", [False, True])
+@each("kind", ["acq", "rel"])
+@each("offset", [0, 8])
+@each("equal", [False, True])
+@each("big", [False, True])
 def test_cmp8xchg16_compares_eight_bytes_and_writes_sixteen(kind: str, offset: int, equal: bool, big: bool) -> None:
     way = "big" if big else "little"
     m = machine(f"cmp8xchg16.{kind} r8=[r6],r5,ar.csd,ar.ccv", um=UM_BE if big else 0)

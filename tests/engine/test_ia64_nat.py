@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK as END
 from ia64_assembly import CODE
@@ -155,7 +157,7 @@ def run_by_steps(m: Machine) -> int:
     raise AssertionError("no end")
 
 
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(
     st.lists(STEP, max_size=50),
     st.lists(st.integers(0, MASK), min_size=6, max_size=6),
@@ -203,7 +205,7 @@ st16 [r7]=r8,ar.csd
 """
 
 
-@pytest.mark.parametrize("text", [text.strip() for text in CONSUMERS.replace("\n", "|").split("|") if text.strip()])
+@each("text", [text.strip() for text in CONSUMERS.replace("\n", "|").split("|") if text.strip()])
 def test_nat_source_is_consumed_with_a_fault(text: str) -> None:
     m = Machine([text, END]).set({7: DATA, 9: 5})
     m.cpu.set_gr(8, DATA, True)
@@ -245,9 +247,9 @@ def test_nat_travels_through_floating_point_registers() -> None:
     assert (m.cpu.nat(9), m.cpu.nat(10), m.cpu.gr(11)) == (True, False, 1)
 
 
-@pytest.mark.parametrize("text", ["chk.s.m r8,away", "chk.s.i r8,away"])
-@pytest.mark.parametrize("nat", [False, True])
-@pytest.mark.parametrize("qualified", [False, True])
+@each("text", ["chk.s.m r8,away", "chk.s.i r8,away"])
+@each("nat", [False, True])
+@each("qualified", [False, True])
 def test_speculation_check_goes_to_recovery_code_for_a_nat(text: str, nat: bool, qualified: bool) -> None:
     m = Machine([f"(p6) {text}", "adds r9=1,r0", END, "away:", "adds r9=2,r0", END]).set(pr=qualified << 6)
     m.cpu.set_gr(8, 0, nat)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import MASK, Model, check_result, forms, signed
@@ -34,8 +34,8 @@ def clip_unsigned(value: int, width: int) -> int:
     return clip(value, 0, 2**width - 1)
 
 
-def each(width: int, of_x: Callable[[int, int], Lanes], of_y: Callable[[int, int], Lanes],
-         result: Callable[[int, int], int]) -> Model:  # fmt: skip
+def lanewise(width: int, of_x: Callable[[int, int], Lanes], of_y: Callable[[int, int], Lanes],
+             result: Callable[[int, int], int]) -> Model:  # fmt: skip
     """A model that works on pairs of lanes of r2 and r3."""
     return lambda v: join([result(x, y) for x, y in zip(of_x(v.r2, width), of_y(v.r3, width), strict=True)], width)
 
@@ -59,24 +59,24 @@ def models_of_width(width: int) -> dict[str, Model]:
     size = width // 8
     found: dict[str, Model] = {}
     for name, combine in (("padd", plus), ("psub", minus)):
-        found[f"{name}{size} r1=r2,r3"] = each(width, lanes, lanes, combine)
+        found[f"{name}{size} r1=r2,r3"] = lanewise(width, lanes, lanes, combine)
         if size < 4:
-            found[f"{name}{size}.sss r1=r2,r3"] = each(
+            found[f"{name}{size}.sss r1=r2,r3"] = lanewise(
                 width, signed_lanes, signed_lanes, lambda x, y, f=combine: clip_signed(f(x, y), width)
             )
-            found[f"{name}{size}.uuu r1=r2,r3"] = each(
+            found[f"{name}{size}.uuu r1=r2,r3"] = lanewise(
                 width, lanes, lanes, lambda x, y, f=combine: clip_unsigned(f(x, y), width)
             )
-            found[f"{name}{size}.uus r1=r2,r3"] = each(
+            found[f"{name}{size}.uus r1=r2,r3"] = lanewise(
                 width, lanes, signed_lanes, lambda x, y, f=combine: clip_unsigned(f(x, y), width)
             )
     if size < 4:
         # The sum's two lowest bits decide the result's lowest one.
-        found[f"pavg{size} r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: (x + y) // 2 | (x + y) % 2)
-        found[f"pavg{size}.raz r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: (x + y + 1) // 2)
-        found[f"pavgsub{size} r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: (x - y) // 2 | (x - y) % 2)
-    found[f"pcmp{size}.eq r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: -1 if x == y else 0)
-    found[f"pcmp{size}.gt r1=r2,r3"] = each(width, signed_lanes, signed_lanes, lambda x, y: -1 if x > y else 0)
+        found[f"pavg{size} r1=r2,r3"] = lanewise(width, lanes, lanes, lambda x, y: (x + y) // 2 | (x + y) % 2)
+        found[f"pavg{size}.raz r1=r2,r3"] = lanewise(width, lanes, lanes, lambda x, y: (x + y + 1) // 2)
+        found[f"pavgsub{size} r1=r2,r3"] = lanewise(width, lanes, lanes, lambda x, y: (x - y) // 2 | (x - y) % 2)
+    found[f"pcmp{size}.eq r1=r2,r3"] = lanewise(width, lanes, lanes, lambda x, y: -1 if x == y else 0)
+    found[f"pcmp{size}.gt r1=r2,r3"] = lanewise(width, signed_lanes, signed_lanes, lambda x, y: -1 if x > y else 0)
     half = 64 // width // 2
     found[f"mix{size}.r r1=r2,r3"] = lambda v: alternating(lanes(v.r2, width)[0::2], lanes(v.r3, width)[0::2], width)
     found[f"mix{size}.l r1=r2,r3"] = lambda v: alternating(lanes(v.r2, width)[1::2], lanes(v.r3, width)[1::2], width)
@@ -133,14 +133,16 @@ MODELS: dict[str, Model] = {
     **models_of_width(32),
     **shifts_of_width(16),
     **shifts_of_width(32),
-    "pshladd2 r1=r2,count2,r3": lambda v: each(
+    "pshladd2 r1=r2,count2,r3": lambda v: lanewise(
         16, signed_lanes, signed_lanes, lambda x, y: shift_left_add(x, y, v.count2)
     )(v),
-    "pshradd2 r1=r2,count2,r3": lambda v: each(
+    "pshradd2 r1=r2,count2,r3": lambda v: lanewise(
         16, signed_lanes, signed_lanes, lambda x, y: clip_signed(x // 2**v.count2 + y, 16)
     )(v),
-    "pmpyshr2 r1=r2,r3,count2": lambda v: each(16, signed_lanes, signed_lanes, lambda x, y: x * y // 2**v.count2)(v),
-    "pmpyshr2.u r1=r2,r3,count2": lambda v: each(16, lanes, lanes, lambda x, y: x * y // 2**v.count2)(v),
+    "pmpyshr2 r1=r2,r3,count2": lambda v: lanewise(16, signed_lanes, signed_lanes, lambda x, y: x * y // 2**v.count2)(
+        v
+    ),
+    "pmpyshr2.u r1=r2,r3,count2": lambda v: lanewise(16, lanes, lanes, lambda x, y: x * y // 2**v.count2)(v),
     "pmpy2.r r1=r2,r3": lambda v: join(
         [x * y for x, y in zip(signed_lanes(v.r2, 16)[0::2], signed_lanes(v.r3, 16)[0::2], strict=True)], 32
     ),
@@ -150,10 +152,10 @@ MODELS: dict[str, Model] = {
     "pack2.sss r1=r2,r3": narrow(clip_signed, 16),
     "pack2.uss r1=r2,r3": narrow(clip_unsigned, 16),
     "pack4.sss r1=r2,r3": narrow(clip_signed, 32),
-    "pmin1.u r1=r2,r3": each(8, lanes, lanes, min),
-    "pmax1.u r1=r2,r3": each(8, lanes, lanes, max),
-    "pmin2 r1=r2,r3": each(16, signed_lanes, signed_lanes, min),
-    "pmax2 r1=r2,r3": each(16, signed_lanes, signed_lanes, max),
+    "pmin1.u r1=r2,r3": lanewise(8, lanes, lanes, min),
+    "pmax1.u r1=r2,r3": lanewise(8, lanes, lanes, max),
+    "pmin2 r1=r2,r3": lanewise(16, signed_lanes, signed_lanes, min),
+    "pmax2 r1=r2,r3": lanewise(16, signed_lanes, signed_lanes, max),
     "psad1 r1=r2,r3": lambda v: sum(abs(x - y) for x, y in zip(lanes(v.r2, 8), lanes(v.r3, 8), strict=True)),
     "mux1 r1=r2,@brcst": permuted("00000000"),
     "mux1 r1=r2,@mix": permuted("73516240"),
@@ -171,7 +173,7 @@ def test_every_form_has_a_model() -> None:
     assert PARALLEL - full_width == set(MODELS)
 
 
-@pytest.mark.parametrize("text", MODELS)
+@each("text", MODELS)
 def test_result_is_the_models(text: str) -> None:
     check_result(text, MODELS[text])
 

@@ -1,6 +1,7 @@
 """The register stack engine against a plain model (SDM volume 2, chapter 6; volume 1, 4.1 and 4.5.1)."""
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import CODE, assemble
 from ia64_machine import BREAK, MASK, PAGE, STORE, STORE_PAGES, UNMAPPED, Machine
@@ -224,7 +225,7 @@ def follow(run: Run, steps: list[tuple[str, int, int, int]]) -> None:
         run.do_check()
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(STEP, max_size=60), st.integers(0, 130))
 def test_random_steps(steps: list[tuple[str, int, int, int]], start: int) -> None:
     follow(Run(MIDDLE + 8 * start - (8 if start % 64 == 63 else 0)), steps)

@@ -1,6 +1,7 @@
 """alloc, cover, flushrs, loadrs, branch returns and the backing store: rules and faults (SDM volume 2, 6.5)."""
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK, CODE, instruction, join
 from ia64_machine import (
     BACKING_STORE,
@@ -47,10 +48,8 @@ def test_alloc_target_is_judged_by_the_new_frame() -> None:
     assert Machine(["alloc r35=ar.pfs,4,4,0", BREAK]).set(pfs=99).until_break().cpu.gr(35) == 99
 
 
-@pytest.mark.parametrize(
-    "text", ["adds r36=1,r0", "ld8 r36=[r6]", "ld8 r5=[r36],8", "movl r36=1", "(p0) adds r127=0,r0"]
-)
-@pytest.mark.parametrize("in_block", [False, True])
+@each("text", ["adds r36=1,r0", "ld8 r36=[r6]", "ld8 r5=[r36],8", "movl r36=1", "(p0) adds r127=0,r0"])
+@each("in_block", [False, True])
 def test_writing_outside_the_frame_is_illegal(text: str, in_block: bool) -> None:
     lines = ["alloc r3=ar.pfs,4,4,0"] + ([] if in_block else ["br.cond.sptk.few next", "next:"])
     m = Machine([*lines, text, BREAK]).set({6: DATA}).until_fault(ILLEGAL_OPERATION)
@@ -172,10 +171,8 @@ def test_loadrs_of_nothing_drops_dirty_registers() -> None:
     assert m.memory.read(STORE, 72) == bytes(72)
 
 
-@pytest.mark.parametrize(
-    "text", ["mov.m r8=ar.bspstore", "mov.m r8=ar.rnat", "mov.m ar.bspstore=r0", "mov.m ar.rnat=r0"]
-)
-@pytest.mark.parametrize("mode", [0, 1, 2, 3])
+@each("text", ["mov.m r8=ar.bspstore", "mov.m r8=ar.rnat", "mov.m ar.bspstore=r0", "mov.m ar.rnat=r0"])
+@each("mode", [0, 1, 2, 3])
 def test_backing_store_registers_want_lazy_mode(text: str, mode: int) -> None:
     m = Machine([text, BREAK]).set(rsc=mode)
     if mode:

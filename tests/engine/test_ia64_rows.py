@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from grids import each
 
 from pfmon.isa.ia64.instruction import Row, made
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
@@ -20,7 +21,7 @@ def roles(text: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("add r1=r2,r3", {"r1": "t", "r2": "s", "r3": "s"}),
@@ -53,7 +54,7 @@ def test_rows_are_numbered_in_order() -> None:
     assert [one.number for one in INSTRUCTIONS] == list(range(len(INSTRUCTIONS)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("layout", "text", "fields", "complaint"),
     [
         ("A1", "add r1=r2,r3", {"x2a": 0}, "no major opcode"),

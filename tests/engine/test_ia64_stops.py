@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_fuzz import BUNDLES, Fuzz
 from ia64_fuzz import CODE as FUZZ_CODE
@@ -20,7 +21,7 @@ def addresses(cpu: Processor, recorder: Recorder) -> list[int]:
     return [address for word in recorder.words() if not word >> 63 for address in code[word & 0xFFFFFFFF]]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_exact_stops_are_at_the_instruction_and_leave_everything_as_in_the_slow_path(seed: int) -> None:
     for count in (1, 2, 3, 7, 50, 95, 96, 97, 200, 1000):
         fast, slow = Machine(LOOP).set({6: DATA}), Machine(LOOP, max_block=1).set({6: DATA})
@@ -31,7 +32,7 @@ def test_exact_stops_are_at_the_instruction_and_leave_everything_as_in_the_slow_
         assert (fast.cpu.ip, fast.cpu.gr(8), fast.cpu.pr) == (slow.cpu.ip, slow.cpu.gr(8), slow.cpu.pr)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_random_programs_that_stop_often_do_what_they_do_undisturbed(seed: int) -> None:
     plain, stopped = Fuzz(Random(seed)), Fuzz(Random(seed))
     for fuzz in (plain, stopped):

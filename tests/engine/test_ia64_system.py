@@ -1,6 +1,7 @@
 """Application registers, user mask, probes, identification, privileged instructions (SDM volume 1, 3.1; volume 3)."""
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_machine import (
     ACCESS_RIGHTS,
@@ -29,28 +30,28 @@ WRITABLE = {"M": ["ar.csd", "ar.ssd", "ar.ccv", "ar.unat", "ar.fcr", "ar.fsr", "
 RESERVED = [*range(8, 16), 20, 22, 23, 31, *range(33, 36), *range(37, 40), *range(41, 44), 46, 47]
 
 
-@pytest.mark.parametrize("value", [0, 0x123456789ABCDEF0, MASK])
-@pytest.mark.parametrize(("unit", "name"), [("m", n) for n in WRITABLE["M"]] + [("i", n) for n in WRITABLE["I"]])
+@each("value", [0, 0x123456789ABCDEF0, MASK])
+@each(("unit", "name"), [("m", n) for n in WRITABLE["M"]] + [("i", n) for n in WRITABLE["I"]])
 def test_application_register_keeps_what_is_written(unit: str, name: str, value: int) -> None:
     m = Machine([f"mov.{unit} {name}=r8", f"mov.{unit} r9={name}", BREAK]).set({8: value}).until_break()
     assert m.cpu.gr(9) == value
 
 
-@pytest.mark.parametrize("value", [-128, -1, 0, 127])
-@pytest.mark.parametrize(("unit", "name"), [("m", "ar.ccv"), ("m", "ar.unat"), ("i", "ar.lc")])
+@each("value", [-128, -1, 0, 127])
+@each(("unit", "name"), [("m", "ar.ccv"), ("m", "ar.unat"), ("i", "ar.lc")])
 def test_immediate_to_an_application_register_is_sign_extended(unit: str, name: str, value: int) -> None:
     m = Machine([f"mov.{unit} {name}={value}", f"mov.{unit} r9={name}", BREAK]).until_break()
     assert m.cpu.gr(9) == value & MASK
 
 
-@pytest.mark.parametrize("unit", ["m", "i"])
-@pytest.mark.parametrize("number", [48, 63, 112, 127])
+@each("unit", ["m", "i"])
+@each("number", [48, 63, 112, 127])
 def test_ignored_application_registers_read_as_zero(unit: str, number: int) -> None:
     m = Machine([f"mov.{unit} ar{number}=r8", f"mov.{unit} r9=ar{number}", BREAK]).set({8: 5, 9: 5}).until_break()
     assert m.cpu.gr(9) == 0
 
 
-@pytest.mark.parametrize("number", RESERVED)
+@each("number", RESERVED)
 def test_reserved_application_registers_are_illegal(number: int) -> None:
     Machine([f"mov.m r9=ar{number}", BREAK]).until_fault(ILLEGAL_OPERATION)
     Machine([f"mov.m ar{number}=r9", BREAK]).until_fault(ILLEGAL_OPERATION)
@@ -63,7 +64,7 @@ def test_application_register_of_the_other_unit_is_illegal(text: str) -> None:
     Machine([text, BREAK]).until_fault(ILLEGAL_OPERATION)
 
 
-@pytest.mark.parametrize("name", ["ar.itc", "ar.cflg", *(f"ar.k{n}" for n in range(8))])
+@each("name", ["ar.itc", "ar.cflg", *(f"ar.k{n}" for n in range(8))])
 def test_privileged_application_registers_cannot_be_written(name: str) -> None:
     Machine([f"mov.m {name}=r9", BREAK]).until_fault(PRIVILEGED_REGISTER)
     Machine([f"mov.m r9={name}", BREAK]).until_break()
@@ -82,7 +83,7 @@ RESERVED_VALUES = (
 )
 
 
-@pytest.mark.parametrize(("text", "value"), RESERVED_VALUES)
+@each(("text", "value"), RESERVED_VALUES)
 def test_reserved_fields_fault(text: str, value: int) -> None:
     m = Machine([text, BREAK]).set({8: value}, rsc=0xC, pfs=7, fpsr=FPSR).until_fault(RESERVED_REGISTER_FIELD)
     assert (m.cpu.ar("rsc"), m.cpu.ar("pfs"), m.cpu.ar("fpsr")) == (0xC, 7, FPSR)
@@ -213,7 +214,7 @@ def test_there_are_privileged_instructions() -> None:
     assert CONTROL_REGISTERS[2] == "iva"
 
 
-@pytest.mark.parametrize("text", PRIVILEGED)
+@each("text", PRIVILEGED)
 def test_privileged_instruction_faults(text: str) -> None:
     m = Machine([text, BREAK]).until_fault(PRIVILEGED_OPERATION)
     assert m.cpu.retired in (0, 2)

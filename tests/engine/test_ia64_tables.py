@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from grids import each
 
 from pfmon import build_snapshot
 from pfmon.isa.ia64 import decoder_snapshot
@@ -38,7 +38,7 @@ def test_the_inputs_are_all_files_that_are_read_when_tables_are_computed(tmp_pat
     assert files == {Path(path) for path in decoder_snapshot.INPUTS}
 
 
-@pytest.mark.parametrize("number", range(len(decoder_snapshot.INPUTS)))
+@each("number", range(len(decoder_snapshot.INPUTS)))
 def test_tables_of_another_input_are_refused(tmp_path, number):
     inputs = list(decoder_snapshot.INPUTS)
     content = Path(inputs[number]).read_bytes()

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import DONE, Model, check_result, forms, run, words
@@ -45,12 +46,12 @@ def test_every_form_has_a_model() -> None:
     assert forms("A1", "A2", "A3", "A4", "A5") == set(MODELS)
 
 
-@pytest.mark.parametrize("text", MODELS)
+@each("text", MODELS)
 def test_result_is_the_models(text: str) -> None:
     check_result(text, MODELS[text])
 
 
-@pytest.mark.parametrize("text", MODELS)
+@each("text", MODELS)
 def test_nothing_happens_under_a_false_predicate(text: str) -> None:
     done = run(Random(text), text, qp=6)
     assert done.status == DONE

@@ -4,7 +4,9 @@ from random import Random
 
 import pytest
 from enumerated import members
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import DONE, MASK, Model, check_result, forms, run, signed, words
 
@@ -76,7 +78,7 @@ def test_every_form_has_a_model() -> None:
     assert forms("I9", "I10", "I11", "I12", "I13", "I14", "I15", "I29", "X2") | shifts == set(MODELS)
 
 
-@pytest.mark.parametrize("text", MODELS)
+@each("text", MODELS)
 def test_result_is_the_models(text: str) -> None:
     check_result(text, MODELS[text])
 
@@ -88,8 +90,8 @@ def test_nops_and_hints_change_nothing(text: str) -> None:
     assert (done.after["pr"], done.after["lc"], done.after["fault"]) == (9, 4, 0)
 
 
-@pytest.mark.parametrize(("text", "name"), [("break.i imm21", "imm21"), ("break.x imm62", "imm62")])
-@pytest.mark.parametrize("seed", range(5))
+@each(("text", "name"), [("break.i imm21", "imm21"), ("break.x imm62", "imm62")])
+@each("seed", range(5))
 def test_break_hands_over_its_immediate(text: str, name: str, seed: int) -> None:
     done = run(Random(seed), text)
     assert (done.status, done.after["fault_info"]) == (BREAK, done.operands[name])
@@ -97,7 +99,7 @@ def test_break_hands_over_its_immediate(text: str, name: str, seed: int) -> None
 
 @pytest.mark.parametrize("nat", [False, True])
 @given(st.integers(-(1 << 20), (1 << 20) - 1).map(lambda bundles: bundles * 16))
-@settings(max_examples=10)
+@examples(10)
 def test_chk_s_goes_to_its_target_when_the_nat_bit_is_set(nat: bool, distance: int) -> None:
     here = 0x4000000000001230
     unit, slot, _ = encode("chk.s.i r2,tgt25", bundle_address=here, r2=40, tgt25=here + distance)
@@ -105,9 +107,9 @@ def test_chk_s_goes_to_its_target_when_the_nat_bit_is_set(nat: bool, distance: i
     assert (status, after["ip"]) == ((CUT, here + distance) if nat else (DONE, 0))
 
 
-@pytest.mark.parametrize("text", sorted(forms("I21")))
+@each("text", sorted(forms("I21")))
 @given(value=words)
-@settings(max_examples=4)
+@examples(4)
 def test_mov_to_a_branch_register_takes_all_bits(text: str, value: int) -> None:
     unit, slot, _ = encode(text, b1=5, r2=60, **({"tag13": -4096} if "tag13" in text else {}))
     status, after = step(unit, slot, {"gr": {60: value}, "br": {4: 1, 5: 2}})
@@ -186,7 +188,7 @@ def test_pfs_takes_no_reserved_bits(value: int) -> None:
 
 @pytest.mark.parametrize("name", ["lc", "ec"])
 @given(value=st.integers(-128, 127))
-@settings(max_examples=10)
+@examples(10)
 def test_immediates_to_application_registers_are_sign_extended(name: str, value: int) -> None:
     unit, slot, _ = encode(f"mov.i ar.{name}=imm8", imm8=value)
     _, after = step(unit, slot, {})
@@ -205,7 +207,7 @@ def other_ar_is_legal(number: int) -> bool:
     return 48 <= number <= 63 or 112 <= number <= 127
 
 
-@pytest.mark.parametrize("number", sorted(set(range(128)) - {64, 65, 66}))
+@each("number", sorted(set(range(128)) - {64, 65, 66}))
 def test_application_registers_of_the_m_unit_are_illegal_here(number: int) -> None:
     for text, operands in (
         ("mov.i ar3=r2", {"r2": 3}),

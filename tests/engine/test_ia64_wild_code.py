@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from grids import each
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
@@ -137,7 +138,7 @@ def compare_ways(seed: int) -> int:
     return agreed
 
 
-@pytest.mark.parametrize("part", range(8))
+@each("part", range(8))
 def test_wild_code_ends_in_a_fault_a_break_or_a_stop(part: int) -> None:
     for seed in range(part * 25, part * 25 + 25):
         run_wild(seed)

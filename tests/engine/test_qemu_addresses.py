@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from grids import each
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
@@ -61,7 +62,7 @@ def accessed(code: str, directory: Path) -> list[tuple[int, str, int, int]]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "expected"),
     [
         ("mov from+8, %eax", [(1, "from", 8, 4)]),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from guests import SMALL
 from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps, valgrind
@@ -82,7 +83,7 @@ FAULTING = {
 }
 
 
-@pytest.mark.parametrize(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
+@each(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
 def test_instruction_that_faults_does_not_retire(code: str, retired: int, signal: int, tmp_path: Path) -> None:
     ran = counted([assemble(tmp_path, f"_start: {code}\n jmp _start")])
     assert ran.ending is not None and ran.ending.signal == signal and ran.ending.status == 128 + signal
@@ -96,7 +97,7 @@ def test_place_of_a_fault_is_named(tmp_path: Path) -> None:
     assert ran.ending.text == "Segmentation fault"
 
 
-@pytest.mark.parametrize("length", [254, 255, 256, 300, 510, 511, 512, 513, 700])
+@each("length", [254, 255, 256, 300, 510, 511, 512, 513, 700])
 def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None:
     """qemu's blocks are longer than those of the stream."""
     ran = counted([assemble(tmp_path, f"_start: .rept {length}\n inc %eax\n .endr\n mov %eax, 0\n nop\n jmp _start")])
@@ -108,8 +109,8 @@ EDGES = {"rol $17, %rax": 4, "movabs $0x123456789abcdef, %rax": 10, "mov %eax, 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", range(11))
-@pytest.mark.parametrize("crossing", EDGES)
+@each("before", range(11))
+@each("crossing", EDGES)
 def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before: int, tmp_path: Path) -> None:
     """qemu ends a block before it, and reports what it read of it as part of that block."""
     size = EDGES[crossing]
@@ -121,8 +122,8 @@ def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before
     assert faults(ran) == 0
 
 
-@pytest.mark.parametrize("count", [0, 1, 1000])
-@pytest.mark.parametrize("instruction", ["rep movsb", "rep stosq", "repne scasb", "repe cmpsb", "rep lodsl"])
+@each("count", [0, 1, 1000])
+@each("instruction", ["rep movsb", "rep stosq", "repne scasb", "repe cmpsb", "rep lodsl"])
 def test_repeated_string_instruction_retires_once(instruction: str, count: int, tmp_path: Path) -> None:
     code = f"_start: lea buffer(%rip), %rsi\n lea buffer+9000(%rip), %rdi\n mov ${count}, %ecx\n {instruction}\n {EXIT}"
     ran = counted([assemble(tmp_path, f"{code}\n .bss\n buffer: .space 20000")])

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from grids import each
 from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
 from pfmon.stream._stream import AccessKind, BranchKind, Kind
@@ -53,7 +53,7 @@ TWO_ADDRESSES = {
 ACCESS = {0: AccessKind.NO_ACCESS, L: AccessKind.READ, S: AccessKind.WRITE, L | S: AccessKind.READ_WRITE}
 
 
-@pytest.mark.parametrize("code", INSTRUCTIONS)
+@each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %rsp\n mov %rsp, %rbp\n mov %rsp, %rsi\n mov %rsp, %rdi\n mov $1, %ecx\n fnstcw (%rsp)"
     ran = run([assemble(tmp_path, f"_start: {before}\n here: {code}\n {EXIT}")])
@@ -67,7 +67,7 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
         assert (one.access, one.second) == (ACCESS[kinds & (L | S)], AccessKind.NO_ACCESS)
 
 
-@pytest.mark.parametrize("code", BRANCHES)
+@each("code", BRANCHES)
 def test_branches_are_described(code: str, tmp_path: Path) -> None:
     start = "lea 1f(%rip), %rax\n lea 2f(%rip), %rdx"
     ran = run([assemble(tmp_path, f"_start: {start}\n {code}\n 1: {EXIT}\n 2: .quad 1b")])

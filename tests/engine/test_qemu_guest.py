@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
+from grids import each
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
 from pfmon.counting._counting import Tally
@@ -24,7 +25,7 @@ FOREVER = "_start: xor %eax, %eax\n 1: inc %rax\n jmp 1b"
 WAITING = "_start: mov $34, %eax\n syscall\n jmp _start"  # pause
 
 
-@pytest.mark.parametrize("name", sorted(expected("x86_64")))
+@each("name", sorted(expected("x86_64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("x86_64")[name]
     ran, printed = run_example("x86_64", name, tmp_path)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from grids import each
 from hostile_memory import AT_ONCE, offsets
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 
@@ -84,8 +85,8 @@ def written(one: QemuGuest, place: Callable[[int], int], word: int, name: str = 
     return tally
 
 
-@pytest.mark.parametrize("word", [1 << 15, 1 << 22, (1 << 30) + 8, 1 << 31, 1 << 48, (1 << 64) - 1])
-@pytest.mark.parametrize("member", ["count", "announced", "threads[0].last", "base", "message_length", "trouble"])
+@each("word", [1 << 15, 1 << 22, (1 << 30) + 8, 1 << 31, 1 << 48, (1 << 64) - 1])
+@each("member", ["count", "announced", "threads[0].last", "base", "message_length", "trouble"])
 def test_last_look_is_careful(member: str, word: int) -> None:
     one = program()
     try:
@@ -115,8 +116,8 @@ def test_counter_that_cannot_be_is_refused(word: int) -> None:
     assert written(program(totals=True), first_counter, 5).failure == Failure.NO_FAILURE
 
 
-@pytest.mark.parametrize("word", [0, 8, 0x4141414141414141])
-@pytest.mark.parametrize("totals", [False, True])
+@each("word", [0, 8, 0x4141414141414141])
+@each("totals", [False, True])
 def test_last_block_that_was_not_announced_is_refused(totals: bool, word: int) -> None:
     with pytest.raises(LostError, match="written into pfmon's memory"):
         written(program(totals=totals), lambda _: offsets()["area"]["threads[0].last"], word)

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from grids import each
 from guests import SMALL
 from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps
@@ -25,7 +26,7 @@ def program(directory: Path, text: str, *options: str) -> Path:
     return assemble(directory, text, "-m32", *options)
 
 
-@pytest.mark.parametrize("name", sorted(expected("i386")))
+@each("name", sorted(expected("i386")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("i386")[name]
     ran, printed = run_example("i386", name, tmp_path)
@@ -41,7 +42,7 @@ words."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 @needs("valgrind")
 def test_examples_retire_what_valgrind_counts(name: str) -> None:
     command = [str(EXAMPLES / "i386" / name), *SMALL[name]]
@@ -81,8 +82,8 @@ LIMITS = "\n .data\n limits: .long 1, 9\n far: .long there, 0\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("code", "retired"), RETIRING.values(), ids=RETIRING.keys())
-@pytest.mark.parametrize("slow", [False, True], ids=["", "singly"])
+@each(("code", "retired"), RETIRING.values(), ids=RETIRING.keys())
+@each("slow", [False, True], ids=["", "singly"])
 def test_instructions_of_i386_retire(code: str, retired: int, slow: bool, tmp_path: Path) -> None:
     unused = "" if "there:" in code else "there: hlt"
     ran = run([program(tmp_path, f"_start: nop\n {code}\n {EXIT}\n {unused} {LIMITS}")], slow=slow)
@@ -107,7 +108,7 @@ FAULTING = {
 }
 
 
-@pytest.mark.parametrize(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
+@each(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
 def test_instruction_that_faults_does_not_retire(code: str, retired: int, signal: int, tmp_path: Path) -> None:
     ran = run([program(tmp_path, f"_start: {code}\n jmp _start\n there: nop {LIMITS}")])
     assert ran.ending is not None and ran.ending.signal == signal and ran.ending.status == 128 + signal
@@ -323,7 +324,7 @@ INSTRUCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", INSTRUCTIONS)
+@each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %esp\n mov %esp, %ebp\n mov %esp, %esi\n mov %esp, %edi\n mov %esp, %ebx\n mov $5, %eax"
     ran = run([program(tmp_path, f"_start: {before}\n {code}\n {EXIT} there: nop {LIMITS}")])
@@ -344,7 +345,7 @@ BRANCHES = {
 }
 
 
-@pytest.mark.parametrize("code", BRANCHES)
+@each("code", BRANCHES)
 def test_branches_are_described(code: str, tmp_path: Path) -> None:
     ran = run([program(tmp_path, f"_start: mov $there, %eax\n {code}\n there: {EXIT} {LIMITS}")])
     last = ran.guest.table.block(0).instructions[-1]

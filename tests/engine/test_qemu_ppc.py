@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from guests import SMALL
 from ppc_programs import (
     CODE,
@@ -43,7 +44,7 @@ def target(request: pytest.FixtureRequest) -> Target:
     return TARGETS[name]
 
 
-@pytest.mark.parametrize("name", sorted(expected("ppc64")))
+@each("name", sorted(expected("ppc64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("ppc64")[name]
     ran, printed = run_example("ppc64", name, tmp_path)
@@ -207,7 +208,7 @@ def test_floating_point_exception_that_is_enabled_is_a_fault(invalid: bool, tmp_
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("length", [254, 255, 256, 511, 512, 513, 700])
+@each("length", [254, 255, 256, 511, 512, 513, 700])
 def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None:
     """qemu's blocks are longer than those of the stream."""
     ran = run([ppc_program(tmp_path, f".rept {length}\n addi 4, 4, 1\n .endr\n stw 4, 0(0)\n nop\n b .")])

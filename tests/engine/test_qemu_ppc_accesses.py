@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from ppc_programs import (
     DATA,
     ENTRY,
@@ -39,8 +40,8 @@ ACCESSING = {
 """Code, where r9 has an address and r10 is 8, and its access: sort, bytes behind that address, how many."""
 
 
-@pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("code", ACCESSING)
+@each("name", TARGETS)
+@each("code", ACCESSING)
 def test_access_has_its_address(code: str, name: str, tmp_path: Path) -> None:
     program = ppc_program(tmp_path, f"lis 9, {DATA >> 16}\n li 10, 8\n {code}\n dcbt 9, 10\n {EXIT}", TARGETS[name])
     ran = run([program], addresses=True)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
 from qemu_guests import instructions, run
 
@@ -81,7 +82,7 @@ def check(code: str, one: InstructionRecord, kinds: Kind | int, size: int) -> No
     assert one.branch == BranchKind.NO_BRANCH and one.condition is None
 
 
-@pytest.mark.parametrize("code", INSTRUCTIONS)
+@each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     target = TARGETS["ppc"] if "sw" in code or "mw" in code else TARGETS["ppc64le"]
     one = described(tmp_path, code, target)
@@ -90,12 +91,12 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     assert one.length == 4 and not any(one.payload[4:])
 
 
-@pytest.mark.parametrize("code", WIDE)
+@each("code", WIDE)
 def test_instruction_of_64_bits_is_described(code: str, tmp_path: Path) -> None:
     check(code, described(tmp_path, code, TARGETS["ppc64"]), *WIDE[code])
 
 
-@pytest.mark.parametrize("code", INTEGERS)
+@each("code", INTEGERS)
 def test_integer_instruction_is_described(code: str, tmp_path: Path) -> None:
     one = described(tmp_path, code, TARGETS["ppc64"])
     check(code, one, 0, 0)
@@ -140,8 +141,8 @@ BRANCHES = {
 }
 
 
-@pytest.mark.parametrize("code", BRANCHES)
-@pytest.mark.parametrize("name", TARGETS)
+@each("code", BRANCHES)
+@each("name", TARGETS)
 def test_branch_is_described(code: str, name: str, tmp_path: Path) -> None:
     one = described(tmp_path, code, TARGETS[name])
     kinds, branch, conditional = BRANCHES[code]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from grids import each
 from ppc_programs import PPC64, PPC_ASSEMBLER, machine_code
 
 from pfmon.engine.qemu._qemu import registers_used
@@ -132,7 +132,7 @@ def test_operands_are_those_of_the_power_isa(tmp_path: Path) -> None:
         assert registers_used(word, known.get((word >> 26, word >> shift & mask), 0)) == expected, row
 
 
-@pytest.mark.parametrize("primary", EXTENSIONS)
+@each("primary", EXTENSIONS)
 def test_extended_opcodes_fit_their_fields(primary: int) -> None:
     extended = [one for opcode, one, _ in forms() if opcode == primary]
     assert extended and max(extended) <= EXTENSIONS[primary][1]

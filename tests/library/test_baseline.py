@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -56,9 +58,7 @@ def test_a_file_that_is_not_there_says_how_it_is_made(tmp_path: Path) -> None:
     assert f"--save-baseline={path} makes it" in refusal(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"pfmon": "0.1.0"}', b"9" * 5000, b"mine"]
-)
+@each("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"pfmon": "0.1.0"}', b"9" * 5000, b"mine"])
 def test_another_file_is_no_baseline(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
@@ -69,7 +69,7 @@ def test_a_directory_is_no_baseline(tmp_path: Path) -> None:
     assert "is a directory" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "-1", "true", '"5"', "[1]"])
+@each("value", ["NaN", "Infinity", "1e999", "-1", "true", '"5"', "[1]"])
 def test_what_is_no_count_makes_no_baseline(value: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     text = GOOD._replace(counts={"A": 12345}).to_text()
@@ -80,7 +80,7 @@ def test_what_is_no_count_makes_no_baseline(value: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(st.sampled_from(Baseline._fields), JSON)
 def test_any_value_of_a_key_is_read_or_one_line(name: str, value: object) -> None:
     from tempfile import NamedTemporaryFile
@@ -96,7 +96,7 @@ def test_any_value_of_a_key_is_read_or_one_line(name: str, value: object) -> Non
             assert all("\n" not in reason or "\n" in str(found) for reason in differences(found, GOOD))
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "reason"),
     [
         (("sort", "501"), "it is of sort 500, and this is sort 501"),

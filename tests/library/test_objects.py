@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command import example, refused
+from grids import each
 
 import pfmon
 
@@ -105,7 +106,7 @@ REFUSED: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "options"), REFUSED, ids=lambda one: one[0] if isinstance(one, list) else "")
+@each(("words", "options"), REFUSED, ids=lambda one: one[0] if isinstance(one, list) else "")
 def test_mistakes_are_told_in_the_commands_words(words: list[str], options: dict[str, Any]) -> None:
     said = refused(*words, *FIB).removeprefix("pfmon: ").rstrip("\n")
     with pytest.raises(pfmon.PfmonError) as caught:
@@ -113,7 +114,7 @@ def test_mistakes_are_told_in_the_commands_words(words: list[str], options: dict
     assert str(caught.value).replace("--timeout", "--session-timeout").replace("--environment", "--env") == said
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "said"),
     [
         ({"evnts": "x"}, "unknown option 'evnts'; nearest: events"),

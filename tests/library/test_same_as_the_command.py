@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from command import example, pfmon
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.errors import PfmonError
@@ -56,7 +58,7 @@ def without_times(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name != "seconds"}
 
 
-@pytest.mark.parametrize(("words", "options"), RUNS, ids=lambda one: one[0] if isinstance(one, list) else "")
+@each(("words", "options"), RUNS, ids=lambda one: one[0] if isinstance(one, list) else "")
 def test_results_equal_the_commands_json(words: list[str], options: dict[str, Any]) -> None:
     command = [example("hashmap"), "100"]
     done = pfmon("--json", "--no-cmd-output", *words, *command)
@@ -66,7 +68,7 @@ def test_results_equal_the_commands_json(words: list[str], options: dict[str, An
     assert options.keys() == {"report"} or data["events"]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.lists(st.sampled_from(["ia64_inst_retired", "nops_retired", "loads_retired"]), unique=True, min_size=1),
     st.sampled_from(["itanium", "itanium2", "montecito"]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command import example
+from grids import each
 from ia64_program import EXIT, write_program
 
 import pfmon
@@ -142,7 +143,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), REFUSED, ids=lambda one: one if isinstance(one, str) else "")
+@each(("options", "said"), REFUSED, ids=lambda one: one if isinstance(one, str) else "")
 def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(pfmon.PfmonError, match=said) as caught:
         smt(**options)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def test_what_is_written_is_what_holds(general: int, own: dict[str, int]) -> Non
     assert [found.of(name) for name in NAMES] == [Fraction(own.get(name, general), 10_000) for name in NAMES]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["1", "0.01", "-1%", "1%%", "%", "A=", "A=1", "=1%", "1e3%", "nan%", "inf%", "1%,", "1_0%", "A=B=1%", "٣%", ".5%"],
 )

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from example_counts import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pfmon.engine.linux.abi.ia64.syscall_numbers import NAMES
@@ -35,7 +36,7 @@ def test_every_module_carries_out_the_calls_that_the_table_says() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.sampled_from(CARRIED_OUT), st.lists(words, min_size=6, max_size=6)), max_size=12),
     st.binary(min_size=64, max_size=64),

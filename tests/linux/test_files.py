@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from example_counts import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND = 1, 2, 0o100, 0o200, 0o1000, 0o2000
@@ -366,7 +367,7 @@ operations = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations)
 def test_any_sequence_of_reads_writes_and_seeks_is_as_on_a_plain_file(
     guest: Any, tmp_path: Path, steps: list[tuple[str, Any]]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_program import write_program
 from ia64_tasks import Data, call, fork
@@ -254,7 +255,7 @@ def test_stretches_are_cut_and_joined_as_the_host_does_it(two_files: tuple[int, 
     """Any locks of three owners: granted or refused as the host does it, and the same is left."""
     ours, theirs = two_files
 
-    @settings(max_examples=200, deadline=None)
+    @examples(200)
     @given(st.lists(STEPS, max_size=12))
     def check(steps: list[tuple[int, int, int, int]]) -> None:
         table = RecordLocks(ours)

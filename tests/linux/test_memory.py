@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from example_counts import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pfmon.engine.ia64._ia64 import GuestMemoryFault
@@ -198,7 +199,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_any_sequence_of_mappings_is_as_in_a_page_table(guest: Any, what: list[tuple[str, int, int, int]]) -> None:
     base = MAP_BASE + 5000 * PAGE

@@ -7,7 +7,8 @@ from typing import Any
 
 import perf_calls as calls
 import pytest
-from hypothesis import HealthCheck, given, settings
+from example_counts import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from perf_calls import EXCLUDE_KERNEL, PAGE, Perf, attribute, records
 from perfmon_calls import PID, Perfmon
@@ -368,7 +369,7 @@ words = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.binary(min_size=64, max_size=140), st.integers(0, 4), st.lists(words, min_size=4, max_size=4))

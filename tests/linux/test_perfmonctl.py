@@ -6,6 +6,7 @@ from typing import Any
 
 import perfmon_calls as calls
 import pytest
+from grids import each
 from perfmon_calls import INST, NOPS, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
@@ -19,7 +20,7 @@ SIZES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "size"), SIZES.items())
+@each(("name", "size"), SIZES.items())
 def test_structures_have_the_kernels_sizes(name: str, size: int) -> None:
     assert getattr(perfmon_structures, name).size == size
 

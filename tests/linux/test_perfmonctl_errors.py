@@ -6,7 +6,8 @@ from typing import Any
 
 import perfmon_calls as calls
 import pytest
-from hypothesis import HealthCheck, given, settings
+from example_counts import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from perfmon_calls import EINVAL_FLAG, INST, NOPS, Perfmon, debug_register, register
 from stand_in_pmu import StandIn
@@ -150,7 +151,7 @@ words = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(

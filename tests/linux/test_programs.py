@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from grids import each
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
@@ -73,7 +74,7 @@ def expected() -> list[tuple[str, int, str]]:
     return [(name, int(status), text) for name, status, text in (line.split("|", 2) for line in lines)]
 
 
-@pytest.mark.parametrize(("name", "status", "text"), expected())
+@each(("name", "status", "text"), expected())
 def test_example_prints_and_exits_as_expected(
     name: str, status: int, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,7 +83,7 @@ def test_example_prints_and_exits_as_expected(
     assert capfd.readouterr().out == (text + "\n" if text else "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("letter", "status"),
     [
         ("f", 20),  # the handler skipped the load and every register was as before
@@ -147,9 +148,9 @@ def interrupt(machine: Machine, at: set[int], flags: int = 0) -> Callable[[Machi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["epic", "queens", "nbody", "sort"])
-@pytest.mark.parametrize("max_block", [1, 96])
-@pytest.mark.parametrize("alternate", [False, True])
+@each("name", ["epic", "queens", "nbody", "sort"])
+@each("max_block", [1, 96])
+@each("alternate", [False, True])
 def test_handlers_at_any_instruction_change_nothing(
     name: str, max_block: int, alternate: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from grids import each
 from ia64_machine import DATA
 from machine_code import loop, per_pass, run_code
 
@@ -112,7 +113,7 @@ def test_what_the_queue_holds_behind_a_fence_waits_for_it(access: str, waits: in
 # --- application and indirect registers
 
 
-@pytest.mark.parametrize(
+@each(
     ("move", "latency"),
     [
         ("mov.i r10=ar.ec", 2),
@@ -122,7 +123,7 @@ def test_what_the_queue_holds_behind_a_fence_waits_for_it(access: str, waits: in
         ("mov r10=cpuid[r0]", 35),
     ],
 )
-@pytest.mark.parametrize("kind", ["itanium2", "montecito"])
+@each("kind", ["itanium2", "montecito"])
 def test_moves_from_registers_take_the_published_time(move: str, latency: int, kind: str) -> None:
     """Table 2-8, notes 5 and 6: EC and LC 2 cycles, FPSR 10 to 12, the slowest 35; indirect ones 6 to 35, of which
     LREGS, PKR and RR are the fast ones."""

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from core_runs import Both, assembled
 from enumerated import members
+from grids import each
 from machine_code import loop
 
 from pfmon.machine._machine import Machine, Occurrence, RequestKind
@@ -58,7 +59,7 @@ def two_machines() -> list[Machine]:
     return machines
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_states_are_those_of_a_plain_model(seed: int) -> None:
     """Reads and writes of both cores at random, one long after the other."""
     chance, machines = random.Random(seed), two_machines()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import PREDICTORS, REPLACEMENTS
@@ -67,7 +68,7 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("machine", names())
+@each("machine", names())
 def test_every_figure_has_a_source(machine: str) -> None:
     loaded = load(machine)
     assert set(loaded) == set(loaded.sources)
@@ -117,7 +118,7 @@ def test_a_file_may_change_a_few_figures_of_a_machine(tmp_path: Path) -> None:
     assert loaded.sources["l3.size"] == "a guess"
 
 
-@pytest.mark.parametrize(
+@each(
     ("override", "words"),
     [
         ("l3.size=9MHz", ["l3.size", "a size in bytes", "9M"]),
@@ -159,7 +160,7 @@ def test_a_missing_figure_is_named_with_its_meaning(tmp_path: Path) -> None:
     assert "l3.latency is missing" in text and "cycles" in text and "mine.toml" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "words"),
     [
         ("[l3\n", ["not TOML"]),

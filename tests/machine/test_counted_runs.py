@@ -1,6 +1,7 @@
 """How often blocks ran: what a machine tells a tally is what a tally that reads the same stream counts."""
 
 import pytest
+from grids import each
 from machine_runs import PROGRAMS, machine_and_guest
 
 from pfmon.counting._counting import Tally
@@ -30,14 +31,14 @@ def same(program: str, *, memo: bool = True, settle: bool = False) -> None:
     assert told.sites_of_marks() == read.sites_of_marks()
 
 
-@pytest.mark.parametrize("memo", [True, False])
-@pytest.mark.parametrize("program", ["epic", "fib", "sort"])
+@each("memo", [True, False])
+@each("program", ["epic", "fib", "sort"])
 def test_a_tally_is_told_what_it_would_read(program: str, memo: bool) -> None:
     same(program, memo=memo)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", sorted({*PROGRAMS} - {"epic", "fib", "sort"}))
+@each("program", sorted({*PROGRAMS} - {"epic", "fib", "sort"}))
 def test_a_tally_is_told_what_it_would_read_of_any_other_example(program: str) -> None:
     same(program)
 

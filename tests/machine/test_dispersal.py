@@ -1,6 +1,7 @@
 """Which instructions issue together: ports and the rules of bundles (Montecito manual, 2.3.1)."""
 
 import pytest
+from grids import each
 from machine_code import open_bundle, per_pass
 
 LOAD, STORE, ADD, SHIFT = "ld8 r10=[r20]", "st8 [r21]=r20", "add r11=r0,r0", "shl r12=r0,r0"
@@ -25,7 +26,7 @@ def test_two_full_bundles_issue_in_one_cycle():
     assert cycles(*pair, *pair) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "expected", "why"),
     [
         (("MMI", LOAD, "ld8 r14=[r20]", ""), ("MFI", "", "", ""), 1, "two loads"),
@@ -49,7 +50,7 @@ def test_ports_and_rules(first, second, expected, why):
     assert cycles(first, second) == expected, why
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "expected", "why"),
     [
         (("MII", "", SHIFT_0, "sxt1 r14=r0"), ("MMF", "", "", ""), 1, "the first I slot goes to I0"),

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from grids import each
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
 from pfmon.counting._counting import Gate
@@ -121,15 +122,15 @@ def in_turn(event_sets: int, settles: float = 0.3) -> Action:
     return act
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", ["fib", "sort", "hashmap"])
+@each("machine", MACHINES)
+@each("program", ["fib", "sort", "hashmap"])
 def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", sorted(PROGRAMS))
+@each("machine", MACHINES)
+@each("program", sorted(PROGRAMS))
 def test_all_event_sets_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
@@ -155,8 +156,8 @@ def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> N
     assert parts[0] + parts[1] + parts[2] == whole
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", ["fib", "sort"])
+@each("machine", MACHINES)
+@each("program", ["fib", "sort"])
 def test_event_sets_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
     places = somewhere(7)
     plain, simulated, threaded = (
@@ -219,9 +220,9 @@ def reached(program: str, triggers: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("memo", [True, False])
-@pytest.mark.parametrize("repeats", [True, False])
-@pytest.mark.parametrize("program", ["fib", pytest.param("sort", marks=pytest.mark.slow)])
+@each("memo", [True, False])
+@each("repeats", [True, False])
+@each("program", ["fib", pytest.param("sort", marks=pytest.mark.slow)])
 def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, repeats: bool, memo: bool) -> None:
     triggers = trigger_addresses(program)
     changes: list[tuple[int, int]] = []

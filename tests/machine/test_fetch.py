@@ -4,7 +4,9 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import example, given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import example, given
 from hypothesis import strategies as st
 from plain_fetch import Plain
 
@@ -128,8 +130,8 @@ def test_lines_leave_with_the_tlb_entry_of_their_page() -> None:
     assert "L1I_DEMAND_MISS" in fetch.fetch_at(0x4FF0 // 32 * 32, now)[2]
 
 
-@pytest.mark.parametrize("apart", [1, 3, 256, 257])
-@pytest.mark.parametrize(("entries", "least"), [(32, 50), (4, 3)])
+@each("apart", [1, 3, 256, 257])
+@each(("entries", "least"), [(32, 50), (4, 3)])
 def test_no_line_stays_without_the_entry_of_its_page(apart: int, entries: int, least: int) -> None:
     """... whatever pages these are; lines that were asked for ahead neither, which few entries show."""
     chance, fetch, now = (
@@ -336,7 +338,7 @@ def place(page: int, line: int, window: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(steps=st.lists(STEP, max_size=120))
 def test_it_is_as_its_plain_model(name: str, steps: list[tuple[str, int, int, int, int]]) -> None:
     fetch, plain, now = machine(name), Plain(name), 0
@@ -365,7 +367,7 @@ def test_it_is_as_its_plain_model_for_long(name: str, apart: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("replacement", ["lru", "nru", "plru", "random"])
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @example(steps=[("f", 0, 0, 0, 0)] * 3 + [("m", 0, 0, 0, 0), ("f", 0, 0, 0, 1)])
 @given(steps=st.lists(STEP, max_size=150))
 def test_quick_first_leaves_the_same_state(replacement: str, steps: list[tuple[str, int, int, int, int]]) -> None:

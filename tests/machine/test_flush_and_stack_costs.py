@@ -1,6 +1,7 @@
 """What a mispredicted branch, a failed check, a system call, a register spilled or filled cost."""
 
 import pytest
+from grids import each
 from ia64_machine import UNMAPPED
 from machine_code import Cause, bubbles_of, loop, open_bundle, per_pass, run_code
 from machine_runs import run_machine
@@ -44,8 +45,8 @@ def test_predicted_branches_cost_nothing(machine):
     assert not bubbles
 
 
-@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
-@pytest.mark.parametrize("lost", range(0, 9, 2))
+@each("machine", ["itanium2", "montecito"])
+@each("lost", range(0, 9, 2))
 def test_front_end_runs_ahead_by_eight_bundles(machine, lost):
     """Montecito manual 2.1.2: an 8-entry queue decouples the front end. It is full behind a stall, and lasts four
     cycles if two bundles leave it in each: so much of what the front end loses at a branch is not felt."""

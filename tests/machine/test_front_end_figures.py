@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from grids import each
 
 from pfmon.machine._machine import L2, InstructionFetch, branch_predictor
 from pfmon.machine.config.machine_config import load
@@ -85,7 +86,7 @@ def fetched_as_it_is() -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("figure", FETCH)
+@each("figure", FETCH)
 def test_figures_of_fetch_change_something(figure: str, fetched_as_it_is: Counter[str]) -> None:
     assert fetched(figure) != fetched_as_it_is
 

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from grids import each
 from machine_code import run_code
 from machine_runs import EXAMPLES, PROGRAMS, run_machine
 from totals import signal_totals
@@ -81,15 +82,15 @@ def check(program: str, machine: str) -> None:
     assert occurrences["L1I_DEMAND_MISS"] == occurrences["L2_FETCH_HIT_DEMAND"] + occurrences["L2_FETCH_MISS_DEMAND"]
 
 
-@pytest.mark.parametrize("program", ["epic", "fib", "queens", "dispatch"])
-@pytest.mark.parametrize("machine", ["itanium", "itanium2"])
+@each("program", ["epic", "fib", "queens", "dispatch"])
+@each("machine", ["itanium", "itanium2"])
 def test_every_branch_is_in_one_class_and_every_read_in_one_place(program: str, machine: str) -> None:
     check(program, machine)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", ["itanium", "itanium2", "montecito"])
-@pytest.mark.parametrize("program", PROGRAMS)
+@each("machine", ["itanium", "itanium2", "montecito"])
+@each("program", PROGRAMS)
 def test_so_it_is_for_every_example(program: str, machine: str) -> None:
     check(program, machine)
 

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from grids import each
 from ia64_assembly import Line
 from ia64_machine import DATA
 from machine_code import bubbles_of, loop, run_code
@@ -50,8 +51,8 @@ def levels_of(machine: str) -> str:
     return "l2d" if machine == "montecito" else "l2"
 
 
-@pytest.mark.parametrize("machine", ITANIUMS)
-@pytest.mark.parametrize("burst", BURSTS)
+@each("machine", ITANIUMS)
+@each("burst", BURSTS)
 def test_a_burst_is_not_lost(burst: str, machine: str) -> None:
     code = [*HEAD, "ldfd f7=[r24]", *BURSTS[burst] * 100, *loop(BURSTS[burst], 100)]
     found = run_code(code, machine)
@@ -59,8 +60,8 @@ def test_a_burst_is_not_lost(burst: str, machine: str) -> None:
     assert found.cycles == run_code(code, machine, memo=False).cycles
 
 
-@pytest.mark.parametrize("machine", ITANIUMS)
-@pytest.mark.parametrize("burst", ["releases behind a cold load", "fences"])
+@each("machine", ITANIUMS)
+@each("burst", ["releases behind a cold load", "fences"])
 def test_a_burst_that_waits_fills_the_queue_and_stops_the_pipeline(burst: str, machine: str) -> None:
     """As many as the queue takes, of stores as the data buffer and the store buffer take, follow a miss without a wait;
     more make the pipeline stand until it is there."""
@@ -96,7 +97,7 @@ def drawn_figures(draw: random.Random, machine: str) -> list[str]:
             f"bus.queue={draw.choice((1, 64))}"]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(9))
+@each("seed", range(9))
 def test_no_figures_of_queues_lose_a_run(seed: int) -> None:
     draw, machine = random.Random(seed), ITANIUMS[seed % len(ITANIUMS)]
     lines = [line for burst in BURSTS.values() for line in burst]

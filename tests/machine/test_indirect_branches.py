@@ -7,6 +7,7 @@ prediction right; one that is on its way then leaves it to what the register hel
 from collections import Counter
 
 import pytest
+from grids import each
 from ia64_assembly import CODE, Line
 from machine_code import run_code
 
@@ -48,8 +49,8 @@ def warm(seen: Counter[str]) -> str:
     return outcome
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("between", [0, 1, 2])
+@each("machine", MACHINES)
+@each("between", [0, 1, 2])
 def test_a_move_shortly_before_the_branch_comes_too_late(machine: str, between: int) -> None:
     """Every branch goes elsewhere than the one before it, which is what the register held."""
     assert warm(outcomes(run_code(program(between, swap=True), machine))) == "WRONG_TARGET"

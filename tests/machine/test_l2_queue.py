@@ -4,7 +4,9 @@ from collections import Counter
 
 import pytest
 from enumerated import members
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.counting.totals.record_query import names
@@ -271,11 +273,11 @@ def test_a_miss_that_finds_all_fill_buffers_taken() -> None:
     assert [counts["L2_FILLS_FULL"] for counts in found] == [0, 0, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "cause"),
     [(READ, "DATA"), (FETCH, "FETCH_DEMAND"), (FETCH_AHEAD, "FETCH_PREFETCH")],
 )
-@pytest.mark.parametrize("name", ["itanium2", "montecito"])
+@each("name", ["itanium2", "montecito"])
 def test_a_request_that_l3_has_no_buffer_for(name: str, kind: int, cause: str) -> None:
     below = l2_of(name, "l3.queue=2")
     found = [ask(below, LINE + 128 * number, kind, NOW + 4 * number)[1] for number in range(3)]
@@ -341,7 +343,7 @@ REQUESTS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(REQUESTS, st.sampled_from(["itanium2", "montecito"]))
 def test_every_access_has_one_cause_at_most_and_the_sums_are_sums(
     requests: list[tuple[int, int, int, int]], name: str

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from enumerated import members
+from grids import each
 
 from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, RequestKind
@@ -273,8 +274,8 @@ def test_streaming_is_bound_by_the_bus(machine: str, bandwidth: float) -> None:
     assert lines * line / seconds == pytest.approx(bandwidth, rel=0.05)
 
 
-@pytest.mark.parametrize("kind", [LOAD, LFETCH])
-@pytest.mark.parametrize(
+@each("kind", [LOAD, LFETCH])
+@each(
     ("flags", "l1d", "data", "l3"),
     [
         (0, True, True, True),

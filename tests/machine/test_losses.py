@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
@@ -29,8 +30,8 @@ def with_limit(program: str, lower: Callable[[Machine], None]) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("machine", ITANIUMS)
-@pytest.mark.parametrize("program", ["lz", "fib", "epic"])
+@each("machine", ITANIUMS)
+@each("program", ["lz", "fib", "epic"])
 def test_a_run_loses_nothing(program: str, machine: str) -> None:
     assert run_machine(program, machine).failure == Failure.NO_FAILURE
 

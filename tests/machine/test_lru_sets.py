@@ -1,6 +1,7 @@
 """Sets in the order of use, against lists."""
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.machine._machine import LruSets
@@ -8,7 +9,7 @@ from pfmon.machine._machine import LruSets
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=300)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from([1, 2, 3, 4, 6]), st.integers(1, 5), STEPS)
 def test_what_was_used_longest_ago_makes_room(sets: int, ways: int, steps: list[tuple[bool, int]]) -> None:
     made, model = LruSets(sets, ways, 6), [list[int]() for _ in range(sets)]

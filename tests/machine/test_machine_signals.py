@@ -1,6 +1,7 @@
 """signals/machine.csv: what the machine's signals are made of."""
 
 import pytest
+from grids import each
 
 from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Cause, FrontCause, Occurrence
@@ -29,7 +30,7 @@ def test_every_signal_is_named_and_is_not_decided_by_architecture() -> None:
     assert not set(meanings()) & signal_terms.available()
 
 
-@pytest.mark.parametrize("kind", RECORDED)
+@each("kind", RECORDED)
 def test_terms_are_names_of_what_is_recorded(kind: str) -> None:
     found = of_kind(kind)
     assert found

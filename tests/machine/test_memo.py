@@ -1,21 +1,22 @@
 """What the memo repeats is what the pipeline would have simulated."""
 
 import pytest
+from grids import each
 from machine_runs import PROGRAMS, run_machine
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 QUICK = ["noploop", "fib", "epic", "sort"]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", QUICK)
+@each("machine", MACHINES)
+@each("program", QUICK)
 def test_memo_changes_nothing(program, machine):
     _same(program, machine)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", sorted({*PROGRAMS} - {*QUICK}))
+@each("machine", MACHINES)
+@each("program", sorted({*PROGRAMS} - {*QUICK}))
 def test_memo_changes_nothing_on_any_other_example(program, machine):
     _same(program, machine)
 

@@ -4,7 +4,8 @@ from collections import Counter, OrderedDict
 
 import pytest
 from enumerated import members
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.isa.ia64._encodings import AccessFlag, AccessType
@@ -52,7 +53,7 @@ BLOCKS = st.lists(st.lists(st.tuples(places(120, 40), KINDS), min_size=1, max_si
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(BLOCKS, st.sampled_from(sorted(SMALL_L2)), st.sampled_from(["lru", "nru", "plru"]))
 def test_quick_answers_change_nothing_that_full_ones_would_not(
     blocks: list[list[tuple[int, int]]], name: str, policy: str
@@ -253,7 +254,7 @@ LRU = ["l1d.replacement=lru", "l3.replacement=lru"]
 PLAIN = st.sampled_from([LOAD, LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, FILL, SPILL])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(places(700, 64), PLAIN), max_size=1500), st.sampled_from(sorted(SMALL_L2)))
 def test_hits_misses_and_write_backs_are_those_of_a_model_without_time(trace: list[tuple[int, int]], name: str) -> None:
     l2 = "l2d" if name == "montecito" else "l2"
@@ -273,7 +274,7 @@ def test_hits_misses_and_write_backs_are_those_of_a_model_without_time(trace: li
 # --- what has to add up, whatever happens when
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(places(700, 64), KINDS, st.integers(0, 40)), max_size=600), st.sampled_from(sorted(SMALL_L2)))
 def test_references_are_hits_and_misses_and_traffic_adds_up(trace: list[tuple[int, int, int]], name: str) -> None:
     memory = machine(name, *SMALL, SMALL_L2[name])

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from grids import each
 
 from pfmon.machine._machine import L2, DataMemory
 from pfmon.machine.config.machine_config import load
@@ -73,7 +74,7 @@ def usual() -> dict[str, list[object]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("machine", "name"), cases())
+@each(("machine", "name"), cases())
 def test_a_figure_that_changes_changes_what_happens(machine: str, name: str, usual: dict[str, list[object]]) -> None:
     value = load(machine, base(machine))[name]
     if name in OTHER:

@@ -5,6 +5,7 @@ GCC's description of the processor gives (itanium1.md).
 """
 
 import pytest
+from grids import each
 from machine_code import per_pass
 
 PRODUCERS = {
@@ -82,8 +83,8 @@ ITANIUM = {
 MONTECITO = {("multimedia", "address"): 8}
 
 
-@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
-@pytest.mark.parametrize(("producer", "consumer"), PAIRS)
+@each("machine", ["itanium2", "montecito"])
+@each(("producer", "consumer"), PAIRS)
 def test_consumer_in_the_next_group_waits_for_the_latency(producer, consumer, machine):
     latency = TABLE[producer][consumer]
     if machine == "montecito":
@@ -92,9 +93,7 @@ def test_consumer_in_the_next_group_waits_for_the_latency(producer, consumer, ma
     assert sum(bubbles.values()) == latency - 1
 
 
-@pytest.mark.parametrize(
-    ("producer", "consumer"), [(producer, one) for producer in ITANIUM for one in ITANIUM[producer]]
-)
+@each(("producer", "consumer"), [(producer, one) for producer in ITANIUM for one in ITANIUM[producer]])
 def test_itanium_waits_as_gcc_describes_it(producer, consumer):
     _, bubbles = per_pass([PRODUCERS[producer], CONSUMERS[consumer]], "itanium")
     assert sum(bubbles.values()) == ITANIUM[producer][consumer] - 1
@@ -111,7 +110,7 @@ def test_branch_waits_for_its_predicate(producer, latency):
         assert together == cycles - 1
 
 
-@pytest.mark.parametrize("gap", range(8))
+@each("gap", range(8))
 def test_work_between_hides_the_latency(gap):
     """A multiply-add's 4 cycles: groups in between take their place."""
     _, bubbles = per_pass([PRODUCERS["fmac"], *["add r15=r20,r0"] * gap, CONSUMERS["fmac"]], "itanium2")

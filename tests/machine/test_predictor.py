@@ -23,7 +23,8 @@ from branches import (
     WRONG_TARGET,
     WTOP,
 )
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_two_level import PlainTwoLevel
 
@@ -233,7 +234,7 @@ def site(where: int, window: int) -> tuple[int, int, int, int]:
     return address, draw.choice(range(10)), draw.choice(range(4)), where
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(STEPS, max_size=300))
 def test_itanium2_is_as_its_plain_model(steps: list[tuple[int, int, bool, int]]) -> None:
     predictor, plain = branch_predictor(load("itanium2")), PlainTwoLevel()

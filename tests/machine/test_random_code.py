@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from grids import each
 from ia64_fuzz import Fuzz
 
 from pfmon.counting.totals.record_query import DISPERSAL
@@ -62,14 +63,14 @@ def check(machine: str, seed: int) -> None:
     assert with_memo == results(machine, fuzz, recorder, True, ranges=((0, 0),))
 
 
-@pytest.mark.parametrize("machine", ITANIUMS)
-@pytest.mark.parametrize("seed", range(3))
+@each("machine", ITANIUMS)
+@each("seed", range(3))
 def test_random_code_takes_the_same_time_with_and_without_the_memo(machine: str, seed: int) -> None:
     check(machine, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", ITANIUMS)
-@pytest.mark.parametrize("seed", range(3, 40))
+@each("machine", ITANIUMS)
+@each("seed", range(3, 40))
 def test_more_random_code_does_too(machine: str, seed: int) -> None:
     check(machine, seed)

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from core_runs import assembled, examples
+from grids import each
 from machine_runs import run_machine
 
 from pfmon.machine._machine import Machine, Occurrence, TagStore, ThreadSwitch, Tlb
@@ -16,8 +17,8 @@ LINE = 64
 PAGE = 16384
 
 
-@pytest.mark.parametrize("policy", ["lru", "nru", "plru", "random"])
-@pytest.mark.parametrize("seed", range(5))
+@each("policy", ["lru", "nru", "plru", "random"])
+@each("seed", range(5))
 def test_who_replaced_what_as_a_plain_model_has_it(policy: str, seed: int) -> None:
     """Random accesses of two threads to lines that do not fit: what came back because the other one had replaced it."""
     chance, switch = random.Random(seed), ThreadSwitch(load("montecito"))

@@ -4,7 +4,8 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.machine._machine import PageTable, TagStore
@@ -97,7 +98,7 @@ MODELS = {"lru": LeastRecent, "nru": NotRecent, "plru": Tree}
 LINES = st.lists(st.integers(0, 40), max_size=300)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LINES, st.sampled_from(["lru", "nru", "plru"]), st.sampled_from([1, 2, 3, 4, 8]), st.sampled_from([1, 3, 4]))
 def test_each_use_hits_and_replaces_as_the_policy_says(trace: list[int], policy: str, ways: int, sets: int) -> None:
     if policy == "plru" and ways == 3:
@@ -110,7 +111,7 @@ def test_each_use_hits_and_replaces_as_the_policy_says(trace: list[int], policy:
     assert held == [part.all() for part in model]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**32), st.sampled_from(["lru", "nru"]), st.sampled_from([32, 96, 128]))
 def test_fully_associative_stores_of_many_ways_keep_their_policy(seed: int, policy: str, ways: int) -> None:
     store, model = TagStore(1, ways, 14, policy), MODELS[policy](ways)
@@ -120,7 +121,7 @@ def test_fully_associative_stores_of_many_ways_keep_their_policy(seed: int, poli
         assert store.use(page << 14) == model.use(page)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(LINES)
 def test_random_replacement_keeps_what_was_used_last_and_never_more_than_its_ways(trace: list[int]) -> None:
     store = TagStore(4, 2, LINE_SHIFT, "random")

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from enumerated import members
+from grids import each
 from ia64_machine import DATA, UNMAPPED
 from machine_code import bubbles_of, loop, run_code
 
@@ -173,8 +174,8 @@ def absent(times_: int, machine: str, load_: str = "ld8.s r11=[r23]") -> Machine
     return run_code([*touched, *loop([load_], times_)], machine)
 
 
-@pytest.mark.parametrize("machine", [*MACHINES, "itanium"])
-@pytest.mark.parametrize("kind", ["ld8.s r11=[r23]", "ldfd.s f9=[r23]"])
+@each("machine", [*MACHINES, "itanium"])
+@each("kind", ["ld8.s r11=[r23]", "ldfd.s f9=[r23]"])
 def test_each_speculative_load_of_an_absent_page_walks(machine: str, kind: str) -> None:
     """No translation stays: a thousand loads miss the L2 DTLB a thousand times, and the operating system is asked."""
     few, many = (absent(number, machine, kind) for number in (1, 1001))

@@ -3,7 +3,8 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -32,7 +33,7 @@ def requests(events: list[Event]) -> list[EventRequest]:
     return [EventRequest(event.name, mesi="MESI" if event.mesi else "") for event in events]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(event_sets(largest=7))
 def test_every_assignment_is_legal(chosen: tuple[str, list[Event]]) -> None:
     name, events = chosen
@@ -43,7 +44,7 @@ def test_every_assignment_is_legal(chosen: tuple[str, list[Event]]) -> None:
     assert legal(name, events, made.counters)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(event_sets(largest=4))
 def test_an_assignment_is_found_whenever_there_is_one(chosen: tuple[str, list[Event]]) -> None:
     name, events = chosen
@@ -57,7 +58,7 @@ def test_an_assignment_is_found_whenever_there_is_one(chosen: tuple[str, list[Ev
         assert possible and legal(name, events, made.counters)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data())
 def test_unavailable_counters_are_left_alone(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(pmu.IA64))

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from grids import each
 
 from pfmon.pmu import IA64, get
 from pfmon.pmu.capture.capture_setting import NEVER, CaptureSetting, EarSetting
@@ -36,7 +37,7 @@ def named(event: str) -> EarSetting:
     return EarSetting("cache", max(1, int(threshold[1])))  # >0 (Montecito manual table 3-16)
 
 
-@pytest.mark.parametrize(("pmu", "event"), EARS)
+@each(("pmu", "event"), EARS)
 def test_an_event_captures_what_its_name_says(pmu: str, event: str) -> None:
     found = setting(pmu, event)
     data = event.startswith("DATA")

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,7 +86,7 @@ def test_the_extension_of_the_trace_buffer_holds_two_bits_of_an_entry_in_trace_m
     assert ("do not keep" in register) == told
 
 
-@pytest.mark.parametrize("text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"])
+@each("text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"])
 def test_malformed_register_values_are_refused(text: str) -> None:
     with pytest.raises(PfmonError):
         decode_text(pmu.get("itanium2"), text)
@@ -145,7 +146,7 @@ IEAR_CYCLES = {0xFF: 4, 0xFE: 8, 0xFC: 16, 0xF8: 32, 0xF0: 128, 0xE0: 256, 0xC0:
 """Montecito manual table 3-16."""
 
 
-@pytest.mark.parametrize(
+@each(
     ("register", "umask", "words"),
     [
         # Montecito manual tables 3-21, 3-24: PMC40.umask 19:16, mode 8:7; table 3-16, 3-18: PMC37.umask 12:5, ct 13.

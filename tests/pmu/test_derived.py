@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ def all_derived() -> list[tuple[str, str]]:
     return [(name, derived) for name in pmu.IA64 for derived in load_derived(name)]
 
 
-@pytest.mark.parametrize(("name", "derived"), all_derived())
+@each(("name", "derived"), all_derived())
 def test_every_derived_event_can_be_programmed_at_once_but_two(name: str, derived: str) -> None:
     model = pmu.get(name)
     made = plan(model.events, [derived])
@@ -73,7 +74,7 @@ def test_formula_values_agree_with_exact_fractions(formula: str, counts: tuple[i
         assert value is None or value == pytest.approx(float(want), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", ["A +", "(A", "A B", "+ A", "A & B", ")", ""])
+@each("text", ["A +", "(A", "A B", "+ A", "A & B", ")", ""])
 def test_malformed_formulas_are_refused(text: str) -> None:
     with pytest.raises(PfmonError, match="bad formula"):
         parse(text, {})

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from grids import each
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
@@ -234,7 +235,7 @@ def test_opcode_match_of_the_page_selects_br_cloop() -> None:
     assert not (squeezed ^ fields["match"]) & ~fields["mask"] & (1 << 27) - 1
 
 
-@pytest.mark.parametrize("text", ["1:2", "x:1:2", "m:1:zz", "m:0x8000000:0", ":::", "m::1"])
+@each("text", ["1:2", "x:1:2", "m:1:zz", "m:0x8000000:0", ":::", "m::1"])
 def test_malformed_opcode_matches_are_refused(text: str) -> None:
     with pytest.raises(PfmonError):
         parse_opcode_match(text, 27)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from grids import each
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "dev" / "pmus.md"
@@ -25,7 +25,7 @@ def test_the_pages_examples_run() -> None:
     assert tried > 15 and failed == 0
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_examples_in_docstrings_run(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried and not failed

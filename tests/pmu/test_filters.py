@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -112,7 +113,7 @@ def data_passes(name: str, values: Mapping[str, int], address: int) -> bool:
 def test_code_filters_pass_what_the_registers_say(name: str) -> None:
     seen = set()
 
-    @settings(deadline=None, max_examples=300)
+    @examples(300)
     @given(contents(name), st.integers(0, CHANNELS[name] - 1), ADDRESSES, st.integers(0, 3))
     def check(values: dict[str, int], channel: int, address: int, cpl: int) -> None:
         qualifier = Qualifier(pmu.get(name), values)
@@ -145,7 +146,7 @@ def test_a_debuggers_breakpoint_pair_does_not_constrain(name: str, register: str
 def test_opcode_filters_pass_what_the_registers_say(name: str) -> None:
     seen = set()
 
-    @settings(deadline=None, max_examples=300)
+    @examples(300)
     @given(contents(name), st.integers(0, CHANNELS[name] - 1), st.sampled_from("mifb"), OPCODES)
     def check(values: dict[str, int], channel: int, slot: str, opcode: int) -> None:
         qualifier = Qualifier(pmu.get(name), values)
@@ -177,7 +178,7 @@ def test_data_ranges_pass_what_the_registers_say(name: str) -> None:
     seen = set()
     event = pmu.get(name).events["LOADS_RETIRED"]
 
-    @settings(deadline=None, max_examples=300)
+    @examples(300)
     @given(contents(name), st.integers(0, 0x4FFF))
     @example(ranges_at_0x1000(name), 0x1008)
     @example(ranges_at_0x1000(name), 0x1010)

@@ -1,6 +1,7 @@
 """Intel architectural performance monitoring against the manual's sentences (sections 30.2.1 and 30.2.2)."""
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,7 +129,7 @@ def test_fixed_counters_are_used_first_and_conditions_need_general_ones() -> Non
         V1.program(["LLC_MISSES"] * 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "options", "text"),
     [
         (["NOPE"], {}, "unknown intel_v2 event"),

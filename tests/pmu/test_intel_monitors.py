@@ -1,6 +1,7 @@
 """What Intel's counters count, read from register contents: the bits of the manual's sections 30.2.1.1 and 30.2.2."""
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,14 +41,14 @@ ALIASES = {
 }
 
 
-@pytest.mark.parametrize("model", [V1, V2], ids=lambda model: model.name)
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@each("model", [V1, V2], ids=lambda model: model.name)
+@each("encoding", ENCODINGS)
 def test_event_select_and_unit_mask_select_the_seven_events(model: pmu.PmuModel, encoding: int) -> None:
     (found,) = monitors(model, {"ia32_perfevtsel1": encoding | USR | EN})
     assert (found.event.name, found.pmd, found.plm) == (ENCODINGS[encoding], 1, USER_LEVELS)
 
 
-@pytest.mark.parametrize("name", ALIASES)
+@each("name", ALIASES)
 def test_generic_names_stand_for_the_architectural_events(name: str) -> None:
     for model in (V1, V2):
         (monitor,) = model.program([EventRequest(name, threshold=1)]).monitors  # so that a general counter has it

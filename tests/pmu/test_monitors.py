@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -142,7 +143,7 @@ def test_registers_written_in_any_order_decode_to_the_programming(name: str) -> 
     model = pmu.get(name)
     seen = Counter[bool]()
 
-    @settings(deadline=None, max_examples=300)
+    @examples(300)
     @given(requests(name), st.integers(0, 1 << 20))
     def check(asked: tuple[list[EventRequest], dict[str, Any]], seed: int) -> None:
         events, options = asked

@@ -1,6 +1,7 @@
 """Intel's registers at work: 40-bit counters, overflow status, interrupt and freeze (sections 30.2.1 and 30.2.2)."""
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,8 +133,8 @@ def test_programs_read_general_counters_where_rdpmc_is_allowed() -> None:
     assert file.read_data(1, cpl=0) == 77
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("controls", [{}, {"int": 0}, {"freeze_perfmon_on_pmi": 1}], ids=str)
+@each("name", NUMBERS)
+@each("controls", [{}, {"int": 0}, {"freeze_perfmon_on_pmi": 1}], ids=str)
 def test_virtual_counters_go_beyond_forty_bits(name: str, controls: dict[str, int]) -> None:
     model = pmu.get(name)
     if name == "intel_v1" and "freeze_perfmon_on_pmi" in controls:

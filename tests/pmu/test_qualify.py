@@ -1,7 +1,7 @@
 """What a programming counts, against the ranges and opcodes that were asked for."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -14,7 +14,6 @@ CODE = st.tuples(st.integers(0, 1 << 28), st.integers(1, 400)).map(lambda t: (t[
 CLOOP = (4 << 37) | (5 << 6)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(pmu.IA64), CODE, st.integers(-500, 900))
 def test_code_ranges_count_what_was_asked_within_the_bleed(name: str, limits: tuple[int, int], bundles: int) -> None:
     model = pmu.get(name)
@@ -30,7 +29,6 @@ def test_code_ranges_count_what_was_asked_within_the_bleed(name: str, limits: tu
         assert not counted
 
 
-@settings(deadline=None)
 @given(st.sampled_from(["itanium2", "montecito"]), CODE, st.integers(-500, 900))
 def test_inverse_ranges_count_the_others(name: str, limits: tuple[int, int], bundles: int) -> None:
     model = pmu.get(name)
@@ -43,7 +41,6 @@ def test_inverse_ranges_count_the_others(name: str, limits: tuple[int, int], bun
     assert counted[0] != counted[1]
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(pmu.IA64),
     st.integers(0, 1 << 40),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from grids import each
 
 from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError, UnknownNameError
@@ -108,7 +109,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "events", "options", "rule"), REFUSED)
+@each(("name", "events", "options", "rule"), REFUSED)
 def test_rule_refuses_by_name_in_one_line(name: str, events: list, options: dict, rule: str) -> None:
     with pytest.raises(RuleError) as caught:
         pmu.get(name).program(events, **options)
@@ -166,7 +167,7 @@ BAD_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("events", "options", "text"), BAD_VALUES)
+@each(("events", "options", "text"), BAD_VALUES)
 def test_bad_values_name_the_legal_ones(events: list, options: dict, text: str) -> None:
     with pytest.raises(BadValueError) as caught:
         pmu.get("itanium2").program(events, **options)

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from grids import each
 
 from pfmon import pmu
 from pfmon.errors import UnknownNameError
@@ -131,7 +132,7 @@ def test_event_columns_are_those_of_the_record() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_register_fields_do_not_overlap(name: str) -> None:
     for register in pmu.get(name).registers.values():
         seen = 0

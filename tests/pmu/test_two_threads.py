@@ -3,7 +3,9 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
@@ -30,7 +32,7 @@ def right(event: Event, counter: int) -> bool:
     return counter <= 9 or event.name in OF_ONE_THREAD
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from(CHOSEN), min_size=1, max_size=4), st.integers(1, 6))
 def test_an_assignment_is_right_and_found_whenever_there_is_one(events: list[Event], free: int) -> None:
     wanted = [EventRequest(event.name, mesi="MESI" if event.mesi else "") for event in events]
@@ -64,7 +66,7 @@ def test_active_events_make_room_for_the_others() -> None:
     assert MONTECITO.program(events, two_threads=True).counters == (*range(10, 16), *range(4, 10))
 
 
-@pytest.mark.parametrize(
+@each(
     ("event", "said"),
     [
         ("L3_MISSES", "Type   : floating, all threads; with two threads on PMD 4-9 alone"),

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,14 +23,12 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_names_are_as_programmers_write_them(name: str) -> None:
     assert demangled(name) == NAMES[name]
 
 
-@pytest.mark.parametrize(
-    "name", ["main", "", "_start", "_Z", "_ZZZ", "_ZN3fo", "_Zürich", "Z3foov", "_Z3foov" + 70000 * "P"]
-)
+@each("name", ["main", "", "_start", "_Z", "_ZZZ", "_ZN3fo", "_Zürich", "Z3foov", "_Z3foov" + 70000 * "P"])
 def test_what_is_not_mangled_stays_as_it_is(name: str) -> None:
     assert demangled(name) == name
 
@@ -55,7 +54,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each("name", PLAIN)
 def test_plain_names_have_neither_parameters_nor_types(name: str) -> None:
     assert plain_name(name) == PLAIN[name]
 

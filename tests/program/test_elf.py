@@ -5,7 +5,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.errors import PfmonError
@@ -50,7 +52,7 @@ def test_every_ia64_example_loads() -> None:
         assert program.entry == program.image.elf.entry
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "message"),
     [
         (b"", "not an ELF file"),
@@ -116,7 +118,7 @@ def test_example_of_32_bits_has_the_segments_that_readelf_shows() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.sampled_from([("i386", 52 + 3 * 32), ("ppc64", 64 + 3 * 56)]),
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=12),
@@ -135,7 +137,7 @@ def test_damaged_headers_of_other_machines_raise_nothing_else(
     assert all(s.offset + s.file_size <= len(data) and s.file_size <= s.memory_size for s in parsed.segments)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     st.lists(st.tuples(st.integers(0, 64 + 3 * 56 - 1), st.integers(0, 255)), max_size=12),
     st.integers(0, len(FIB)),
@@ -155,7 +157,7 @@ def test_damaged_headers_raise_nothing_but_pfmon_error(changes: list[tuple[int, 
             assert s.address >> 61 < 5
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.tuples(st.integers(0, len(FIB) - 1), st.integers(0, 255)), max_size=40))
 def test_damaged_symbols_never_fail(changes: list[tuple[int, int]]) -> None:
     data = bytearray(FIB)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from grids import each
 
 from pfmon.program import image
 from pfmon.program.loaded_objects import LoadedObjects, place_of
@@ -34,8 +35,8 @@ def functions(path: Path) -> dict[str, tuple[int, int]]:
         }
 
 
-@pytest.mark.parametrize("architecture", ["ia64", "x86_64", "i386", "ppc64"])
-@pytest.mark.parametrize("name", ["fib", "sort"])
+@each("architecture", ["ia64", "x86_64", "i386", "ppc64"])
+@each("name", ["fib", "sort"])
 def test_functions_are_found_by_name_in_every_class_and_byte_order(architecture: str, name: str) -> None:
     path = EXAMPLES / architecture / name
     table = SymbolTable(path.read_bytes(), bias=0x1000)

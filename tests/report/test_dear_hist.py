@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from grids import each
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
@@ -186,7 +187,7 @@ def test_levels_are_printed_as_on_the_page() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("latency", "served"),
     [(4, "L2"), (5, "L2"), (13, "L2"), (14, "L3"), (207, "L3"), (208, "RAM"), (8191, "RAM")],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pfmon
@@ -49,7 +49,6 @@ def test_any_samples_are_read_as_they_were_written(buffers: list[list[Sample]]) 
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(SAMPLES, SAMPLES, st.data())
 def test_what_is_cut_off_is_said_and_the_whole_part_is_there(
     first: list[Sample], second: list[Sample], data: st.DataObject
@@ -63,7 +62,6 @@ def test_what_is_cut_off_is_said_and_the_whole_part_is_there(
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(SAMPLES.filter(bool), st.data())
 def test_any_damage_is_said(samples: list[Sample], data: st.DataObject) -> None:
     whole = bytearray(written(samples))

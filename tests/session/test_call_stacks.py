@@ -2,6 +2,7 @@
 
 import pytest
 from call_log import PROGRAMS, log
+from grids import each
 from guests import EXAMPLES
 from ia64_assembly import BREAK, CODE
 from ia64_machine import BREAK as BREAK_REASON
@@ -21,8 +22,8 @@ def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run
     )
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("period", [1, 7, 100])
+@each("name", PROGRAMS)
+@each("period", [1, 7, 100])
 def test_calls_are_those_of_the_log(name: str, period: int) -> None:
     samples = sampled(name, "ia64_inst_retired", period).samples
     assert samples is not None

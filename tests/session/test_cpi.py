@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from answers import declined
 from command import example, pfmon
+from grids import each
 from guests import SMALL
 
 from pfmon.machine._machine import Cause
@@ -31,8 +32,8 @@ def test_every_cause_is_in_exactly_one_part() -> None:
     assert sorted(number for _, numbers in _pieces() for number in numbers) == causes
 
 
-@pytest.mark.parametrize("machine", ["itanium", "itanium2", "montecito"])
-@pytest.mark.parametrize("name", QUICK)
+@each("machine", ["itanium", "itanium2", "montecito"])
+@each("name", QUICK)
 def test_the_parts_and_the_functions_add_up_to_the_run(name: str, machine: str) -> None:
     found = report(name, f"--machine={machine}")
     assert found["cycles"] == sum(part["cycles"] for part in found["parts"].values())

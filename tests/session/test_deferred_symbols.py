@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
+from grids import each
 from ia64_objects import work, write_dynamic, write_object
 from shared_programs import folder, needs
 
@@ -85,7 +86,7 @@ def place_of(name: str) -> int:
 
 
 @SHARED
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("-e", f"{EVENT},NOPS_RETIRED,L1D_READ_MISSES_ALL"),

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from grids import each
 
 import pfmon
 from pfmon.errors import PfmonError
@@ -24,8 +25,8 @@ def stamps_of(event: str) -> list[int]:
     return stamps(event, 1)
 
 
-@pytest.mark.parametrize("trigger", ["ia64_inst_retired", "loads_retired", "nops_retired"])
-@pytest.mark.parametrize("times", [1, 2, 77, 500])
+@each("trigger", ["ia64_inst_retired", "loads_retired", "nops_retired"])
+@each("times", [1, 2, 77, 500])
 def test_what_happens_behind_the_trigger_counts(trigger: str, times: int) -> None:
     start = stamps(trigger, times)[0]
     run = pfmon.run(COMMAND, events=EVENTS, trigger_event=f"{trigger}:{times}", stdout=pfmon.DEVNULL)

@@ -6,7 +6,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from grids import each
+from hypothesis import given
 from hypothesis import strategies as st
 from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC64, executed, ppc_program
 
@@ -64,7 +66,7 @@ def branches() -> list[bool]:
 
 @pytest.mark.parametrize("unit", WAITING)
 @given(after=st.integers(1, 1000))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_counters_begin_with_the_instruction_behind_the_trigger(unit: str, after: int) -> None:
     events, controls = [INSTRUCTIONS, BRANCHES], WAITING[unit]
     done = ran(QUEENS, events, unit, preload={"pmc1": NEGATIVE - after}, controls=controls)
@@ -105,7 +107,7 @@ def test_a_counter_that_wraps_has_its_followers_wait_again() -> None:
 
 
 @given(after=st.integers(1, 900))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_discount_stops_all_counters_with_the_interrupt(after: int) -> None:
     controls = {"enint": 1, "discount": 1, "pmc1intcontrol": 1}
     done = ran(QUEENS, [INSTRUCTIONS, BRANCHES], preload={"pmc1": NEGATIVE - after}, controls=controls)
@@ -122,7 +124,7 @@ def test_without_any_of_its_controls_nothing_stops(missing: str) -> None:
 
 
 @given(after=st.integers(0, 900), period=st.integers(1, 60))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_a_waiting_counter_is_sampled_from_its_trigger_on(after: int, period: int) -> None:
     """The driver loads PMC2 with its period whenever it has interrupted; PMC1 triggers and interrupts nobody."""
     preload, controls = {"pmc1": NEGATIVE - after}, {"pmc2countctl": 1}
@@ -218,7 +220,7 @@ def test_counters_without_controls_count_live_what_they_count_in_all() -> None:
 # --- what is refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "options", "text"),
     [
         ([INSTRUCTIONS], {"preload": {"pmc2": 1}}, "--preload: PMC2 counts no event; PMC1 do"),

@@ -1,6 +1,7 @@
 """Every event that is modelled is produced by something, and nothing is produced that no event counts."""
 
 import pytest
+from grids import each
 
 from pfmon.counting.totals.countable import MARKED
 from pfmon.counting.totals.record_query import names
@@ -24,7 +25,7 @@ def counted(pmu: str) -> set[str]:
     return {event.signal for event in get(pmu).events if event.fidelity != "unmodelled"}
 
 
-@pytest.mark.parametrize("pmu", [*ITANIUMS, "intel_v1", "intel_v2", "ppc604e", "ibm1994"])
+@each("pmu", [*ITANIUMS, "intel_v1", "intel_v2", "ppc604e", "ibm1994"])
 def test_every_modelled_signal_is_produced(pmu: str) -> None:
     assert counted(pmu) - signal_terms.available() - set(machine_signals.meanings()) == set()
 

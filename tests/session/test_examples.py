@@ -2,6 +2,7 @@
 
 import pytest
 from command import example, pfmon
+from grids import each
 from guests import SMALL, expected, guest, quiet
 from totals import signal_totals
 
@@ -9,7 +10,7 @@ from pfmon.counting._counting import Tally
 from pfmon.signals import signal_terms
 
 
-@pytest.mark.parametrize("name", expected())
+@each("name", expected())
 def test_example_gives_expected_output_and_status(name: str) -> None:
     status, output = expected()[name]
     done = pfmon("-e", "none", example(name))
@@ -27,7 +28,7 @@ def totals(name: str, *, slow: bool, trace: bool) -> dict[str, int]:
     return signal_totals(sorted(signal_terms.available()), program.table, tally)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each("name", SMALL)
 def test_slow_path_counts_every_signal_as_the_fast_path(name: str) -> None:
     fast = totals(name, slow=False, trace=False)
     assert fast == totals(name, slow=True, trace=False)

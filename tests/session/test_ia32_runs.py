@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from grids import each
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import EXAMPLES
@@ -62,7 +63,7 @@ def test_they_do_not_go_with_ia32_alone(option: dict[str, str]) -> None:
         counts("l2_misses", ia32=True, **option)
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "options", "text"),
     [
         ("loads_retired", {"pmu": "itanium2"}, "not functional in IA-32 code; .* there count .*L2_MISSES"),

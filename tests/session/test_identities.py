@@ -5,6 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from grids import each
 from guests import SMALL, guest, quiet
 from totals import machine_totals, signal_totals
 
@@ -102,7 +103,7 @@ def cycle_by_cycle(signal: str) -> RecordQuery:
     return query_of(signal, 1, False, None)._replace(threshold=0)
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_every_cycle_retires_something_or_is_a_bubble_of_one_kind(name: str, machine: str) -> None:
     """Montecito manual section 4.6."""
     found = run(name, machine)
@@ -112,7 +113,7 @@ def test_every_cycle_retires_something_or_is_a_bubble_of_one_kind(name: str, mac
     assert bubbles == sum(found.machine[f"{part}.all"] for part in parts) + found.machine["back_end_bubble.fe"]
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_a_cycle_that_is_not_stalled_accounts_for_six_syllables(name: str, machine: str) -> None:
     """Montecito manual section 4.4."""
     found = run(name, machine).machine
@@ -122,7 +123,7 @@ def test_a_cycle_that_is_not_stalled_accounts_for_six_syllables(name: str, machi
     assert found["syll_not_dispersed.all"] == sum(found[f"syll_not_dispersed.{reason}"] for reason in reasons)
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_every_syllable_that_retired_was_dispersed_once(name: str, machine: str) -> None:
     """Wrong paths are not simulated; of an L+X pair one syllable is dispersed, the other is lost to MLX."""
     found = run(name, machine)
@@ -130,7 +131,7 @@ def test_every_syllable_that_retired_was_dispersed_once(name: str, machine: str)
     assert found.machine["syll_not_dispersed.mlx"] == found.pairs
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_references_are_hits_and_misses_at_each_level(name: str, machine: str) -> None:
     found = run(name, machine).machine
     assert found["l2d_references.all"] == found["l2d_insert_hits"] + found["l2d_insert_misses"]
@@ -146,7 +147,7 @@ def test_references_are_hits_and_misses_at_each_level(name: str, machine: str) -
     assert found["l2d_misses"] <= found["l2d_insert_misses"]
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_what_leaves_a_level_arrives_at_the_next(name: str, machine: str) -> None:
     found = run(name, machine).machine
     sent = found["l2d_misses"] + found["l2i_reads.miss_all"]
@@ -158,7 +159,7 @@ def test_what_leaves_a_level_arrives_at_the_next(name: str, machine: str) -> Non
     assert found["l3_lines_replaced"] <= found["l3_inserts"]
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_every_branch_is_in_one_class_of_each_prediction_event(name: str, machine: str) -> None:
     found = run(name, machine)
     classes = ("correct_pred", "wrong_path", "wrong_target")
@@ -176,7 +177,7 @@ def test_every_branch_is_in_one_class_of_each_prediction_event(name: str, machin
         assert whole == found.exact["branches.all"]
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_every_level_stands_for_every_cycle_of_the_program(name: str, machine: str) -> None:
     """The operating system's cycles are of level 0 (Montecito manual section 3.2.3.2)."""
     found = run(name, machine)
@@ -186,32 +187,32 @@ def test_every_level_stands_for_every_cycle_of_the_program(name: str, machine: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_results_do_not_depend_on_threads_nor_on_the_memo(name: str, machine: str) -> None:
     assert run(name, machine, threaded=False) == run(name, machine) == run(name, machine, memo=False)
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_to_watch_data_ranges_changes_nothing(name: str, machine: str) -> None:
     watched = run(name, machine, ranges=EVERYWHERE)
     assert watched._replace(ranged={}) == run(name, machine)._replace(ranged={})
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_a_range_of_all_addresses_holds_every_access(name: str, machine: str) -> None:
     """Instructions, walks for them, and write-backs that fetches cause have no data address."""
     watched = run(name, machine, ranges=EVERYWHERE)
     assert watched.ranged == {signal: watched.machine[signal] for signal in OF_DATA}
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_what_cycles_add_is_what_architecture_counts(name: str, machine: str) -> None:
     """Cycle by cycle without a threshold: the increments of all cycles are the exact totals."""
     found = run(name, machine)
     assert found.by_cycle == {signal: found.exact[signal] for signal in found.by_cycle}
 
 
-@pytest.mark.parametrize(("name", "machine"), RUNS)
+@each(("name", "machine"), RUNS)
 def test_itaniums_cycle_events_account_for_every_cycle_once(name: str, machine: str) -> None:
     """Flushes, memory, dependencies and cycles without a stall of the back end; the rest are parts of these."""
     found = run(name, machine).machine

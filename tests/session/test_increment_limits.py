@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import each
 from ia64_assembly import Line
 from ia64_program import DATA, EXIT, TEXT, symbols, write_program
 from machine_code import loop, open_bundle
@@ -109,8 +110,8 @@ def test_matches_of_data_breakpoints_are_those_of_the_data_range(pmu: str, tmp_p
     assert len(sampled.samples) == 2 * PASSES // 50
 
 
-@pytest.mark.parametrize("pmu", LIMITS)
-@pytest.mark.parametrize("name", ["epic", "nbody", "queens", "strings"])
+@each("pmu", LIMITS)
+@each("name", ["epic", "nbody", "queens", "strings"])
 def test_no_other_event_of_instructions_adds_more_in_a_cycle(pmu: str, name: str) -> None:
     """What retires together, and how its branches were predicted: as much with the maximum as without it."""
     machine, guest = run_with_guest(name, pmu)

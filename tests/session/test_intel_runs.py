@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fed_engine import FedEngine
+from grids import each
 from x86_blocks import CALL, JUMP, LENGTH, LOAD, PLAIN, RETURN, STORE, block, table_of
 
 import pfmon
@@ -111,8 +112,8 @@ def test_a_trigger_is_any_instructions_address() -> None:
     assert found == {INSTRUCTIONS: ALL_INSTRUCTIONS - path_of(WORDS).index(start)}
 
 
-@pytest.mark.parametrize("pmu", ["intel_v1", "intel_v2"])
-@pytest.mark.parametrize("times", [1, 2, 77])
+@each("pmu", ["intel_v1", "intel_v2"])
+@each("times", [1, 2, 77])
 def test_counting_starts_when_a_branch_has_retired_so_often(pmu: str, times: int) -> None:
     path = path_of(WORDS)
     nth = [n for n, address in enumerate(path) if address in BRANCHES_AT][times - 1]
@@ -176,7 +177,7 @@ def test_samples_are_exact_in_truth() -> None:
     assert done.exact == {address: path_of(WORDS).count(address) for address in set(path_of(WORDS))}
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "options", "text"),
     [
         ("LLC_MISSES", {}, "want the addresses of memory accesses"),

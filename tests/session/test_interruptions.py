@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import each
 from guests import guest, quiet
 from ia64_program import DATA, EXIT, TEXT, write_program
 
@@ -84,8 +85,8 @@ def test_floating_point_traps_are_stalls_with_a_trap(pmu: str, traps: bool, want
     assert counted(command, pmu, "fp_true_sirstall", irange=(TEXT + 0x1000, TEXT + 0x2000)) == 0
 
 
-@pytest.mark.parametrize("machine", CHANGES)
-@pytest.mark.parametrize(("name", "arguments"), [("hashmap", ["40"]), ("epic", []), ("stream", ["64", "2"])])
+@each("machine", CHANGES)
+@each(("name", "arguments"), [("hashmap", ["40"]), ("epic", []), ("stream", ["64", "2"])])
 def test_changes_are_those_of_the_stream_and_of_the_pages(machine: str, name: str, arguments: list[str]) -> None:
     """What marks say, in the stream alone, and the translations that the operating system put in."""
     program, log = guest(name, arguments, trace=True), Recorder()

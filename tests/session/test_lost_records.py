@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 from command import example, pfmon
 from fed_engine import FedEngine
+from grids import each
 from guests import guest, quiet
 from tables import record
 
@@ -76,8 +77,8 @@ def test_every_failure_has_words_for_it() -> None:
             nothing_is_lost([Failure.NO_FAILURE, failure])
 
 
-@pytest.mark.parametrize("controls", [Controls(), Controls(interval=1000), Controls(dont_start=True)])
-@pytest.mark.parametrize("failure", FAILURES)
+@each("controls", [Controls(), Controls(interval=1000), Controls(dont_start=True)])
+@each("failure", FAILURES)
 def test_counts_that_lack_something_are_refused(failure: Failure, controls: Controls) -> None:
     engine, event = lost(failure)
     if controls.dont_start and failure == Failure.BAD_STREAM:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import each
 from host_programs import needs
 
 import pfmon
@@ -31,7 +32,7 @@ def stamps(program: str, event: str, period: int) -> list[int]:
     return [sample.retired for sample in ran(program, event, long_smpl_periods=period).samples]
 
 
-@pytest.mark.parametrize(
+@each(
     ("program", "trigger", "times"),
     [
         (PPC, "DCACHE_MISSES", 1),
@@ -51,8 +52,8 @@ def test_counting_begins_behind_the_instruction_that_it_happened_to(program: str
     ]
 
 
-@pytest.mark.parametrize("program", [PPC, X86])
-@pytest.mark.parametrize("times", [1, 999, 4321])
+@each("program", [PPC, X86])
+@each("times", [1, 999, 4321])
 def test_cycles_behind_a_cycle_are_all_others(program: str, times: int) -> None:
     cycles = EVENTS[program][2]
     (whole,), (rest,) = ran(program, cycles).counts, ran(program, cycles, trigger_event=f"{cycles}:{times}").counts

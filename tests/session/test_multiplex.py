@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,7 +157,7 @@ def test_intervals_go_to_the_outfile_before_the_totals(tmp_path: Path) -> None:
     assert lines[0].startswith("  # milliseconds") and lines[-1].split()[1] == "NOPS_RETIRED" and len(lines) > 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (("-e", "nops_retired", "-e", "loads_retired"), "--switch-timeout=MILLISECONDS"),

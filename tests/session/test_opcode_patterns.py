@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.isa.ia64.opcode_masks import families, is_a
@@ -44,8 +45,8 @@ def matches(matcher: OpcodeMatch, bits: int, slot: str, encoding: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bits", [27, 41])
-@pytest.mark.parametrize("name", NAMES)
+@each("bits", [27, 41])
+@each("name", NAMES)
 def test_pattern_lets_its_mnemonic_pass_and_of_others_those_that_it_names(name: str, bits: int) -> None:
     matcher, others, _ = pattern(name, "", bits)
     own = 0
@@ -59,7 +60,7 @@ def test_pattern_lets_its_mnemonic_pass_and_of_others_those_that_it_names(name: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_what_a_pattern_names_besides_has_its_bits(name: str) -> None:
     matcher, others, _ = pattern(name, "", 41)
     passing = {mnemonic.split(".")[0] for slot, code, mnemonic in known() if matches(matcher, 41, slot, code)}

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import each
 from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC, TARGETS, executed, ppc_program
 
 import pfmon
@@ -129,7 +130,7 @@ def test_a_powerpc_program_is_counted_on_the_604e_unless_one_says() -> None:
     assert together == {**counts(QUEENS, INSTRUCTIONS), **counts(QUEENS, "branches_completed")}
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "options", "text"),
     [
         ("snoop_requests", {}, "no other bus agent"),

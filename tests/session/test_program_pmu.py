@@ -10,8 +10,9 @@ import perf_calls
 import perfmon_calls as calls
 import pytest
 from driven_pmu import Driven
+from example_counts import examples
 from guests import guest, quiet
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from instruction_log import SIGNALS, Step, logged_steps
 from perf_calls import Perf, records
@@ -55,7 +56,7 @@ def instructions_retired() -> bytes:
 places_in_it = st.lists(st.integers(0, 4000), min_size=2, max_size=8, unique=True)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(places_in_it, st.sampled_from(sorted(EVENTS)), st.booleans())
 def test_it_counts_between_any_two_instructions(places: list[int], event: str, machine: bool) -> None:
     wanted, is_on = 0, False
@@ -73,7 +74,7 @@ def test_it_counts_between_any_two_instructions(places: list[int], event: str, m
             assert perfmon.read(fd, pmd) == [wanted]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(1, 900), st.integers(0, 2000), st.sampled_from(sorted(EVENTS)))
 def test_samples_are_of_the_instructions_that_overflow(period: int, first: int, event: str) -> None:
     with quiet(), Driven(*PROGRAM) as driven:
@@ -103,7 +104,7 @@ def test_samples_are_of_the_instructions_that_overflow(period: int, first: int, 
     assert instructions == [place + 1 for place in wanted]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(5, 1000), st.sampled_from(sorted(EVENTS)), st.booleans())
 def test_a_notification_masks_at_its_instruction_and_comes_soon(period: int, event: str, machine: bool) -> None:
     with quiet(), Driven(*PROGRAM, machine=machine) as driven:
@@ -138,7 +139,7 @@ def wild_pmc(draw: Any) -> bytes:
 def test_whatever_is_written_counts_or_is_refused(pmu: str, machine: bool) -> None:
     outcomes = set()
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(st.data())
     def check(data: Any) -> None:
         with quiet(), Driven(*PROGRAM, pmu=pmu, machine=machine) as driven:
@@ -166,7 +167,7 @@ def raw(event: str) -> int:
     return found.code | found.umask << 8
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(places_in_it, st.lists(st.sampled_from(sorted(EVENTS)), min_size=1, max_size=3, unique=True), st.booleans())
 def test_perf_counts_between_any_two_instructions(places: list[int], events: list[str], machine: bool) -> None:
     with quiet(), Driven(*PROGRAM, machine=machine) as driven:
@@ -186,7 +187,7 @@ def test_perf_counts_between_any_two_instructions(places: list[int], events: lis
             assert perf.words(fds[0]) == (len(events), *wanted)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(1, 900), st.integers(0, 2000), st.sampled_from(sorted(EVENTS)))
 def test_perf_samples_the_instructions_that_overflow(period: int, first: int, event: str) -> None:
     with quiet(), Driven(*PROGRAM) as driven:
@@ -214,7 +215,7 @@ def test_perf_samples_the_instructions_that_overflow(period: int, first: int, ev
 def test_whatever_perf_is_asked_for_counts_or_is_refused(pmu: str, machine: bool) -> None:
     outcomes = set()
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(st.data())
     def check(data: Any) -> None:
         with quiet(), Driven(*PROGRAM, pmu=pmu, machine=machine) as driven:

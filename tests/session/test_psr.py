@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
+from grids import each
 from guests import EXAMPLES
 from ia64_program import EXIT, write_program
 
@@ -52,8 +53,8 @@ def reader(tmp_path: Path, *before: str, pmd: int = 4) -> Path:
     return write_program(tmp_path / "reader", ["alloc r33=ar.pfs,8,0,0", *lines])
 
 
-@pytest.mark.parametrize("slow", [False, True])
-@pytest.mark.parametrize("work", [0, 1, 7, 50])
+@each("slow", [False, True])
+@each("work", [0, 1, 7, 50])
 def test_insecure_programs_read_the_live_counter(tmp_path: Path, work: int, slow: bool) -> None:
     path = reader(tmp_path, *["adds r8=1,r8"] * work)
     options = ["--slow"] if slow else []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import each
 from guests import SMALL
 
 from pfmon.pmu import IA64
@@ -152,7 +153,7 @@ def test_a_full_disk_refuses_the_recording_and_loses_nothing(tmp_path: Path) -> 
     assert old.read_text() == "what was there" and [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (("--replay=FILE", "--insecure", "-e", "nops_retired"), "--insecure says how a program runs"),

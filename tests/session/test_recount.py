@@ -6,7 +6,7 @@ with a listing would.
 
 from collections import Counter
 
-import pytest
+from grids import each
 from guests import guest, quiet
 from totals import signal_totals
 
@@ -122,7 +122,7 @@ SIGNALS = [
 ]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_counts_equal_a_recount_from_the_instruction_log(name: str) -> None:
     program = guest(name, PROGRAMS[name])
     tally = Tally(program.processor.table)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from grids import each
 from guests import SMALL, guest, quiet
 
 from pfmon.counting.totals.countable import check_countable
@@ -51,9 +52,9 @@ def limits_of(name: str, symbol: str, kind: str = "code") -> tuple[int, int]:
     return resolver(LoadedObjects(program.process.program).own, kind)(symbol)
 
 
-@pytest.mark.parametrize("pmu", ["itanium2", "montecito"])
-@pytest.mark.parametrize("fine", [False, True])
-@pytest.mark.parametrize(("name", "function"), FUNCTIONS.items())
+@each("pmu", ["itanium2", "montecito"])
+@each("fine", [False, True])
+@each(("name", "function"), FUNCTIONS.items())
 def test_inside_and_outside_a_function_make_the_total(name: str, function: str, fine: bool, pmu: str) -> None:
     limits = limits_of(name, function)
     events = ["NOPS_RETIRED", "LOADS_RETIRED"]
@@ -71,9 +72,9 @@ def test_inside_and_outside_a_function_make_the_total(name: str, function: str, 
 def test_noploop_retires_six_instructions_an_iteration_inside() -> None:
     inside = RangeRequest((limits_of("noploop", "noploop"),))
     # The loop is two bundles: five nops and br.cloop.
-    for event, each in {"IA64_INST_RETIRED": 6, "NOPS_RETIRED": 5}.items():
+    for event, times in {"IA64_INST_RETIRED": 6, "NOPS_RETIRED": 5}.items():
         small, large = (count("noploop", [str(n)], event, irange=inside) for n in (1000, 4000))
-        assert large - small == each * 3000
+        assert large - small == times * 3000
         assert 0 < small - each * 1000 < 40
     # What is outside only prints the number: as much for numbers of as many digits.
     outside = RangeRequest((limits_of("noploop", "noploop"),), inverse=True)

@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from example_counts import examples
+from grids import each
 from guests import EXAMPLES, guest, quiet
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_sampler import next_random
 
@@ -63,8 +65,8 @@ def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> p
     return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)
 
 
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("period", [1, 2, 97, 1000])
+@each("pmu", PMUS)
+@each("period", [1, 2, 97, 1000])
 def test_a_sample_is_of_the_instruction_that_ended_the_period(pmu: str, period: int) -> None:
     addresses, loads = log()
     run = sampled(pmu=pmu, long_smpl_periods=period)
@@ -83,9 +85,9 @@ def test_with_period_one_a_histogram_is_the_exact_counts() -> None:
     assert Counter(sample.iip for sample in run.samples) == exact
 
 
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("events", [EVENTS, "CYCLES,ia64_inst_retired", "loads_retired,CYCLES"])
-@pytest.mark.parametrize("period", [3, 1000])
+@each("pmu", PMUS)
+@each("events", [EVENTS, "CYCLES,ia64_inst_retired", "loads_retired,CYCLES"])
+@each("period", [3, 1000])
 def test_counts_are_those_of_a_run_without_samples(pmu: str, events: str, period: int) -> None:
     events = events.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
     plain = sampled(events, pmu)
@@ -109,7 +111,7 @@ def test_samples_of_cycles_end_their_periods() -> None:
     st.integers(1, 2**31 - 2),
     st.integers(1, 40),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_periods_are_those_that_were_asked_for(
     long: int, short: int | None, mask: int, seed: int, entries: int
 ) -> None:
@@ -231,8 +233,8 @@ def test_with_period_one_samples_are_the_truth(event: str) -> None:
     assert error("queens", ["5"], 1, 0, event)[0] == 0
 
 
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("event", ["ia64_inst_retired", "CYCLES", "loads_retired"])
+@each("pmu", PMUS)
+@each("event", ["ia64_inst_retired", "CYCLES", "loads_retired"])
 def test_the_truth_is_what_is_counted(pmu: str, event: str) -> None:
     event = event.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
     run = sampled(event, pmu, long_smpl_periods=100, smpl_truth=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import perf_calls
 import pytest
 from command import example, pfmon, refused
+from grids import each
 from monitoring_program import FD, WORK, call, counted, counting_by_perf, sampled, self_counting, self_sampling
 from perf_calls import attribute
 from qemu_guests import QEMU
@@ -146,10 +147,10 @@ def test_perf_counts_from_the_call_that_enables_to_the_one_that_disables(tmp_pat
     assert counts[1] > 0
 
 
-@pytest.mark.parametrize(("event", "period"), [
+@each(("event", "period"), [
     ("IA64_INST_RETIRED", 97), ("LOADS_RETIRED", 7), ("cycles", 113), ("NOPS_RETIRED", 211),
 ])  # fmt: skip
-@pytest.mark.parametrize("pmu", PMUS)
+@each("pmu", PMUS)
 def test_a_sampling_buffer_has_the_samples_that_pfmon_takes(tmp_path: Path, pmu: str, event: str, period: int) -> None:
     other = "IA64_INST_RETIRED" if event == "NOPS_RETIRED" else "NOPS_RETIRED"
     events = [CYCLES[pmu] if event == "cycles" else event, other]

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from grids import each
 from guests import tallied
 from machine_runs import EXAMPLES
 
@@ -64,7 +65,7 @@ def test_one_thread_of_one_core_never_switches_and_nobody_asks_it(happening: re.
     assert {count.value for count in done.counts} == {0}
 
 
-@pytest.mark.parametrize("event", matching("montecito", re.compile("_EITHER$")), ids=lambda event: event.name)
+@each("event", matching("montecito", re.compile("_EITHER$")), ids=lambda event: event.name)
 def test_what_either_core_does_is_what_the_one_core_does(event: Event) -> None:
     """The unit mask .EITHER counts both cores of the processor (Montecito manual section 2.1, 4.12): there is one."""
     own = get("montecito").events[event.name.replace("_EITHER", "_SELF")]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from ia64_tasks import counting, number
 
 import pfmon
@@ -12,8 +13,8 @@ EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retir
 EXACT = EVENTS[1:]
 
 
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@each("cores", [1, 2])
+@each("threads", [1, 2, 3, 8])
 def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores: int) -> None:
     """The same output and status, and every instruction is of one hardware thread."""
     path, wanted = counting(tmp_path / "counting", threads, 60)

@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-import pytest
+from grids import each
 
 from pfmon.signals import signal_terms
 from pfmon.signals.signal_names import signals
@@ -29,7 +29,7 @@ def test_no_row_is_there_twice() -> None:
     assert twice == []
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['signal']} {row['source']}")
+@each("row", rows(), ids=lambda row: f"{row['signal']} {row['source']}")
 def test_every_row_says_what_it_looks_at_and_what_it_adds(row: dict[str, str]) -> None:
     source, of, adds = row["source"], row["of"], row["adds"]
     if source == "never":

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from example_counts import examples
 from guests import guest, quiet
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tables import PARTS_BANK, blocks, record
 
@@ -17,7 +18,7 @@ from pfmon.stream.recording.block_records import BlockRecord
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(blocks(), min_size=1, max_size=20), st.sampled_from(list(InstructionSet)))
 def test_blocks_are_read_back_as_they_were_entered(entered: Sequence[BlockRecord], instruction_set: int) -> None:
     table = BlockTable(instruction_set, payload_bytes=4)
@@ -32,7 +33,7 @@ def test_blocks_are_read_back_as_they_were_entered(entered: Sequence[BlockRecord
     assert len(table) == len(entered) and table.failure == Failure.NO_FAILURE
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(blocks(), st.booleans()), min_size=1, max_size=20))
 def test_parts_that_a_reader_makes_have_numbers_of_their_own(entered: Sequence[tuple[BlockRecord, bool]]) -> None:
     table = BlockTable(payload_bytes=4)

@@ -2,7 +2,7 @@
 
 from random import Random
 
-import pytest
+from grids import each
 from ia64_assembly import BREAK
 from ia64_machine import DATA, Machine
 
@@ -43,7 +43,7 @@ def machine(pick: Random, max_block: int) -> Machine:
     return Machine([*lines, BREAK], max_block=max_block, trace=True).set({5: DATA + 64, 6: DATA, 7: DATA + 4096}, pr=65)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_counts_by_access_do_not_depend_on_where_blocks_end(seed: int) -> None:
     pick = Random(seed)
     size = pick.choice([8, 64, 512, 8192])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import each
 from guests import SMALL, guest, quiet
 
 from pfmon.counting._counting import Tally
@@ -95,7 +96,7 @@ def test_a_short_run_has_one_thread() -> None:
     assert recorder.words() == words_of("sort", threaded=False, piped=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("alone", "beside", "expected"),
     [
         ((1.0, 100), (1.0, 100), True),  # the same

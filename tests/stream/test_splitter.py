@@ -7,8 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
+from example_counts import examples
+from grids import each
 from guests import guest, quiet
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK, CODE
 from ia64_fuzz import Fuzz
@@ -196,7 +198,7 @@ def by_address(tally: Tally, table: BlockTable, ranged: bool) -> dict[int, list[
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(blocks(20), min_size=1, max_size=6), st.integers(0, 2**32), st.booleans())
 def test_made_up_blocks_are_split_anywhere(made: list[BlockRecord], seed: int, traced: bool) -> None:
     table = BlockTable(payload_bytes=4)
@@ -325,8 +327,8 @@ def test_code_triggers_are_reached_whenever_control_comes_there(max_block: int) 
     assert hits(m, [CODE, CODE + 16, CODE + 17, CODE + 48, CODE + 160]) == [10, 10, 10, 10, 0]
 
 
-@pytest.mark.parametrize("max_block", [96, 1])
-@pytest.mark.parametrize(("reads", "writes"), [(True, True), (True, False), (False, True)])
+@each("max_block", [96, 1])
+@each(("reads", "writes"), [(True, True), (True, False), (False, True)])
 def test_data_triggers_are_reached_by_accesses_of_their_byte(reads: bool, writes: bool, max_block: int) -> None:
     m = Machine(WALK, max_block=max_block, trace=True).set({6: DATA, 7: DATA + 8}, lc=9, pr=1 | 1 << 6)
     # ld8 of bytes 8 to 15 every round; st4 reaches byte 15 in round 3 and byte 16 in round 4, one after the other.

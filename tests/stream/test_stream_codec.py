@@ -7,8 +7,10 @@ from functools import cache
 from itertools import count
 
 import pytest
+from example_counts import examples
+from grids import each
 from guests import SMALL, guest, quiet
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tables import PARTS_BANK, accesses, blocks, record, some_words
 from totals import signal_totals
@@ -85,8 +87,8 @@ def payload_of(table: BlockTable) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("trace", [False, True])
+@each("name", SMALL)
+@each("trace", [False, True])
 def test_examples_come_back_as_they_were(name: str, trace: bool) -> None:
     recorder, table = recorded(name, trace)
     chunks = encoded([recorder], table, trace)
@@ -119,7 +121,7 @@ def test_blocks_stand_before_the_chunk_that_names_them_first() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(blocks(), min_size=1, max_size=8), st.integers(0, 2**32), st.booleans(), st.integers(1, 400))
 def test_random_streams_come_back_as_they_were(made: list[BlockRecord], seed: int, traced: bool, runs: int) -> None:
     table = BlockTable(payload_bytes=4)

@@ -2,7 +2,7 @@
 
 import random
 
-import pytest
+from grids import each
 from tables import record, some_words
 
 from pfmon.stream._stream import BlockTable, InstructionSet, Recorder, Ring, RingPair, ThreadDemux
@@ -34,7 +34,7 @@ def table_of_blocks() -> BlockTable:
     return table
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_turns_go_to_the_hardware_thread_of_their_number(seed: int) -> None:
     """In order and whole; who comes on a hardware thread is told there, if it is not who was there last."""
     pick = random.Random(seed)

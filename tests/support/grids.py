@@ -1,0 +1,188 @@
+"""One test for a whole grid of cases, which tries all of them and names each that fails."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple, TypeVar
+
+import pytest
+from open_files import close_collected
+
+LINES = 12
+"""Lines of a failing case's message that are repeated."""
+TEXT = 80
+"""Characters of a value in the name of a case."""
+ARGUMENT = "chosen_cases"
+"""The argument of a test whose cases are divided among several."""
+
+T = TypeVar("T")
+Test = Callable[..., None]
+
+
+class Case(NamedTuple):
+    """Arguments of one case, its name, and whether it is left out of the quick part."""
+
+    values: Mapping[str, Any]
+    name: str
+    slow: bool
+
+    def __add__(self, other: "Case") -> "Case":  # type: ignore[override]
+        return Case({**self.values, **other.values}, f"{self.name}, {other.name}", self.slow or other.slow)
+
+
+def for_each(cases: Iterable[T], check: Callable[[T], object], name: Callable[[T], str] = repr) -> None:
+    """Check every case; AssertionError: the names of all that fail, with what each said. Skipped: all were skipped."""
+    failing: list[str] = []
+    first: BaseException | None = None
+    skipped: list[str] = []
+    tried = 0
+    for tried, case in enumerate(cases, 1):  # noqa: B007
+        try:
+            check(case)
+        except pytest.skip.Exception as reason:
+            skipped.append(str(reason.msg))
+        except (Exception, pytest.fail.Exception) as failure:
+            first = first or failure
+            failing.append(f"{name(case)}: {_said(failure)}")
+        close_collected()
+    if failing:
+        raise AssertionError("\n".join([f"{len(failing)} of {tried} cases fail:", *failing])) from first
+    assert tried, "no cases"
+    if len(skipped) == tried:
+        pytest.skip("; ".join(sorted(set(skipped))))
+
+
+def _said(failure: BaseException) -> str:
+    notes: list[str] = getattr(failure, "__notes__", [])  # hypothesis puts the example there
+    lines = "\n".join([str(failure), *notes]).splitlines()
+    return "\n  ".join([type(failure).__name__, *lines[:LINES]])
+
+
+def each(names: str | Sequence[str], values: Iterable[Any], ids: Any = None) -> Callable[[Test], Test]:
+    """As pytest.mark.parametrize, for one test that tries all values; several multiply to a grid.
+
+    Values that are marked slow are a test of their own. Every case has a folder of its own as ``tmp_path``, and what
+    it changes by ``monkeypatch`` ends with it.
+    """
+    split = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    several = not isinstance(names, str) or len(split) > 1
+    axis = list(_axis(split, several, values, ids))
+
+    def decorate(test: Test) -> Test:
+        made: Grid = getattr(test, "grid", None) or Grid(test, (), None)
+        return made.beside(axis).as_test(test)
+
+    return decorate
+
+
+def sampled(count: int) -> Callable[[Test], Test]:
+    """Of the grid below, try the first, the last and ``count`` cases drawn with a fixed seed; all under exhaustive."""
+
+    def decorate(test: Test) -> Test:
+        made: Grid = test.grid  # type: ignore[attr-defined]
+        return made._replace(count=count).as_test(test)
+
+    return decorate
+
+
+def _axis(names: Sequence[str], several: bool, values: Iterable[Any], ids: Any) -> Iterator[Case]:
+    listed = list(values)
+    given = [None] * len(listed) if ids is None or callable(ids) else list(ids)
+    for value, name in zip(listed, given, strict=True):
+        slow = False
+        if isinstance(value, type(pytest.param())):
+            slow = any(mark.name == "slow" for mark in value.marks)
+            name = value.id or name
+            value = value.values if several else value.values[0]
+        arguments = dict(zip(names, value if several else (value,), strict=True))
+        parts = [f"{key}={str(repr(one))[:TEXT]}" for key, one in arguments.items()]
+        yield Case(arguments, str(name) if name else ", ".join(parts), slow)
+
+
+class Grid(NamedTuple):
+    """The function of a test, its axes, and how many cases a run tries that is not exhaustive (None: all)."""
+
+    function: Test
+    axes: tuple[list[Case], ...]
+    count: int | None
+
+    def beside(self, axis: list[Case]) -> "Grid":
+        """With one more axis."""
+        return self._replace(axes=(*self.axes, axis))
+
+    def cases(self) -> list[Case]:
+        """All cases."""
+        whole = []
+        for first, *others in product(*self.axes):
+            for other in others:
+                first += other
+            whole.append(first)
+        return whole
+
+    def drawn(self) -> list[Case]:
+        """The cases of a run that is not exhaustive."""
+        whole = self.cases()
+        if self.count is None or self.count + 2 >= len(whole):
+            return whole
+        inner = Random(self.function.__name__).sample(range(1, len(whole) - 1), self.count)
+        return [whole[n] for n in (0, *sorted(inner), len(whole) - 1)]
+
+    def parts(self) -> dict[str, tuple[list[Case], list[pytest.MarkDecorator]]]:
+        """Cases by the name of the test that tries them, and its marks."""
+        drawn = self.drawn()
+        quick = [case for case in drawn if not case.slow]
+        slow = [case for case in drawn if case.slow]
+        found = {"quick": (quick, []), "slow": (slow, [pytest.mark.slow])}
+        if len(drawn) < len(self.cases()):
+            found["all"] = (self.cases(), [pytest.mark.exhaustive])
+        return {name: part for name, part in found.items() if part[0]}
+
+    def as_test(self, below: Test) -> Test:
+        """The function that pytest collects; it has the marks of ``below``."""
+        parts = self.parts()
+        derived: list[Any] = []
+        if len(parts) < 2:
+            cases, marks = next(iter(parts.values()), ([], []))
+            derived += [mark.mark for mark in marks]
+        else:
+            split = [pytest.param(part, id=name, marks=own) for name, (part, own) in parts.items()]
+            derived.append(pytest.mark.parametrize(ARGUMENT, split).mark)
+
+        def test(**fixtures: Any) -> None:
+            chosen = fixtures.pop(ARGUMENT) if len(parts) > 1 else cases
+            for_each(
+                [*enumerate(chosen)], lambda one: _try(self.function, one[1], one[0], fixtures), lambda one: one[1].name
+            )
+
+        test.__signature__ = self._signature(len(parts) > 1)  # type: ignore[attr-defined]
+        test.__name__, test.__qualname__ = self.function.__name__, self.function.__qualname__
+        test.__doc__, test.__module__ = self.function.__doc__, self.function.__module__
+        own = [mark for mark in getattr(below, "pytestmark", []) if mark not in getattr(below, "derived", [])]
+        test.pytestmark = [*own, *derived]  # type: ignore[attr-defined]
+        test.derived = derived  # type: ignore[attr-defined]
+        test.grid = self  # type: ignore[attr-defined]
+        test.place_as = self.function  # type: ignore[attr-defined]  # where pytest says that it is
+        test.has_examples = hasattr(self.function, "hypothesis")  # type: ignore[attr-defined]
+        return test
+
+    def _signature(self, parted: bool) -> inspect.Signature:
+        """Of the arguments of the function, those that are fixtures."""
+        varied = {name for axis in self.axes for case in axis for name in case.values}
+        kept = [name for name in inspect.signature(self.function).parameters if name not in varied]
+        names = [*([ARGUMENT] if parted else []), *kept]
+        return inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])
+
+
+def _try(function: Test, case: Case, number: int, fixtures: Mapping[str, Any]) -> None:
+    own = dict(fixtures)
+    if "tmp_path" in own:
+        folder: Path = own["tmp_path"] / str(number)
+        folder.mkdir()
+        own["tmp_path"] = folder
+    if "monkeypatch" not in own:
+        function(**case.values, **own)
+        return
+    with own["monkeypatch"].context() as patch:
+        function(**case.values, **own | {"monkeypatch": patch})
