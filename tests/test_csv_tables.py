@@ -23,6 +23,7 @@ def test_every_table_is_read_as_csv_reads_it(path: Path) -> None:
     assert len({len(row) for row in expected}) == 1 and len(header) == len(expected[0])
 
 
+@pytest.mark.slow
 @given(st.lists(TEXT, min_size=2, max_size=6))
 def test_fields_are_those_that_csv_writes(row: list[str]) -> None:
     class Line(list[str]):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pfmon.lazy_map import LazyMap
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=3), st.integers().map(str), max_size=9), st.text(max_size=3))
 def test_it_is_as_a_table_that_was_made_at_once(texts: dict[str, str], name: str) -> None:
     table, whole = LazyMap(texts, int), {key: int(text) for key, text in texts.items()}

@@ -21,6 +21,7 @@ def test_a_build_runs_all_programs_on_all_caches() -> None:
     profile_guided.train(PACKAGE.parent, ROOT / "examples" / "ia64")
 
 
+@pytest.mark.slow
 def test_a_build_that_does_not_run_is_said(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / "pfmon", ignore=shutil.ignore_patterns("*.c", "__pycache__", "*.bin"))
     for library in (tmp_path / "pfmon").rglob("_machine*.so"):

@@ -77,6 +77,7 @@ def test_any_options_give_registers_or_one_line(name: str, events: list[str], ch
         assert len(set(lines)) == len(lines)  # each mistake once
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.data(), st.sampled_from(pmu.names()))
 def test_any_register_value_is_decoded(data: st.DataObject, name: str) -> None:

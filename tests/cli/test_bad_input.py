@@ -166,6 +166,7 @@ def test_bad_option_values(words: list[str], said: str) -> None:
     assert said in declined(*words)
 
 
+@pytest.mark.slow
 def test_closed_standard_output() -> None:
     done = subprocess.run(
         ["sh", "-c", f"exec '{sys.executable}' -m pfmon -e loads_retired '{example('fib')}' >&-"],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import example
+from grids import first_quick
 from host_programs import needs
 from ia64_program import write_program
 
@@ -48,10 +49,16 @@ UNDER_QEMU = str(Path(example("fib")).parents[1] / "x86_64" / "fib")
 @needs("qemu-x86_64")
 @pytest.mark.parametrize(
     ("limit", "size", "said"),
-    [
-        (resource.RLIMIT_AS, 200_000 << 10, "a program under qemu needs about 0.4 GB of address space"),
-        (resource.RLIMIT_FSIZE, 100 << 10, "(ulimit -f); memory that pfmon shares with its processes counts as files"),
-    ],
+    first_quick(
+        [
+            (resource.RLIMIT_AS, 200_000 << 10, "a program under qemu needs about 0.4 GB of address space"),
+            (
+                resource.RLIMIT_FSIZE,
+                100 << 10,
+                "(ulimit -f); memory that pfmon shares with its processes counts as files",
+            ),
+        ]
+    ),
 )
 def test_a_limit_of_the_shell_has_its_remedy_beside_it(limit: int, size: int, said: str) -> None:
     done = shell('"$@"', "-e", "INSTRUCTIONS_RETIRED", UNDER_QEMU, "5", preexec_fn=limited(limit, size))
@@ -59,8 +66,12 @@ def test_a_limit_of_the_shell_has_its_remedy_beside_it(limit: int, size: int, sa
 
 
 @needs("qemu-x86_64")
-@pytest.mark.parametrize("limit", [(resource.RLIMIT_AS, 400_000 << 10), (resource.RLIMIT_FSIZE, 10 << 20)])
-@pytest.mark.parametrize("samples", [(), ("--long-smpl-periods=1000", "--smpl-outfile=/dev/null")])
+@pytest.mark.parametrize(
+    "limit", first_quick([(resource.RLIMIT_AS, 400_000 << 10), (resource.RLIMIT_FSIZE, 10 << 20)], single=True)
+)
+@pytest.mark.parametrize(
+    "samples", first_quick([(), ("--long-smpl-periods=1000", "--smpl-outfile=/dev/null")], single=True)
+)
 def test_memory_that_is_limited_is_enough_for_qemu(limit: tuple[int, int], samples: tuple[str, ...]) -> None:
     words = ("-e", "INSTRUCTIONS_RETIRED", *samples, UNDER_QEMU, "3")
     free, tight = shell('"$@"', *words), shell('"$@"', *words, preexec_fn=limited(*limit))
@@ -68,6 +79,7 @@ def test_memory_that_is_limited_is_enough_for_qemu(limit: tuple[int, int], sampl
     assert tight.stdout.startswith(PROGRAM)
 
 
+@pytest.mark.slow
 @needs("qemu-x86_64")
 def test_followed_processes_share_a_limited_address_space() -> None:
     script = "/bin/true; /bin/true; echo here | /bin/cat"
@@ -77,6 +89,7 @@ def test_followed_processes_share_a_limited_address_space() -> None:
     assert "# all 8 tasks" in done.stdout  # the shell; four children, of which three execute a program
 
 
+@pytest.mark.slow
 @needs("qemu-x86_64")
 def test_more_code_than_limited_memory_has_room_for_is_said() -> None:
     words = ("-e", "INSTRUCTIONS_RETIRED", sys.executable, "-c", "import json, re, inspect, argparse, decimal")
@@ -85,12 +98,13 @@ def test_more_code_than_limited_memory_has_room_for_is_said() -> None:
     assert "it has more code than there is room for" in done.stderr and "(ulimit -v, -f)" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_directory_that_was_removed_is_one_to_run_in(tmp_path: Path) -> None:
     done = shell(f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"', *COUNT, env=_paths())
     assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_file_in_a_removed_directory_is_refused(option: str, tmp_path: Path) -> None:
     gone = f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"'
     named = f"--{option}{':' if '=' in option else '='}x"
@@ -100,6 +114,7 @@ def test_a_file_in_a_removed_directory_is_refused(option: str, tmp_path: Path) -
     assert done.stderr == f"pfmon: {named}: no such file or directory\n"
 
 
+@pytest.mark.slow
 def test_a_removed_directory_can_be_left_by_an_absolute_path(tmp_path: Path) -> None:
     gone = f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"'
     done = shell(gone, f"--outfile={tmp_path}/counts", f"--record={tmp_path}/recording", *COUNT, env=_paths())
@@ -113,30 +128,31 @@ def _paths() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(pfmon.__file__).parents[1])}
 
 
-@pytest.mark.parametrize("kilobytes", [500_000, 1_000_000, 4_000_000])
+@pytest.mark.parametrize("kilobytes", first_quick([500_000, 1_000_000, 4_000_000]))
 def test_a_limited_address_space_is_enough_for_a_small_program(kilobytes: int) -> None:
     done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_AS, kilobytes << 10))
     assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
 
 
-@pytest.mark.parametrize("event", ["cpu_cycles", "l1d_read_misses_all"])
+@pytest.mark.parametrize("event", first_quick(["cpu_cycles", "l1d_read_misses_all"]))
 def test_so_it_is_for_a_machine(event: str) -> None:
     done = shell('"$@"', "-e", event, *COUNT[2:], preexec_fn=limited(resource.RLIMIT_AS, 1_000_000 << 10))
     assert (done.returncode, done.stderr) == (0, "") and event.upper() in done.stdout
 
 
+@pytest.mark.slow
 def test_too_little_memory_is_one_line() -> None:
     done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_AS, 100_000 << 10))
     assert done.returncode == LOST and done.stderr.startswith("pfmon: ") and "ulimit -v" in done.stderr
 
 
-@pytest.mark.parametrize("blocks", [0, 10])
+@pytest.mark.parametrize("blocks", first_quick([0, 10]))
 def test_limited_files_do_not_limit_what_is_in_memory(blocks: int) -> None:
     done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_FSIZE, blocks * 512))
     assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_file_larger_than_allowed_is_said_and_the_old_one_stays(option: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("mine")
@@ -155,6 +171,7 @@ def _writing(option: str, path: Path | str) -> list[str]:
 # --- standard files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [COUNT, ("-l",), ("--help",), ("diff", "--help"), ("-i", "ia64_inst_retired")])
 def test_standard_output_that_takes_nothing(words: tuple[str, ...]) -> None:
     full = shell('"$@" >/dev/full', *words)
@@ -166,6 +183,7 @@ def test_standard_output_that_takes_nothing(words: tuple[str, ...]) -> None:
     assert read_only.returncode in (2, LOST) and read_only.stderr.startswith("pfmon: standard output")
 
 
+@pytest.mark.slow
 def test_counts_that_cannot_be_printed_are_lost(tmp_path: Path) -> None:
     """The file takes the program's output, and no more."""
     room = len(PROGRAM)
@@ -174,29 +192,33 @@ def test_counts_that_cannot_be_printed_are_lost(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == PROGRAM
 
 
+@pytest.mark.slow
 def test_a_run_is_not_begun_whose_counts_could_not_be_printed() -> None:
     done = shell('"$@" 1</dev/null', *COUNT)
     assert done.returncode == 2 and "--outfile=FILE" in done.stderr
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "2>&- <&-"])
+@pytest.mark.parametrize("redirection", first_quick(["2>&-", "2>/dev/full", "2>&- <&-"]))
 def test_a_standard_error_that_takes_nothing_changes_nothing(redirection: str) -> None:
     done = shell(f'"$@" {redirection}', "-v", "-e", "ia64_inst_retired,nops_retired", *COUNT[2:])
     assert done.returncode == 0 and done.stdout.startswith(PROGRAM) and PRINTED in done.stdout
     assert shell(f'"$@" {redirection}', "--nosuch").returncode == 2
 
 
+@pytest.mark.slow
 def test_no_standard_file_is_open() -> None:
     done = shell('"$@" <&- >&- 2>&-', *COUNT)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
+@pytest.mark.slow
 def test_closed_files_are_closed_to_the_program_too(tmp_path: Path) -> None:
     """A descriptor of pfmon's that has a number below 3 is none of the program's."""
     done = shell('"$@" <&-', f"--outfile={tmp_path}/counts", *COUNT)
     assert (done.returncode, done.stdout) == (0, PROGRAM)
 
 
+@pytest.mark.slow
 def test_standard_output_by_its_path_is_not_replaced(tmp_path: Path) -> None:
     """What the program wrote before stays before the counts."""
     path = tmp_path / "all"
@@ -208,13 +230,13 @@ def test_standard_output_by_its_path_is_not_replaced(tmp_path: Path) -> None:
 # --- places of outputs
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_full_place_is_one_line(option: str) -> None:
     done = shell('"$@"', *_writing(option, "/dev/full"))
     assert done.returncode == LOST and "no space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
     for letter in ("a", "é"):
         path = tmp_path / (letter * (250 // len(letter.encode())))
@@ -223,13 +245,14 @@ def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("option", ALL_OUTPUTS)
-@pytest.mark.parametrize("name", ["a" * 3000, "a/" * 1500 + "a", "a" * 256])
+@pytest.mark.parametrize("option", first_quick(ALL_OUTPUTS))
+@pytest.mark.parametrize("name", first_quick(["a" * 3000, "a/" * 1500 + "a", "a" * 256]))
 def test_longer_names_are_refused_before_the_run(option: str, name: str, tmp_path: Path) -> None:
     done = shell('"$@"', *_writing(option, tmp_path / name))
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ALL_OUTPUTS)
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(option: str) -> None:
     for place in ("/proc/new", "/nowhere/new", "/sys/new"):
@@ -237,6 +260,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_run(option: str) -
         assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
 
 
+@pytest.mark.slow
 def test_a_crash_report_that_cannot_be_written_is_lost(tmp_path: Path) -> None:
     program = str(write_program(tmp_path / "program", ["ld8 r4=[r0]"]))
     command = [sys.executable, "-m", "pfmon", "--crash-report=/dev/full", "-e", "nops_retired", program]
@@ -245,14 +269,14 @@ def test_a_crash_report_that_cannot_be_written_is_lost(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "pfmon: --crash-report=/dev/full: no space left on device"
 
 
-@pytest.mark.parametrize("option", ["sysroot", "debug-dir"])
-@pytest.mark.parametrize("name", ["a" * 3000, "/" + "a" * 3000, "/" + "a/" * 1500 + "a"])
+@pytest.mark.parametrize("option", first_quick(["sysroot", "debug-dir"]))
+@pytest.mark.parametrize("name", first_quick(["a" * 3000, "/" + "a" * 3000, "/" + "a/" * 1500 + "a"]))
 def test_longer_names_of_directories_are_refused_before_the_run(option: str, name: str) -> None:
     done = shell('"$@"', f"--{option}={name}", *COUNT)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}=")
 
 
-@pytest.mark.parametrize("option", ["baseline", "replay", "machine", "symbol-file"])
+@pytest.mark.parametrize("option", first_quick(["baseline", "replay", "machine", "symbol-file"]))
 def test_files_that_do_not_end_are_refused(option: str) -> None:
     words = [f"--{option}=/dev/zero", *([] if option == "replay" else COUNT)]
     done = shell('timeout 60 "$@"', *words, preexec_fn=limited(resource.RLIMIT_AS, 4 << 30))
@@ -271,7 +295,7 @@ def test_python_does_not_begin_with_a_directory_as_its_standard_input(tmp_path: 
 # --- what is replaced
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_links_are_followed_and_the_mode_is_kept(option: str, tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")
@@ -284,7 +308,7 @@ def test_links_are_followed_and_the_mode_is_kept(option: str, tmp_path: Path) ->
     assert len(list(tmp_path.iterdir())) == 3
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_link_to_nothing_leads_to_the_new_file(option: str, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("new")
@@ -293,7 +317,7 @@ def test_a_link_to_nothing_leads_to_the_new_file(option: str, tmp_path: Path) ->
 
 
 @needs_root
-@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_the_owner_is_kept(option: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
@@ -318,6 +342,7 @@ def test_a_file_that_is_removed_at_once_is_never_to_be_seen_by_others(tmp_path: 
 # --- numbered files
 
 
+@pytest.mark.slow
 def test_ten_at_once_take_ten_numbers(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pfmon", f"--outfile={tmp_path}/run-%n", f"--record={tmp_path}/rec-%n", *COUNT]
     running = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(10)]
@@ -327,6 +352,7 @@ def test_ten_at_once_take_ten_numbers(tmp_path: Path) -> None:
     assert {(tmp_path / f"run-{number}").read_text().strip() for number in range(1, 11)} == {PRINTED}
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_gives_its_number_back(tmp_path: Path) -> None:
     words = (f"--outfile={tmp_path}/run-%n", f"--smpl-outfile={tmp_path}/samples-%n")
     assert shell('"$@"', *words, *COUNT).returncode == 2  # samples of what?
@@ -335,6 +361,7 @@ def test_a_run_that_fails_gives_its_number_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["run-1"]
 
 
+@pytest.mark.slow
 def test_what_is_appended_stays_whole_when_the_disk_is_full(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("first\n")

@@ -3,7 +3,7 @@
 import pytest
 from answers import answer, declined
 from command import EXAMPLES, example
-from grids import each
+from grids import each, sampled
 
 CHECK = "--check-events-only"
 NOPS = ("-e", "nops_retired")
@@ -124,6 +124,7 @@ MISTAKES = [
 ]
 
 
+@sampled(54)
 @each(("words", "said"), MISTAKES, ids=[" ".join(words)[:60] for words, _ in MISTAKES])
 def test_a_mistake_gets_its_rule_and_what_is_legal(words: list[str], said: list[str]) -> None:
     line = declined(*words)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, example, pfmon, refused
+from grids import first_quick
 from qemu_guests import QEMU
 
 EVENTS = ("-e", "ia64_inst_retired,loads_retired")
@@ -73,15 +74,17 @@ def test_a_count_that_shrank_is_told_and_no_failure(saved: Path) -> None:
 
 @pytest.mark.parametrize(
     ("factor", "tolerance", "status"),
-    [
-        (0.98, (), 3),
-        (0.98, ("--tolerance=3%",), 0),
-        (0.98, ("--tolerance=loads_retired=3%",), 0),
-        (0.98, ("--tolerance=3%,LOADS_RETIRED=1%",), 3),
-        (0.98, ("--tolerance=1%", "--tolerance=LOADS_RETIRED=3%"), 0),
-        (0.995, (), 0),
-        (0.995, ("--tolerance", "0%"), 3),
-    ],
+    first_quick(
+        [
+            (0.98, (), 3),
+            (0.98, ("--tolerance=3%",), 0),
+            (0.98, ("--tolerance=loads_retired=3%",), 0),
+            (0.98, ("--tolerance=3%,LOADS_RETIRED=1%",), 3),
+            (0.98, ("--tolerance=1%", "--tolerance=LOADS_RETIRED=3%"), 0),
+            (0.995, (), 0),
+            (0.995, ("--tolerance", "0%"), 3),
+        ]
+    ),
 )
 def test_what_grew_by_less_than_the_tolerance_passes(
     factor: float, tolerance: tuple[str, ...], status: int, saved: Path
@@ -109,6 +112,7 @@ def test_the_comparison_is_apart_from_json(saved: Path) -> None:
     assert done.returncode == 3 and json.loads(done.stdout)["exit_status"] == 0
 
 
+@pytest.mark.slow
 @QEMU
 def test_x86_64_programs_are_compared_too(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
@@ -127,7 +131,7 @@ def test_one_file_for_both_is_replaced_by_smaller_counts(saved: Path) -> None:
     assert counts(saved) == right
 
 
-@pytest.mark.parametrize(("factor", "status"), [(0.5, 3), (0.995, 0)])
+@pytest.mark.parametrize(("factor", "status"), first_quick([(0.5, 3), (0.995, 0)]))
 def test_one_file_for_both_is_not_replaced_by_larger_counts(factor: float, status: int, saved: Path) -> None:
     scale(saved, "LOADS_RETIRED", factor)
     scale(saved, "IA64_INST_RETIRED", 1.5)
@@ -171,6 +175,7 @@ def test_a_program_that_is_killed_makes_no_baseline(old: Path) -> None:
     assert_untouched(old)
 
 
+@pytest.mark.slow
 @QEMU
 def test_the_status_of_a_program_that_fails_goes_first(tmp_path: Path) -> None:
     path, script = tmp_path / "baseline", tmp_path / "script"
@@ -183,6 +188,7 @@ def test_the_status_of_a_program_that_fails_goes_first(tmp_path: Path) -> None:
     assert pfmon(*words, f"--baseline={path}", "/bin/sh", str(script)).returncode == 7
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_makes_no_baseline(old: Path) -> None:
     words = (*EVENTS, "--session-timeout=0.1", f"--save-baseline={old}", example("noploop"), "100000000000")
     assert pfmon(*words).returncode == 124
@@ -211,6 +217,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_baseline(old: Path) -> None:
     words = [sys.executable, "-c", FULL, *EVENTS, f"--save-baseline={old}", *SORT]
     done = subprocess.run(words, capture_output=True, text=True)
@@ -226,18 +233,20 @@ def test_a_place_that_cannot_be_written_is_told_before_the_run(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (("-e", "nops_retired", *SORT), "there is no NOPS_RETIRED in it; --save-baseline="),
-        ((*EVENTS, example("sort"), "101"), "sort 101; --save-baseline="),
-        (("--pmu=montecito", *EVENTS, *SORT), "--pmu=itanium2, and this is montecito"),
-        (("--irange=main", *EVENTS, *SORT), "other options than this (--irange)"),
-        ((*EVENTS, "--tolerance=1", *SORT), "--tolerance=1: a percentage such as 1%"),
-        ((*EVENTS, "--tolerance=nops_retired=1%", *SORT), "NOPS_RETIRED is not counted"),
-        (("-e", "loads_retired,loads_retired", *SORT), "LOADS_RETIRED is counted twice"),
-        (SORT, "give -e EVENT,... too"),
-        (("-e", "loads_retired", "-e", "nops_retired", "--switch-timeout=1", *SORT), "estimates"),
-        ((*EVENTS, "--long-smpl-periods=1000", *SORT), "does not go with sampling"),
-    ],
+    first_quick(
+        [
+            (("-e", "nops_retired", *SORT), "there is no NOPS_RETIRED in it; --save-baseline="),
+            ((*EVENTS, example("sort"), "101"), "sort 101; --save-baseline="),
+            (("--pmu=montecito", *EVENTS, *SORT), "--pmu=itanium2, and this is montecito"),
+            (("--irange=main", *EVENTS, *SORT), "other options than this (--irange)"),
+            ((*EVENTS, "--tolerance=1", *SORT), "--tolerance=1: a percentage such as 1%"),
+            ((*EVENTS, "--tolerance=nops_retired=1%", *SORT), "NOPS_RETIRED is not counted"),
+            (("-e", "loads_retired,loads_retired", *SORT), "LOADS_RETIRED is counted twice"),
+            (SORT, "give -e EVENT,... too"),
+            (("-e", "loads_retired", "-e", "nops_retired", "--switch-timeout=1", *SORT), "estimates"),
+            ((*EVENTS, "--long-smpl-periods=1000", *SORT), "does not go with sampling"),
+        ]
+    ),
 )
 def test_what_cannot_be_compared_is_one_line(words: tuple[str, ...], said: str, saved: Path) -> None:
     assert said in refused(f"--baseline={saved}", *words)
@@ -254,6 +263,7 @@ def test_options_without_what_they_are_about_are_refused() -> None:
     assert "a percentage is wanted" in refused(*EVENTS, "--baseline=x", "--tolerance=", *SORT)
 
 
+@pytest.mark.slow
 def test_formulas_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "baseline"
     assert pfmon("-e", "ia64_ipc", f"--save-baseline={path}", *SORT).returncode == 0

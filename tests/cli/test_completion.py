@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from answers import answer, declined
 from command import EXAMPLES
+from grids import first_quick
 
 from pfmon.cli.completion import SHELLS
 from pfmon.library.options.table import OPTIONS
@@ -35,17 +36,19 @@ def completed(line: str, tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("line", "offered"),
-    [
-        ("pfmon --smpl-o", ["--smpl-outfile"]),
-        ("pfmon -e loads_retired,nops_", ["loads_retired,nops_retired"]),
-        ("pfmon --pmu mont", ["montecito"]),
-        ("pfmon --pmu montecito -e CPU_OP_CYCLES_H", ["CPU_OP_CYCLES_HALTED"]),
-        ("pfmon --pmu ppc604e -e instructions_c", ["instructions_completed"]),
-        ("pfmon --help ran", ["ranges"]),
-        ("pfmon --machine neh", ["nehalem"]),
-        ("pfmon --smpl-module inst", ["inst-hist"]),
-        (f"pfmon -e loads_retired {EXAMPLES}/ia64/noplo", [f"{EXAMPLES}/ia64/noploop"]),
-    ],
+    first_quick(
+        [
+            ("pfmon --smpl-o", ["--smpl-outfile"]),
+            ("pfmon -e loads_retired,nops_", ["loads_retired,nops_retired"]),
+            ("pfmon --pmu mont", ["montecito"]),
+            ("pfmon --pmu montecito -e CPU_OP_CYCLES_H", ["CPU_OP_CYCLES_HALTED"]),
+            ("pfmon --pmu ppc604e -e instructions_c", ["instructions_completed"]),
+            ("pfmon --help ran", ["ranges"]),
+            ("pfmon --machine neh", ["nehalem"]),
+            ("pfmon --smpl-module inst", ["inst-hist"]),
+            (f"pfmon -e loads_retired {EXAMPLES}/ia64/noplo", [f"{EXAMPLES}/ia64/noploop"]),
+        ]
+    ),
 )
 def test_a_line_goes_on(line: str, offered: list[str], tmp_path: Path) -> None:
     assert [word.rstrip() for word in completed(line, tmp_path)] == offered
@@ -58,6 +61,7 @@ def test_a_shell_is_told_how(shell: str) -> None:
         subprocess.run([shell, "-n"], input=answer(f"--completion={shell}"), text=True, check=True, timeout=20)
 
 
+@pytest.mark.slow
 def test_bash_completes(tmp_path: Path) -> None:
     """As a user has it: the code is evaluated, and the function that it names called."""
     script = (

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon
+from grids import first_quick
 
 EVENTS = "ia64_inst_retired,nops_retired,loads_retired"
 
@@ -48,7 +49,7 @@ def test_slow_execution_counts_the_same() -> None:
     assert pfmon("--slow", *words).stdout == pfmon(*words).stdout
 
 
-@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+@pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 def test_every_pmu_counts_the_same_retired_instructions(pmu: str) -> None:
     done = pfmon("--pmu", pmu, "-e", "ia64_inst_retired,nops_retired", example("fib"), "5")
     assert counts(done.stdout) == counts(pfmon("-e", "ia64_inst_retired,nops_retired", example("fib"), "5").stdout)
@@ -66,11 +67,13 @@ def test_montecito_counts_twelve_events_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("option", "pattern"),
-    [
-        ("--us-counter-format", r"^ +\d{1,3}(,\d{3})+ IA64_INST_RETIRED$"),
-        ("--eu-counter-format", r"^ +\d{1,3}(\.\d{3})+ IA64_INST_RETIRED$"),
-        ("--hex-counter-format", r"^ +0x[0-9a-f]{16} IA64_INST_RETIRED$"),
-    ],
+    first_quick(
+        [
+            ("--us-counter-format", r"^ +\d{1,3}(,\d{3})+ IA64_INST_RETIRED$"),
+            ("--eu-counter-format", r"^ +\d{1,3}(\.\d{3})+ IA64_INST_RETIRED$"),
+            ("--hex-counter-format", r"^ +0x[0-9a-f]{16} IA64_INST_RETIRED$"),
+        ]
+    ),
 )
 def test_counter_formats(option: str, pattern: str) -> None:
     plain = counts(pfmon("-e", "ia64_inst_retired", example("fib")).stdout)["IA64_INST_RETIRED"]
@@ -149,6 +152,7 @@ def test_session_timeout_prints_the_counts_so_far() -> None:
     assert "--session-timeout" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "said"),
     [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated (SIGTERM)"), (signal.SIGHUP, "terminated (SIGHUP)")],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from browser import shown
 from command import example, pfmon, refused
+from grids import first_quick
 from host_programs import needs
 
 import pfmon as library
@@ -39,6 +40,7 @@ def counts(size: str) -> list[int]:
     return [int(count.value or 0) for count in run.counts]
 
 
+@pytest.mark.slow
 def test_counts_stand_side_by_side(tmp_path: Path) -> None:
     a, b = results(tmp_path / "a", "200"), results(tmp_path / "b", "300")
     found = differences(a, b)
@@ -53,6 +55,7 @@ def test_counts_stand_side_by_side(tmp_path: Path) -> None:
     assert line.split() == [str(first), str(second), f"+{second - first}", change, "IA64_INST_RETIRED"]
 
 
+@pytest.mark.slow
 def test_each_kind_of_file_gives_the_same_counts(tmp_path: Path) -> None:
     files = [results(tmp_path / "json", "200"), recorded(tmp_path / "recording", "200"), str(tmp_path / "baseline")]
     pfmon(f"--save-baseline={files[2]}", "--no-cmd-output", "-e", EVENTS, SORT, "200")
@@ -63,6 +66,7 @@ def test_each_kind_of_file_gives_the_same_counts(tmp_path: Path) -> None:
             assert {found["a"]["kind"], found["b"]["kind"]} <= {"results", "recording", "baseline"}
 
 
+@pytest.mark.slow
 def test_functions_of_events_that_changed_are_named(tmp_path: Path) -> None:
     a, b = results(tmp_path / "a", "200", "--per-function"), recorded(tmp_path / "b", "300")
     found = differences(a, b)["by_event"]["LOADS_RETIRED"]
@@ -75,6 +79,7 @@ def test_functions_of_events_that_changed_are_named(tmp_path: Path) -> None:
     assert sizes == sorted(sizes, reverse=True) and sizes
 
 
+@pytest.mark.slow
 def test_cycles_are_compared_by_cause_and_by_function(tmp_path: Path) -> None:
     recording = recorded(tmp_path / "run", "2000")
     found = differences(recording, recording, "--b-set", "l1d.size=4K")
@@ -91,6 +96,7 @@ def test_cycles_are_compared_by_cause_and_by_function(tmp_path: Path) -> None:
     assert found["b"]["machine"] == "itanium2, l1d.size=4K" and found["a"]["machine"] == "itanium2"
 
 
+@pytest.mark.slow
 def test_a_result_beside_itself_differs_in_nothing(tmp_path: Path) -> None:
     a = results(tmp_path / "a", "100", "--per-function")
     found = differences(a, a)
@@ -107,6 +113,7 @@ def test_what_the_program_printed_before_is_passed_over(tmp_path: Path) -> None:
     assert [pair["difference"] for pair in differences(mixed, alone)["counts"]] == [0, 0]
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_the_page_shows_what_the_text_shows(tmp_path: Path) -> None:
     recording, page = recorded(tmp_path / "run", "2000"), tmp_path / "page.html"
@@ -130,16 +137,18 @@ def test_the_page_shows_what_the_text_shows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ((), "two files are wanted, and 0 given; usage: pfmon diff [OPTION]... A B"),
-        (("/no/a", "/no/b"), "/no/a: no such file or directory"),
-        (("JSON", "/etc/passwd"), "/etc/passwd: neither results (--json), nor a baseline, nor a recording"),
-        (("JSON", "JSON", "-e", "cpu_cycles"), "options are for recordings, and neither file is one"),
-        (("RECORDING", "JSON", "--b-set=l1d.size=4K"), "JSON: options for B are for recordings"),
-        (("JSON", "JSON", "--functions=x"), "--functions=x: a whole number"),
-        (("JSON", "JSON", "--html=/no/such/page"), "--html=/no/such/page: there is no directory /no/such"),
-        (("--wrong",), "unknown option --wrong"),
-    ],
+    first_quick(
+        [
+            ((), "two files are wanted, and 0 given; usage: pfmon diff [OPTION]... A B"),
+            (("/no/a", "/no/b"), "/no/a: no such file or directory"),
+            (("JSON", "/etc/passwd"), "/etc/passwd: neither results (--json), nor a baseline, nor a recording"),
+            (("JSON", "JSON", "-e", "cpu_cycles"), "options are for recordings, and neither file is one"),
+            (("RECORDING", "JSON", "--b-set=l1d.size=4K"), "JSON: options for B are for recordings"),
+            (("JSON", "JSON", "--functions=x"), "--functions=x: a whole number"),
+            (("JSON", "JSON", "--html=/no/such/page"), "--html=/no/such/page: there is no directory /no/such"),
+            (("--wrong",), "unknown option --wrong"),
+        ]
+    ),
 )
 def test_mistakes_are_said_in_a_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     files = {"JSON": results(tmp_path / "json", "50"), "RECORDING": recorded(tmp_path / "recording", "50")}

@@ -81,6 +81,7 @@ def judged(path: Path, found: Any, other: str) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*FILES, "baseline"])
 def test_every_wrong_value_is_one_line_or_makes_no_difference(kind: str, tmp_path: Path) -> None:
     other = tmp_path / "other"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from command import example, pfmon, refused
-from grids import each
+from grids import each, first_quick, sampled
 
 import pfmon as library
 from pfmon.cli.command_line import read
@@ -47,7 +47,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("event", "option"), OPTIONS, ids=[option for _, option in OPTIONS])
+@pytest.mark.parametrize(("event", "option"), first_quick(OPTIONS), ids=[option for _, option in OPTIONS])
 def test_a_set_with_an_option_counts_as_a_run_with_it(event: str, option: str) -> None:
     plain, qualified = alone(event), alone(event, *option.split())
     assert plain != qualified
@@ -57,6 +57,7 @@ def test_a_set_with_an_option_counts_as_a_run_with_it(event: str, option: str) -
     assert trues(*words, "-e", event, "-e", event) == [*qualified, *plain]
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_events_of_their_set() -> None:
     words = ("-e", "nops_retired,loads_retired", "--event-thresholds=0,1")
     more = ("-e", "ia64_inst_retired,nops_retired", "--event-thresholds=,2")
@@ -101,6 +102,7 @@ def registers(pmu: str, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_option_of_a_set_programs_that_set() -> None:
     """Each set has the registers that it has alone; the table of options says which there are."""
     tried = [
@@ -130,7 +132,7 @@ def raws(*words: str) -> list[int]:
     return [one["estimate"]["raw"] for one in results("--switch-timeout=0.003", *words)["events"]]
 
 
-@pytest.mark.parametrize("event", ["loads_retired", "data_references_set1"])
+@pytest.mark.parametrize("event", first_quick(["loads_retired", "data_references_set1"]))
 def test_data_ranges_are_in_force_while_their_set_counts(event: str) -> None:
     """Counts of a set's turns and, in a run with the sets exchanged, of the other ones add up to those of the run."""
     first, second = (f"--drange={limits}" for limits in ranges_of_data())
@@ -201,6 +203,7 @@ def stamps(*words: str) -> list[tuple[int, int]]:
     return [(one["stamp"], one["set"]) for one in samples]
 
 
+@pytest.mark.slow
 def test_periods_are_those_of_the_set_before_them() -> None:
     count = "ia64_inst_retired"
     assert {number for _, number in stamps("-e", count, "-e", count, "--long-smpl-periods=100")} == {1}
@@ -226,6 +229,7 @@ TWICE = [
 ]
 
 
+@sampled(6)
 @each("option", TWICE)
 def test_an_option_is_given_once_for_a_set(option: str) -> None:
     name = option.partition("=")[0]
@@ -272,12 +276,14 @@ def test_true_values_want_one_data_range() -> None:
     assert "give all sets the same one" in refused(*words, "--true-values", *HASHMAP)
 
 
+@pytest.mark.slow
 def test_levels_and_instruction_sets_are_of_all_sets() -> None:
     """Pfmon on Itanium 2, sections 7.2 and 8.3: -u and -k are global, --ia32 and --ia64 apply to all events."""
     assert trues("-e", "ia64_inst_retired", "-e", "ia64_inst_retired", "--ia32") == [0, 0]
     assert trues("-e", "cpu_cycles", "-e", "cpu_cycles", "-u", "-k") == [*alone("cpu_cycles", "-uk")] * 2
 
 
+@pytest.mark.slow
 def test_both_instruction_sets_are_both() -> None:
     event = "ia64_inst_retired"
     assert alone(event, "--ia32", "--ia64") == alone(event, "--ia64", "--ia32") == alone(event) > [0]

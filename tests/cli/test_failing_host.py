@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from command import example
-from grids import each
+from grids import each, few
 from preloaded import preloaded
 
 from pfmon.cli import diff, sweep_command
@@ -207,11 +207,8 @@ def host(library: Path) -> Iterator[Runs]:
         ask.close()
 
 
-ALL = [
-    pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.slow)
-    for name in CASES
-    for kind in FEW_KINDS.get(name, KINDS)
-]
+OTHERS = [(name, kind) for name in CASES for kind in FEW_KINDS.get(name, KINDS) if (name, kind) not in QUICK]
+ALL = [*sorted(QUICK), *few([pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS], 30)]
 
 
 @each(("name", "kind"), ALL)

@@ -16,6 +16,7 @@ QEMU = needs("qemu-x86_64")
 SHELL = ("/bin/sh", "-c", "/bin/true; exec /bin/false")
 
 
+@pytest.mark.slow
 @QEMU
 def test_tasks_are_printed_and_then_all() -> None:
     done = pfmon("--follow-all", "-e", EVENT, *SHELL)
@@ -33,12 +34,14 @@ def test_tasks_are_printed_and_then_all() -> None:
     assert counts[-1] == sum(counts[:-1]) > 0
 
 
+@pytest.mark.slow
 @QEMU
 def test_aggregate_results_is_what_all_come_to() -> None:
     done = pfmon("--follow-all", "--aggregate-results", "-e", EVENT, *SHELL)
     assert done.stdout == "\n".join(pfmon("--follow-all", "-e", EVENT, *SHELL).stdout.splitlines()[-1:]) + "\n"
 
 
+@pytest.mark.slow
 @QEMU
 def test_derived_events_are_of_the_sums() -> None:
     done = json.loads(pfmon("--follow-all", "--json", "-e", f"{EVENT},BRANCH_INSTRUCTIONS_RETIRED", *SHELL).stdout)
@@ -46,6 +49,7 @@ def test_derived_events_are_of_the_sums() -> None:
         assert done["events"][place]["count"] == sum(task["events"][place]["count"] for task in done["tasks"])
 
 
+@pytest.mark.slow
 @QEMU
 def test_json_has_tasks_with_processes() -> None:
     done = json.loads(pfmon("--follow-all", "--json", "-e", EVENT, *SHELL).stdout)
@@ -58,6 +62,7 @@ def test_json_has_tasks_with_processes() -> None:
     assert json.loads(pfmon("--json", "-e", EVENT, "/bin/true").stdout)["tasks"] is None
 
 
+@pytest.mark.slow
 @QEMU
 def test_processes_without_events_count_cycles_and_instructions() -> None:
     done = pfmon("--follow-all", "/bin/sh", "-c", "echo one; /bin/echo two; exit 3")
@@ -69,6 +74,7 @@ def test_processes_without_events_count_cycles_and_instructions() -> None:
     assert done.stdout.startswith("one\ntwo\n# 1 ")
 
 
+@pytest.mark.slow
 @QEMU
 def test_threads_are_counted_in_any_case() -> None:
     assert pfmon("--follow-pthread", "-e", EVENT, "/bin/true").stdout == pfmon("-e", EVENT, "/bin/true").stdout
@@ -80,12 +86,14 @@ def test_long_command_is_cut_in_text() -> None:
     assert re.fullmatch(r"# 1 /bin/true x{90}\.\.\.", done.stdout.splitlines()[0])
 
 
+@pytest.mark.slow
 @QEMU
 def test_command_that_is_no_text_is_shown() -> None:
     done = pfmon("--follow-all", "-e", EVENT, "/bin/sh", "-c", "/bin/true $(printf '\\377')")
     assert "# 1.2:1 /bin/true '\ufffd'" in done.stdout
 
 
+@pytest.mark.slow
 @QEMU
 def test_pattern_is_attached_to_its_option() -> None:
     done = pfmon("--follow-fork", "--follow-exec=true$", "-e", EVENT, *SHELL)
@@ -106,6 +114,7 @@ def test_timeout_ends_all_processes() -> None:
     assert done.stdout.splitlines()[-2] == "# all 5 tasks"
 
 
+@pytest.mark.slow
 @QEMU
 def test_timeout_is_the_status_though_the_first_program_has_ended() -> None:
     """As after a timeout of one program: the counts are not those of the whole run."""
@@ -138,6 +147,7 @@ def test_aggregate_results_alone() -> None:
     assert "give --follow-all" in declined("--aggregate-results", "-e", EVENT, "/bin/true")
 
 
+@pytest.mark.slow
 def test_more_processes_than_open_files() -> None:
     command = [sys.executable, "-m", "pfmon", "--follow-all", "--follow-limit=300", "-e", EVENT, "/bin/true"]
     done = subprocess.run(
@@ -156,6 +166,7 @@ def test_an_ia64_program_is_a_task() -> None:
     ]
 
 
+@pytest.mark.slow
 @QEMU
 def test_script_in_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "a-script"

@@ -54,6 +54,7 @@ def test_samples_of_a_program_behind_another_are_its_own() -> None:
     assert run.counts[0].value == sum(task.retired for task in run.tasks)
 
 
+@pytest.mark.slow
 @QEMU
 def test_samples_are_shown_task_by_task() -> None:
     shown_parts = parts(followed(*INSTRUCTIONS, PERIOD, "--resolve-addresses", *SHIM))
@@ -64,6 +65,7 @@ def test_samples_are_shown_task_by_task() -> None:
     assert "_start" not in shown_parts["1:1"].splitlines()[-1]
 
 
+@pytest.mark.slow
 @QEMU
 def test_files_of_samples_have_the_process_in_their_names(tmp_path: Path) -> None:
     followed(
@@ -80,6 +82,7 @@ def test_files_of_samples_have_the_process_in_their_names(tmp_path: Path) -> Non
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == len(own.samples or ())
 
 
+@pytest.mark.slow
 @QEMU
 def test_one_file_has_the_samples_of_all_tasks(tmp_path: Path) -> None:
     followed(
@@ -111,6 +114,7 @@ def test_file_that_one_task_can_have_is_refused(words: tuple[str, ...]) -> None:
     assert "put %p, its process id, into the name" in said
 
 
+@pytest.mark.slow
 @QEMU
 def test_triggers_are_of_each_task_by_its_own_symbols() -> None:
     words = ("-e", "INSTRUCTIONS_RETIRED", "--trigger-code-start-addresses=fib", "--trigger-code-stop-addresses=fib")
@@ -140,6 +144,7 @@ def test_triggers_are_of_each_task_by_its_own_symbols() -> None:
     assert "fib was never reached (tasks 1, 1.1, 1.2)" in done.stderr
 
 
+@pytest.mark.slow
 @QEMU
 def test_event_triggers_are_of_each_task() -> None:
     words = (
@@ -153,6 +158,7 @@ def test_event_triggers_are_of_each_task() -> None:
     assert done["events"][0]["count"] == 1000
 
 
+@pytest.mark.slow
 @QEMU
 def test_cycle_breakdown_is_by_task_and_of_all() -> None:
     run = library.run(list(SHIM), follow_all=True, report="cpi", stdout=library.DEVNULL)
@@ -172,6 +178,7 @@ def test_cycle_breakdown_is_by_task_and_of_all() -> None:
     assert sum(by_name.values()) <= run.cpi.cycles
 
 
+@pytest.mark.slow
 @QEMU
 def test_cycle_breakdown_is_printed_by_task_and_for_all() -> None:
     found = re.split(r"(?m)^# .*\n", followed("--report=cpi", *SHIM))
@@ -180,6 +187,7 @@ def test_cycle_breakdown_is_printed_by_task_and_for_all() -> None:
     assert followed("--report=cpi", "--aggregate-results", *SHIM) == found[3]
 
 
+@pytest.mark.slow
 def test_derived_events_are_reported_by_task(tmp_path: Path) -> None:
     run = library.run([example("fib"), "8"], follow_all=True, report="derived", stdout=library.DEVNULL)
     own = library.run([example("fib"), "8"], report="derived", stdout=library.DEVNULL)
@@ -187,6 +195,7 @@ def test_derived_events_are_reported_by_task(tmp_path: Path) -> None:
     assert run.tasks[0].derived == run.derived == own.derived
 
 
+@pytest.mark.slow
 @QEMU
 def test_page_of_tasks_has_each_and_a_table(tmp_path: Path) -> None:
     followed(*INSTRUCTIONS, PERIOD, "--smpl-outfile=/dev/null", f"--report=html:{tmp_path}/all.html", *SHIM)
@@ -199,6 +208,7 @@ def test_page_of_tasks_has_each_and_a_table(tmp_path: Path) -> None:
     assert data["tasks"][1]["samples"]["total"] == len(samples or ())
 
 
+@pytest.mark.slow
 @QEMU
 def test_pages_have_the_process_in_their_names(tmp_path: Path) -> None:
     followed(f"--report=html:{tmp_path}/%p.html", *SHIM)
@@ -207,6 +217,7 @@ def test_pages_have_the_process_in_their_names(tmp_path: Path) -> None:
     assert data_of(second)["command"] == [SORT, "60"]
 
 
+@pytest.mark.slow
 @QEMU
 @needs("chromium-headless-shell")
 def test_task_is_chosen_on_the_page(tmp_path: Path) -> None:
@@ -222,6 +233,7 @@ def test_task_is_chosen_on_the_page(tmp_path: Path) -> None:
     assert found["title"].startswith("env on") == (found["links"] == ["?task=1"])
 
 
+@pytest.mark.slow
 def test_samples_of_ia64_processes_repeat(tmp_path: Path) -> None:
     """Of a program of the same engine and in the same run: process ids are the program's own."""
     words = ("-e", "ia64_inst_retired", PERIOD, "--resolve-addresses", example("fib"), "8")
@@ -236,6 +248,7 @@ def test_samples_of_all_tasks_are_not_added_up() -> None:
     assert "--aggregate-results: samples are of each task" in said
 
 
+@pytest.mark.slow
 def test_ia64_program_that_executes_another_has_both_on_its_page(tmp_path: Path) -> None:
     data = Data()
     texts = [data.add(f"text_{n}", text.encode() + b"\0") for n, text in enumerate([example("fib"), "9"])]

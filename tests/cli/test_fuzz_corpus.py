@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fuzz_inputs import COMMANDS, KINDS, Case, case, is_ia64, make_seeds
 from fuzz_run import run, shown
-from grids import each
+from grids import each, sampled
 
 CORPUS = Path(__file__).resolve().parents[1] / "fuzz_corpus"
 FILES = sorted(path for path in CORPUS.glob("*/*") if path.suffix != ".md")
@@ -24,12 +24,14 @@ def kept(path: Path) -> Case:
     return Case(data, commands if kind != "executable" or is_ia64(data) else commands[:1])
 
 
+@sampled(6)
 @each("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_input_of_the_corpus_ends_well(path: Path, tmp_path: Path) -> None:
     failed = run(kept(path), tmp_path)
     assert failed is None, f"{shown(failed[0])}: {failed[1]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_of_the_fuzzer_s_inputs_end_well(kind: str, tmp_path: Path) -> None:
     make_seeds(tmp_path)
@@ -44,6 +46,7 @@ def test_every_kind_has_a_corpus() -> None:
     assert {path.parent.name for path in FILES} == set(KINDS)
 
 
+@pytest.mark.slow
 def test_same_number_makes_the_same_case(tmp_path: Path) -> None:
     make_seeds(tmp_path)
     for kind in set(KINDS) - {"recording", "result"}:  # which have the path of a program in them

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command import example, pfmon, refused
 from elftools.elf.elffile import ELFFile
-from grids import each
+from grids import each, few
 
 import pfmon as library
 
@@ -33,8 +33,9 @@ def test_per_function_is_show_func() -> None:
     assert printed(*words, "--smpl-per-function", *FIB) == printed(*words, "--smpl-show-func", *FIB)
 
 
-@pytest.mark.parametrize("module", ["inst-hist", "dear-hist"])
-@pytest.mark.parametrize("percent", [1, 37, 60, 99, 100])
+@pytest.mark.slow
+@pytest.mark.parametrize("module", few(["inst-hist", "dear-hist"], 3))
+@pytest.mark.parametrize("percent", few([1, 37, 60, 99, 100], 3))
 def test_rows_are_shown_until_they_have_so_many_percent(module: str, percent: int) -> None:
     words = ("-e", "data_ear_cache_lat4", "--long-smpl-periods=7", f"--smpl-module={module}", *CHASE)
     whole, shown = rows(*words), rows(f"--smpl-cum-threshold={percent}", *words)
@@ -44,6 +45,7 @@ def test_rows_are_shown_until_they_have_so_many_percent(module: str, percent: in
     assert 100 * before < percent * sum(counts) <= 100 * with_it
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_by_their_value() -> None:
     for view, column in (("inst", 6), ("data", 6), ("level", 3)):
         words = (*MISSES, f"--smpl-{view}-view")
@@ -55,6 +57,7 @@ def test_rows_are_sorted_by_their_value() -> None:
     assert "# sorted by value" in printed(*MISSES, "--smpl-sort-byvalue", *CHASE)
 
 
+@pytest.mark.slow
 def test_raw_samples_are_those_of_the_run(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     assert printed(*MISSES, "--smpl-save-raw", f"--smpl-outfile={path}", *CHASE) == []
@@ -126,6 +129,7 @@ def registers(*words: str) -> list[dict[int, int]]:
     return [dict(zip(names, map(int, line.split()[-len(names) :]), strict=True)) for line in lines[1:]]
 
 
+@pytest.mark.slow
 def test_counters_that_are_named_begin_at_0_with_every_sample() -> None:
     whole, reset = registers(), registers("--reset-non-smpl-periods")
     for name, counters in (("5", {5}), ("6", {6}), ("5-6", {5, 6}), ("5,6", {5, 6})):
@@ -136,6 +140,7 @@ def test_counters_that_are_named_begin_at_0_with_every_sample() -> None:
         assert [sum(one[pmd] for one in reset[: n + 1]) for n in range(len(reset))] == [one[pmd] for one in whole]
 
 
+@pytest.mark.slow
 def test_a_derived_event_counts_beside_samples() -> None:
     words = ("-e", "data_spec_miss_ratio,nops_retired", "--long-smpl-periods=,100", "--smpl-print-counts")
     epic = (example("epic"),)

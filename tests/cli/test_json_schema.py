@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from command import example, pfmon
+from grids import first_quick
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())
 NOPLOOP, HASHMAP = [example("noploop"), "20"], [example("hashmap"), "50"]
@@ -59,12 +60,12 @@ def test_the_schema_is_one_and_closed() -> None:
             assert part["additionalProperties"] is False and part["required"] == list(part["properties"]), at
 
 
-@pytest.mark.parametrize("words", RUNS, ids=lambda words: " ".join(words[:-2])[:60])
+@pytest.mark.parametrize("words", first_quick(RUNS), ids=lambda words: " ".join(words[:-2])[:60])
 def test_results_are_as_the_schema_says(words: list[str]) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(results_of(*words)))
 
 
-@pytest.mark.parametrize("words", TWO_PROGRAMS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("words", first_quick(TWO_PROGRAMS), ids=lambda words: " ".join(words[:2]))
 def test_results_of_two_programs_are_as_the_schema_says(words: list[str]) -> None:
     results = json.loads(results_of(*TWO, *words))
     jsonschema.Draft202012Validator(SCHEMA).validate(results)
@@ -79,6 +80,7 @@ def test_results_of_two_cores_are_as_the_schema_says() -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(results)
 
 
+@pytest.mark.slow
 def test_results_of_followed_programs_are_as_the_schema_says() -> None:
     done = pfmon("--json", *FOLLOWED)
     if "install the package" in done.stderr:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from command import pfmon, refused
 from grids import each
 
@@ -25,6 +26,7 @@ def test_set_changes_a_figure_and_says_so() -> None:
     assert "250" in shown["memory.latency"]
 
 
+@pytest.mark.slow
 def test_a_machine_brings_its_pmu() -> None:
     assert "PMU model: itanium2\n" in pfmon("--machine=madison-9m", "-I").stdout
     assert "PMU model: montecito\n" in pfmon("--machine=montecito", "-I").stdout

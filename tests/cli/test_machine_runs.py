@@ -19,6 +19,7 @@ def test_two_runs_give_the_same_numbers() -> None:
     assert counts("sort", *events) == counts("sort", *events)
 
 
+@pytest.mark.slow
 def test_counts_do_not_depend_on_what_else_is_counted() -> None:
     alone = counts("sort", "--pmu=montecito", "-e", "cpu_op_cycles_all")
     together = counts(
@@ -36,6 +37,7 @@ def test_every_event_that_is_modelled_can_be_counted_in_one_run() -> None:
     assert found["CPU_OP_CYCLES_ALL"] > found["BACK_END_BUBBLE_ALL"] > 0
 
 
+@pytest.mark.slow
 def test_a_histogram_by_threshold_sums_up_to_the_count() -> None:
     """Cycles with more than 0, 1, ... 5 instructions; the first are the cycles that are no bubbles."""
     totals = counts("sort", "--pmu=montecito", "-e", "ia64_inst_retired,cpu_op_cycles_all,back_end_bubble_all")
@@ -58,6 +60,7 @@ def test_a_profile_splits_what_the_machine_counts() -> None:
     ] == totals
 
 
+@pytest.mark.slow
 def test_a_larger_cache_misses_less() -> None:
     def misses(*options: str) -> int:
         done = pfmon("--json", "--no-cmd-output", *options, "-e", "l3_misses", example("chase"), "4096", "100000")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command import pfmon, refused
 from cpp_program import AREA, CODE, MANGLED, NAME, function, line, write_cpp_program
+from grids import first_quick
 from ia64_program import TEXT, debug_lines, symbols, write_program
 
 import pfmon as library
@@ -48,6 +49,7 @@ def test_entries_have_function_and_line(program: str) -> None:
     assert any(found and found[2] == f"{NAME}+0x11 shape.h:12" for found in places)
 
 
+@pytest.mark.slow
 def test_columns_and_histograms_have_them_too(program: str) -> None:
     addresses = samples(program)
     rows = printed(*SAMPLED, "--smpl-module=compact", "--resolv", program)[1:]
@@ -67,6 +69,7 @@ def test_calls_have_them_too(program: str) -> None:
     assert set(calls) == {f"        called by {TEXT + 0x12:#x} <{shown(TEXT + 0x12)}>"}
 
 
+@pytest.mark.slow
 def test_counts_by_function_have_names_demangled(program: str) -> None:
     by_function = Counter(function(address)[0] for address in samples(program))
     words = ("-e", "ia64_inst_retired", "--per-function")
@@ -103,6 +106,7 @@ def test_damaged_line_tables_are_as_good_as_none(tmp_path: Path) -> None:
     assert " <main+0x0> OVFL" in printed(*SAMPLED, "--resolve-addresses", program)[0]
 
 
+@pytest.mark.slow
 def test_a_recording_has_the_names_of_its_program(program: str, tmp_path: Path) -> None:
     recording, table = str(tmp_path / "recording"), tmp_path / "table"
     assert printed(f"--record={recording}", program) == []
@@ -125,7 +129,7 @@ def test_csv_has_file_and_line(program: str, tmp_path: Path) -> None:
     assert rows == [(*line(address), function(address)[0]) for address in samples(program)]
 
 
-@pytest.mark.parametrize("name", [NAME, MANGLED, PLAIN])
+@pytest.mark.parametrize("name", first_quick([NAME, MANGLED, PLAIN]))
 def test_functions_are_named_in_any_way(program: str, name: str) -> None:
     executed = Counter(samples(program))
     listed = printed("-e", "ia64_inst_retired", f"--annotate={name}", program)
@@ -138,6 +142,7 @@ def test_functions_are_named_in_any_way(program: str, name: str) -> None:
     assert int(inside[0].split()[0]) == sum(executed[address] for address in executed if address >= AREA + 0x10)
 
 
+@pytest.mark.slow
 def test_a_stripped_program_has_names_and_lines_of_another_file(program: str, tmp_path: Path) -> None:
     stripped = str(write_program(tmp_path / "stripped", CODE))
     for words in (
@@ -152,6 +157,7 @@ def test_a_stripped_program_has_names_and_lines_of_another_file(program: str, tm
         assert not any(NAME in line for line in printed(*words, stripped))
 
 
+@pytest.mark.slow
 def test_plain_names_are_those_of_one_function(tmp_path: Path) -> None:
     functions = {"_Z3addii": (TEXT, 0x20), "_Z3addd": (TEXT + 0x20, 0x20), "_ZN1AmiERKS_": (TEXT + 0x40, 0x20)}
     program = str(write_program(tmp_path / "overloaded", CODE, debug=symbols(functions)))

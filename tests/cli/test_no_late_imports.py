@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from command import EXAMPLES, example, pfmon
+from grids import few, first_quick
 from host_programs import needs
 from ia64_objects import write_dynamic, write_object
 from ia64_program import EXIT, write_program
@@ -252,16 +253,17 @@ def check(case: Case, inputs: dict[str, str], folder: Path) -> None:
 IA64_CASES, X86_CASES = ia64(), X86
 
 
-@pytest.mark.parametrize("words", IA64_CASES)
+@pytest.mark.parametrize("words", first_quick(few(IA64_CASES, 12)))
 def test_a_run_of_an_ia64_program(words: str, inputs: dict[str, str], tmp_path: Path) -> None:
     check(IA64_CASES[words], inputs, tmp_path)
 
 
-@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("failure", first_quick(few(FAILURES, 5)))
 def test_a_run_that_fails(failure: str, inputs: dict[str, str], tmp_path: Path) -> None:
     check(FAILURES[failure], inputs, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["--progress", "--live", "--live --per-function"])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], tmp_path: Path) -> None:
@@ -288,6 +290,6 @@ def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], t
 
 
 @needs("qemu-x86_64", "qemu-ppc64", "cc")
-@pytest.mark.parametrize("words", X86_CASES)
+@pytest.mark.parametrize("words", first_quick(few(X86_CASES, 5)))
 def test_a_run_under_qemu(words: str, x86_inputs: dict[str, str], tmp_path: Path) -> None:
     check(X86_CASES[words], x86_inputs, tmp_path)

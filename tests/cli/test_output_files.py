@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from answers import declined
 from command import example, pfmon
 
@@ -17,6 +18,7 @@ def test_append_to_standard_output_is_refused() -> None:
     assert "--outfile=FILE" in declined("--append", "--outfile=-", *COUNT)
 
 
+@pytest.mark.slow
 def test_n_is_the_next_number_that_is_free(tmp_path: Path) -> None:
     for _ in range(3):
         assert pfmon(f"--outfile={tmp_path}/run-%n.txt", *COUNT).returncode == 0

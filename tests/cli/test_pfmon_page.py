@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from command import example, pfmon, refused
 
 NOPLOOP, ARRAYS = example("noploop"), example("arrays")
@@ -19,6 +20,7 @@ def test_section_4_3_counts_br_cloop() -> None:
     assert 2134 <= counts[0] < 2134 + 50  # the loop, and those of the library
 
 
+@pytest.mark.slow
 def test_section_7_3_instruction_sets_event_by_event() -> None:
     for event in ("l2_misses", "nops_retired"):
         (ia32, ia64), _ = ran("--insn-sets=ia32,ia64", "-e", f"{event},{event}", NOPLOOP, "10")
@@ -48,6 +50,7 @@ def test_section_8_3_a_function_and_an_event_twice() -> None:
     assert "section 8.3" in refused("--irange=main", "--priv-levels=u", "-e", "nops_retired", NOPLOOP, "1")
 
 
+@pytest.mark.slow
 def test_section_8_4_inside_and_outside_are_the_total() -> None:
     (total,), _ = ran("-enops_retired", NOPLOOP, "100000")
     (inside,), _ = ran("--irange=noploop", "-enops_retired", NOPLOOP, "100000")

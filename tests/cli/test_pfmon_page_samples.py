@@ -7,6 +7,7 @@ import re
 
 import pytest
 from command import example, pfmon
+from grids import first_quick
 
 HEAD = r"entry \d+ PID:1000 TID:1000 CPU:0 STAMP:0x[0-9a-f]+ IIP:0x[0-9a-f]{16} OVFL:4 LAST_VAL:{period} SET:0"
 ADDRESS = r"0x[0-9a-f]{16}"
@@ -35,7 +36,9 @@ def printed(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize(("words", "period", "command", "form"), SECTION_5, ids=[case[0] for case in SECTION_5])
+@pytest.mark.parametrize(
+    ("words", "period", "command", "form"), first_quick(SECTION_5), ids=[case[0] for case in SECTION_5]
+)
 def test_section_5(words: str, period: int, command: tuple[str, ...], form: list[str]) -> None:
     lines = [line.strip() for line in printed(*words.split(), "--", *command)]
     whole = [HEAD.replace("{period}", str(period)), *form]
@@ -44,6 +47,7 @@ def test_section_5(words: str, period: int, command: tuple[str, ...], form: list
         assert re.fullmatch(whole[number % len(whole)], line), line
 
 
+@pytest.mark.slow
 def test_section_5_latencies_filter_what_is_captured() -> None:
     for least in (4, 8, 16):
         lines = printed("--long-smpl-periods=1", "-e", f"DATA_EAR_CACHE_LAT{least}", "--", example("hashmap"), "300")
@@ -104,6 +108,7 @@ VIEWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "view", "what", "columns", "row"), VIEWS, ids=[case[1] for case in VIEWS])
 def test_section_11(option: str, view: str, what: str, columns: str, row: str) -> None:
     words = "--resolv --smpl-module=dear-hist --smpl-show-top=10 -edata_ear_cache_lat4 --long-smpl-periods=20"

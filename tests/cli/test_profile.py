@@ -42,6 +42,7 @@ def test_annotation_of_what_is_no_function_is_refused_before_the_run() -> None:
     assert "noploop" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_range_of_a_function_by_name_counts_inside_it() -> None:
     inside, outside, both = (
         int(pfmon("-e", "nops_retired", *options, NOPLOOP, "500").stdout.split()[1])

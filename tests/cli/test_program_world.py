@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, pfmon, refused
+from grids import first_quick
 from ia64_program import EXIT, write_program
 from qemu_guests import ASSEMBLER, QEMU, assemble, compile_c
 
@@ -47,7 +48,7 @@ VECTOR = "_start: vxorps %ymm0, %ymm0, %ymm0\n mov $60, %eax\n xor %edi, %edi\n 
 X86_FIB, IA64_FIB = str(EXAMPLES / "x86_64" / "fib"), str(EXAMPLES / "ia64" / "fib")
 
 
-@pytest.mark.parametrize("how", ["--env=PFMON_SAID", "--env=PFMON_SAID=a b", "--host-env"])
+@pytest.mark.parametrize("how", first_quick(["--env=PFMON_SAID", "--env=PFMON_SAID=a b", "--host-env"]))
 @QEMU
 @ASSEMBLER
 def test_variable_is_passed_to_a_program_under_qemu(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +65,7 @@ def test_variable_is_passed_to_an_ia64_program(how: str, tmp_path: Path, monkeyp
     assert pfmon("-e", "none", how, str(program)).stdout == "PFMON_S=abcd"
 
 
-@pytest.mark.parametrize("program", [IA64_FIB, pytest.param(X86_FIB, marks=QEMU)])
+@pytest.mark.parametrize("program", first_quick([IA64_FIB, pytest.param(X86_FIB, marks=QEMU)]))
 def test_notice_names_variables_that_programs_obey(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = ("PYTHONHASHSEED", "OMP_NUM_THREADS", "LD_BIND_NOW", "MALLOC_ARENA_MAX", "LC_ALL", "TZ")
     for name in given:
@@ -77,13 +78,15 @@ def test_notice_names_variables_that_programs_obey(program: str, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("machine", "found"),
-    [
-        # Intel SDM, volume 4, table 2-1: Core 2 is 06_0FH, the Core i7 of Nehalem 06_1AH. Volume 1, chapter 5: SSSE3
-        # came with Core 2, SSE4.2 with Nehalem, AVX later. No model of qemu's tells of a PMU in leaf 0AH.
-        ([], "GenuineIntel 006f0 ssse3 0"),
-        (["--machine=core2"], "GenuineIntel 006f0 ssse3 0"),
-        (["--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
-    ],
+    first_quick(
+        [
+            # Intel SDM, volume 4, table 2-1: Core 2 is 06_0FH, the Core i7 of Nehalem 06_1AH. Volume 1, chapter 5:
+            # SSSE3 came with Core 2, SSE4.2 with Nehalem, AVX later. No model of qemu's tells of a PMU in leaf 0AH.
+            ([], "GenuineIntel 006f0 ssse3 0"),
+            (["--machine=core2"], "GenuineIntel 006f0 ssse3 0"),
+            (["--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
+        ]
+    ),
 )
 @QEMU
 @ASSEMBLER
@@ -93,6 +96,7 @@ def test_program_finds_the_machine_s_processor(machine: list[str], found: str, t
     assert (printed[0], int(printed[1], 16)) == (wanted[0], int(wanted[1], 16)) and printed[2:] == wanted[2:]
 
 
+@pytest.mark.slow
 @QEMU
 @ASSEMBLER
 def test_instruction_of_a_later_processor_is_illegal(tmp_path: Path) -> None:
@@ -108,7 +112,7 @@ def test_unknown_model_of_qemu_is_named() -> None:
     assert "qemu.cpu = Nehalm: qemu-x86_64 has no such model" in refused("-e", "none", "--set=qemu.cpu=Nehalm", X86_FIB)
 
 
-@pytest.mark.parametrize("option", ["--host-clock", "--host-ids", "--host-random", "--net", "--quantum=7"])
+@pytest.mark.parametrize("option", first_quick(["--host-clock", "--host-ids", "--host-random", "--net", "--quantum=7"]))
 @QEMU
 def test_option_of_ia64_programs_says_that_it_changes_nothing(option: str) -> None:
     assert option.partition("=")[0] in pfmon("-e", "none", option, X86_FIB, "3").stderr

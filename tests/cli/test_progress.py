@@ -64,6 +64,7 @@ def _become_the_command(words: Sequence[str], environment: dict[str, str]) -> No
     os._exit(status)
 
 
+@pytest.mark.slow
 def test_a_line_at_the_bottom_of_the_terminal() -> None:
     shots, end, written = on_terminal("-e", "cpu_cycles,ia64_inst_retired", *HASHMAP)
     pattern = (
@@ -79,6 +80,7 @@ def counts_of(*words: str) -> list[list[str]]:
     return [line.split() for line in pfmon(*words, *HASHMAP).stdout.splitlines()[1:]]
 
 
+@pytest.mark.slow
 def test_live_shows_counts_and_functions() -> None:
     shots, end, _ = on_terminal("--live", "-e", "cpu_cycles,ia64_inst_retired", *HASHMAP)
     tables = [[line for line in shot if line.startswith(" " * 8)] for shot in shots]
@@ -87,21 +89,25 @@ def test_live_shows_counts_and_functions() -> None:
     assert [line.split() for line in end if line] == [["60000"], *counts_of("-e", "cpu_cycles,ia64_inst_retired")]
 
 
+@pytest.mark.slow
 def test_no_color_has_no_colors() -> None:
     _, _, written = on_terminal("-e", "cpu_cycles", *HASHMAP, NO_COLOR="1")
     assert "instructions" in written and not re.search(r"\x1b\[(?:3\d|9\d|[\d;]*;3\d)m", written)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "environment"), [(["--no-progress"], {}), ([], {"TERM": "dumb"})])
 def test_nothing_is_shown_if_nobody_wants_it(words: list[str], environment: dict[str, str]) -> None:
     _, _, written = on_terminal(*words, "-e", "cpu_cycles", *HASHMAP, **environment)
     assert "\x1b" not in written and "instructions" not in written
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_where_there_is_no_terminal() -> None:
     assert pfmon("-e", "cpu_cycles", *HASHMAP).stderr == ""
 
 
+@pytest.mark.slow
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.03)
     monkeypatch.setattr(progress_display, "EVERY_LINE", 0.03)
@@ -115,6 +121,7 @@ def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
     assert "CPU_CYCLES  function" in done.stderr and "insert" in done.stderr
 
 
+@pytest.mark.slow
 def test_results_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.02)
     words = ("-e", "cpu_cycles,l2_misses", "--per-function", *HASHMAP)

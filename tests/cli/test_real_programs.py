@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import first_quick
 from qemu_guests import ASSEMBLER, QEMU, compile_c
 
 import pfmon
@@ -40,6 +41,7 @@ def natively(command: Sequence[str | Path]) -> bytes:
     return subprocess.run(command, capture_output=True, check=True, env=fixed).stdout
 
 
+@pytest.mark.slow
 def test_ls() -> None:
     command = [needs("ls"), "-l", "/usr"]
     done = run(command)
@@ -47,6 +49,7 @@ def test_ls() -> None:
     assert run(command).retired == done.retired
 
 
+@pytest.mark.slow
 def test_gzip(tmp_path: Path) -> None:
     text = "".join(f"{number * number}\n" for number in range(20_000)).encode()
     (tmp_path / "text").write_bytes(text)
@@ -59,6 +62,7 @@ def test_gzip(tmp_path: Path) -> None:
     assert run(command).retired == done.retired
 
 
+@pytest.mark.slow
 def test_sqlite3() -> None:
     query = (
         "create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) "
@@ -122,7 +126,7 @@ int main(int argc, char **argv) {
 
 
 @ASSEMBLER
-@pytest.mark.parametrize("options", [(), ("keep",)], ids=["unmapped", "overwritten"])
+@pytest.mark.parametrize("options", first_quick([(), ("keep",)], single=True), ids=["unmapped", "overwritten"])
 def test_code_that_is_made_again_and_again(options: tuple[str, ...], tmp_path: Path) -> None:
     program = compile_c(tmp_path, JIT, "-static")
     few, more, most = (run([program, letter, *options]) for letter in "fkp")
@@ -131,6 +135,7 @@ def test_code_that_is_made_again_and_again(options: tuple[str, ...], tmp_path: P
     assert run([program, "p", *options]).retired == most.retired
 
 
+@pytest.mark.slow
 @ASSEMBLER
 def test_programs_that_make_code_one_after_the_other(tmp_path: Path) -> None:
     program = compile_c(tmp_path, JIT, "-static")
@@ -141,6 +146,7 @@ def test_programs_that_make_code_one_after_the_other(tmp_path: Path) -> None:
     assert found[0] == found[2] < found[1]
 
 
+@pytest.mark.slow
 def test_pipeline_of_many_programs() -> None:
     command = ["/bin/sh", "-c", "ls /usr | sort -r | head -3 | tr a-z A-Z; echo done | cat"]
     done = run(command, follow_all=True)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from command import example, pfmon
 
 MATCHER = "--opc-match8=b:0x2000140:0x7ffe3f"  # br.cloop, pfmon on Itanium 2, section 4.3
@@ -48,6 +49,7 @@ def test_header_records_the_programming_too() -> None:
     assert f"pmc4: 0x{8 | 1 << 5 | 0x50 << 8:016x}" in header
 
 
+@pytest.mark.slow
 def test_header_comes_without_counters_and_in_json_too() -> None:
     assert "# pmu: itanium2" in pfmon("--with-header", example("noploop"), "7").stdout
     assert set(recorded("--with-header", "-e", "nops_retired")["header"]) == {"date", "hostname", "system"}

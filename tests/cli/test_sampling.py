@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, pfmon, refused
-from grids import each
+from grids import each, first_quick, sampled
 
 import pfmon as pfmon_library
 
@@ -51,6 +51,7 @@ def test_functions_stand_beside_addresses_if_they_are_wanted() -> None:
     assert all(re.search(r" <\w+\+0x[0-9a-f]+> ", line) for line in named)
 
 
+@pytest.mark.slow
 def test_columns_and_histogram_are_of_the_same_samples() -> None:
     entries = [ENTRY.fullmatch(line) for line in printed(*SAMPLED)[::2]]
     header, *rows = printed(*SAMPLED, "--smpl-module=compact")
@@ -81,10 +82,12 @@ def test_columns_and_histogram_are_of_the_same_samples() -> None:
     assert top == histogram[:7]
 
 
+@pytest.mark.slow
 def test_counts_are_printed_if_they_are_wanted() -> None:
     assert printed(*SAMPLED, "--smpl-print-counts")[10:] == printed("-e", "ia64_inst_retired,loads_retired")
 
 
+@pytest.mark.slow
 def test_samples_and_counts_go_to_files(tmp_path: Path) -> None:
     samples, counts = tmp_path / "samples", tmp_path / "counts"
     assert printed(*SAMPLED, f"--smpl-outfile={samples}", "--smpl-print-counts", f"--outfile={counts}") == []
@@ -93,6 +96,7 @@ def test_samples_and_counts_go_to_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["counts", "samples"]
 
 
+@pytest.mark.slow
 def test_a_device_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -105,6 +109,7 @@ def test_a_device_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+@pytest.mark.slow
 def test_default_is_another_name_for_detailed_ia64() -> None:
     assert printed(*SAMPLED, "--smpl-module=default") == printed(*SAMPLED)
 
@@ -132,6 +137,7 @@ def test_a_binary_file_without_samples_is_whole(tmp_path: Path) -> None:
     assert len(pfmon_library.read_samples(path)) == 0
 
 
+@pytest.mark.slow
 def test_eager_samples_are_in_the_file_while_the_program_runs(tmp_path: Path) -> None:
     """A program that does not end is killed together with pfmon."""
     path, program = tmp_path / "samples", [str(EXAMPLES / "ia64" / "noploop"), "100000000000"]
@@ -151,6 +157,7 @@ def test_eager_samples_are_in_the_file_while_the_program_runs(tmp_path: Path) ->
         pfmon_library.read_samples(path)
 
 
+@pytest.mark.slow
 def test_json_has_the_samples() -> None:
     samples = json.loads(printed(*SAMPLED, "--json")[0])["samples"]
     assert [sample["stamp"] for sample in samples] == [500, 1000, 1500, 2000, 2500]
@@ -164,6 +171,7 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
     assert done.stderr.startswith("pfmon: --smpl-outfile=") and done.stderr.count("\n") == 1
 
 
+@sampled(6)
 @each(
     "words, said",
     [
@@ -231,11 +239,13 @@ def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -
 
 @pytest.mark.parametrize(
     "option",
-    [
-        *("--export=csv:/tmp/x", "--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
-        *("--smpl-show-func", "--smpl-show-top=2", "--resolve-addresses", "--smpl-entries=7"),
-        *("--smpl-inst-view", "--smpl-data-view", "--smpl-level-view", "--smpl-eager-save"),
-    ],
+    first_quick(
+        [
+            *("--export=csv:/tmp/x", "--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
+            *("--smpl-show-func", "--smpl-show-top=2", "--resolve-addresses", "--smpl-entries=7"),
+            *("--smpl-inst-view", "--smpl-data-view", "--smpl-level-view", "--smpl-eager-save"),
+        ]
+    ),
 )
 def test_options_of_samples_are_not_dropped(option: str) -> None:
     done = pfmon("-e", "loads_retired", option, *QUEENS)
@@ -264,7 +274,7 @@ def test_the_truth_stands_beside_a_histogram() -> None:
     assert sum(int(row[0]) for row in rows) == 2734
 
 
-@pytest.mark.parametrize("option", ["--smpl-truth", "--smpl-show-func", "--smpl-show-top=3"])
+@pytest.mark.parametrize("option", first_quick(["--smpl-truth", "--smpl-show-func", "--smpl-show-top=3"]))
 def test_options_of_histograms_want_one(option: str) -> None:
     done = pfmon(*SAMPLED, option, *QUEENS)
     name = option.partition("=")[0]
@@ -279,6 +289,7 @@ def test_stacks_stand_below_their_samples() -> None:
     assert calls and all(re.fullmatch(r" {8}called by 0x[0-9a-f]+ <\w+\+0x[0-9a-f]+>", line) for line in calls)
 
 
+@pytest.mark.slow
 def test_collapsed_stacks_are_those_of_the_samples(tmp_path: Path) -> None:
     path, words = tmp_path / "collapsed", ["-e", "ia64_inst_retired", "--long-smpl-periods=7"]
     assert printed(*words, f"--export=collapsed:{path}", f"--smpl-outfile={tmp_path / 'samples'}") == []
@@ -344,6 +355,7 @@ def callgrind_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_callgrind_has_the_costs_of_the_samples(callgrind: Path, tmp_path: Path) -> None:
     printed("-e", "ia64_inst_retired", "--long-smpl-periods=7", f"--export=collapsed:{tmp_path / 'collapsed'}")
     own: Counter[str] = Counter()
@@ -380,11 +392,14 @@ def test_callgrind_annotate_reads_it(callgrind: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("--pmu=montecito", "-e", "er_brq_live_req_lo"),
-        ("--pmu=montecito", "-e", "rse_current_regs_2_to_0"),
-        ("--pmu=montecito", "-e", "cpu_op_cycles_all,si_cycles", "--extra-smpl-pmds=4"),
-    ],
+    first_quick(
+        [
+            ("--pmu=montecito", "-e", "er_brq_live_req_lo"),
+            ("--pmu=montecito", "-e", "rse_current_regs_2_to_0"),
+            ("--pmu=montecito", "-e", "cpu_op_cycles_all,si_cycles", "--extra-smpl-pmds=4"),
+        ],
+        single=True,
+    ),
 )
 def test_level_and_clock_events_are_not_sampled(words: tuple[str, ...]) -> None:
     """They are summed over cycles, which no instruction causes: a sample would have no address."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from command import example
 from command import pfmon as command
+from grids import first_quick
 
 import pfmon
 
@@ -33,7 +34,7 @@ def pfmon_on_a_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-B", "-c", SCRIPT, *words, *WORDS], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("extra", [(), ("--smpl-eager-save",)], ids=["", "eager"])
+@pytest.mark.parametrize("extra", first_quick([(), ("--smpl-eager-save",)], single=True), ids=["", "eager"])
 def test_what_was_written_before_the_disk_was_full_can_be_read(extra: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "samples"
     done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=compact", *extra)
@@ -47,6 +48,7 @@ def test_what_was_written_before_the_disk_was_full_can_be_read(extra: tuple[str,
     assert [one.name for one in tmp_path.iterdir()] == ["samples"]
 
 
+@pytest.mark.slow
 def test_raw_samples_are_readable_up_to_where_the_disk_was_full(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=raw", "--smpl-entries=50")
@@ -57,6 +59,7 @@ def test_raw_samples_are_readable_up_to_where_the_disk_was_full(tmp_path: Path) 
     assert list(found) == list(whole[: len(found)])
 
 
+@pytest.mark.slow
 def test_a_file_that_was_there_stays_and_the_new_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text("mine")
@@ -73,12 +76,14 @@ SAMPLED = ("--long-smpl-periods=20", "--smpl-print-counts", *COUNTED)
 
 @pytest.mark.parametrize(
     ("full", "words"),
-    [
-        ("--smpl-outfile=/dev/full", ("--smpl-outfile=/dev/full", *SAMPLED)),
-        ("--export=csv:/dev/full", ("--export=csv:/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
-        ("--record=/dev/full", ("--record=/dev/full", *COUNTED)),
-        ("--record=/dev/full", ("--record=/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
-    ],
+    first_quick(
+        [
+            ("--smpl-outfile=/dev/full", ("--smpl-outfile=/dev/full", *SAMPLED)),
+            ("--export=csv:/dev/full", ("--export=csv:/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
+            ("--record=/dev/full", ("--record=/dev/full", *COUNTED)),
+            ("--record=/dev/full", ("--record=/dev/full", "--smpl-outfile=SAMPLES", *SAMPLED)),
+        ]
+    ),
 )
 def test_counts_stay_when_another_output_is_full(full: str, words: tuple[str, ...], tmp_path: Path) -> None:
     samples, whole, counts, page = (tmp_path / name for name in ("samples", "whole", "counts", "page"))
@@ -93,6 +98,7 @@ def test_counts_stay_when_another_output_is_full(full: str, words: tuple[str, ..
         assert found == wanted and len(found) > 1000
 
 
+@pytest.mark.slow
 def test_counts_of_followed_tasks_stay_when_samples_have_no_room(tmp_path: Path) -> None:
     words = ("--follow-all", "--no-cmd-output")
     done = command(*words, "--smpl-outfile=/dev/full", *SAMPLED)
@@ -128,6 +134,7 @@ def followed(room: int, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 1000, 1 << 30])
 def test_counts_stay_when_the_temporary_folder_is_full(room: int, tmp_path: Path) -> None:
     counted = command("--follow-all", "--no-cmd-output", *COUNTED).stdout

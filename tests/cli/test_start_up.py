@@ -3,11 +3,13 @@
 import subprocess
 import sys
 
+import pytest
 from command import example
 
 SLOW = {"argparse", "bz2", "dataclasses", "difflib", "hashlib", "inspect", "logging", "pathlib", "shutil", "tomllib"}
 
 
+@pytest.mark.slow
 def test_a_count_imports_no_slow_module_that_it_does_not_need() -> None:
     command = [sys.executable, "-X", "importtime", "-m", "pfmon", "-e", "ia64_inst_retired", example("noploop"), "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browser import shown
 from command import example, pfmon, refused
-from grids import each
+from grids import each, sampled
 from host_programs import needs
 
 import pfmon as library
@@ -77,6 +77,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_cells_are_what_runs_on_these_machines_count(swept: Path) -> None:
     rows = table(swept)
     commands = {"hash": [example("hashmap"), "300"], "sort 200": [example("sort"), "200"]}
@@ -100,6 +101,7 @@ def test_figures_that_belong_together_change_together(swept: Path) -> None:
     assert {row["machine"] for row in table(swept)} == {"itanium2", "montecito, l3.latency=14"}
 
 
+@pytest.mark.slow
 def test_nothing_is_done_twice(swept: Path) -> None:
     rows = table(swept)
     kept = sorted((swept / "cells").iterdir())
@@ -114,6 +116,7 @@ def test_nothing_is_done_twice(swept: Path) -> None:
     assert not list((swept / "recordings").glob(".*"))
 
 
+@pytest.mark.slow
 def test_another_event_counts_again_and_records_nothing(swept: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     subprocess.run(["cp", "-a", str(swept), str(folder)], check=True)
@@ -137,6 +140,7 @@ def tasks(folder: Path) -> dict[str, SweepTask]:
         return {key: SweepTask(key, store.cell_order(cell, paths[cell.program])) for key, cell in keys}
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_only_what_it_was_doing(tmp_path: Path) -> None:
     given = tasks(tmp_path)
     answers: list[tuple[str, dict[str, Any]]] = []
@@ -250,6 +254,7 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(tmp_path: Path) -> 
     assert without_time(table(path.with_suffix(".sweep"))) == without_time(table(tmp_path / "alone"))
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_the_page_has_curves_and_heat_maps(swept: Path) -> None:
     found = shown(
@@ -288,6 +293,7 @@ def test_a_dry_run_says_what_there_is_to_do(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "small.toml"]
 
 
+@pytest.mark.slow
 def test_a_recording_may_be_given(tmp_path: Path) -> None:
     assert pfmon(f"--record={tmp_path / 'run'}", "--no-cmd-output", example("queens"), "5").returncode == 0
     text = 'events = ["cpu_cycles"]\ncpi = true\n[[machine]]\nname = "itanium2"\n[[program]]\nrecording = '
@@ -299,6 +305,7 @@ def test_a_recording_may_be_given(tmp_path: Path) -> None:
     assert {part: row[f"cpi: {part}"] for part in cpi.parts} == {part: cpi.total(part) for part in cpi.parts}
 
 
+@sampled(6)
 @each(
     ("change", "said"),
     [
@@ -376,6 +383,7 @@ name = "montecito"
 """
 
 
+@pytest.mark.slow
 def test_pairs_are_cells_with_a_row_for_each_program(tmp_path: Path) -> None:
     done = pfmon("sweep", "-q", str(written(tmp_path, PAIRS.replace("PAIRS", "true"))))
     assert done.returncode == 0, done

@@ -3,8 +3,9 @@
 import json
 import re
 
+import pytest
 from command import example, pfmon, refused
-from grids import each
+from grids import each, sampled
 
 NOPLOOP = (example("noploop"), "1000")
 EVENT = ("-e", "ia64_inst_retired")
@@ -19,11 +20,13 @@ def count(*words: str) -> int:
     return int(done.stdout.split()[0])
 
 
+@pytest.mark.slow
 def test_counting_goes_from_the_start_bundle_to_before_the_stop_bundle() -> None:
     assert count(f"{START}=noploop", f"{STOP}=noploop+0x60", *NOPLOOP) == 12 + 6 * 1000
     assert count(f"{START}=0x4000000000000280", f"{STOP}=0x4000000000000290", *NOPLOOP) == 3
 
 
+@pytest.mark.slow
 def test_what_is_before_inside_and_behind_makes_the_total() -> None:
     before = count(f"{STOP}=noploop", *NOPLOOP)
     behind = count(f"{START}=noploop+0x60", *NOPLOOP)
@@ -46,6 +49,7 @@ def test_function_that_starts_and_stops_counts_its_calls() -> None:
     assert count(f"{START}=noploop", f"{STOP}=noploop", "--trigger-code-repeat", *NOPLOOP) == 12 + 6 * 1000 + 3
 
 
+@pytest.mark.slow
 def test_data_triggers_follow_reads_writes_or_both() -> None:
     program = (example("arrays"), "1")
     both = count(f"{DATA_START}=B", *program)
@@ -69,6 +73,7 @@ def test_a_trigger_that_was_never_reached_is_said_at_the_end() -> None:
     assert json.loads(done.stdout)["notes"] == [line.removeprefix("pfmon: ") for line in lines]
 
 
+@sampled(7)
 @each(
     ("words", "said"),
     [
@@ -106,6 +111,7 @@ def test_triggers_without_events_are_refused() -> None:
     assert "-e EVENT" in refused(f"{START}=main", *NOPLOOP)
 
 
+@pytest.mark.slow
 def test_trigger_opens_the_gate_and_the_range_filters() -> None:
     """Loads of B while a function runs are those of B before its stop without those before its start."""
     program = ("--no-cmd-output", "-e", "loads_retired", "--drange=B", example("arrays"), "1")

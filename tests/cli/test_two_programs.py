@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
-from grids import each
+from grids import each, first_quick, sampled
 from ia64_program import DATA, EXIT, write_program
 
 from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
@@ -58,6 +58,7 @@ def test_counts_stand_below_each_program_and_the_core_below_both() -> None:
     assert core[1].split() == ["thread", "0", "thread", "1"]
 
 
+@pytest.mark.slow
 def test_json_has_what_is_printed() -> None:
     words = ["--no-cmd-output", "--smt", HASHMAP, *EVENTS]
     printed = parts(pfmon(*words, *SORT).stdout.splitlines())
@@ -67,6 +68,7 @@ def test_json_has_what_is_printed() -> None:
         assert [line.split() for line in part[1:]] == [[str(one["count"]), one["name"]] for one in run["events"]]
 
 
+@pytest.mark.slow
 def test_results_of_two_are_not_compared_with_those_of_one(tmp_path: Path) -> None:
     both, one = tmp_path / "both", tmp_path / "one"
     done = pfmon("--json", f"--outfile={both}", "--no-cmd-output", "--smt", HASHMAP, *EVENTS, *SORT)
@@ -82,6 +84,7 @@ def test_without_events_cycles_and_instructions_are_counted() -> None:
     assert done.stdout.count("CPI (cycles per instruction)") == 2
 
 
+@pytest.mark.slow
 def test_the_first_program_may_write_to_a_file_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "out"
     done = pfmon("--smt", HASHMAP, f"--smt-output={path}", *EVENTS, *SORT)
@@ -97,6 +100,7 @@ def test_a_file_of_output_stays_as_it_was_if_nothing_runs(tmp_path: Path) -> Non
     assert path.read_text() == "mine" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_the_exit_status_is_that_of_the_command(tmp_path: Path) -> None:
     three = write_program(tmp_path / "three", *ending(["adds r32=3,r0"]))
     dead = write_program(tmp_path / "dead", ["ld8 r1=[r0]", *EXIT])
@@ -116,6 +120,7 @@ def test_a_crash_report_is_of_one_thread(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dead", "why.0"]
 
 
+@pytest.mark.slow
 def test_cycles_of_both_are_broken_down_in_one_table() -> None:
     found = json.loads(pfmon("--json", "--no-cmd-output", "--report=cpi", "--smt", HASHMAP, *SORT).stdout)
     lines = smt("--report=cpi")
@@ -134,6 +139,7 @@ def test_cycles_of_both_are_broken_down_in_one_table() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", [["--report=derived"], ["--per-function", *EVENTS], ["--annotate=main", *EVENTS]])
 def test_reports_are_of_each_program(report: list[str]) -> None:
     parted = parts(smt(*report))
@@ -146,6 +152,7 @@ def test_headers_say_what_each_thread_counts() -> None:
     assert text.count("\nreal 0h00m") == 1
 
 
+@pytest.mark.slow
 def test_samples_are_printed_one_thread_after_the_other() -> None:
     words = ["-e", "ia64_inst_retired", "--long-smpl-periods=1000"]
     both = parts(smt(*words))
@@ -156,6 +163,7 @@ def test_samples_are_printed_one_thread_after_the_other() -> None:
         assert timeless == [re.sub(r"STAMP:\S+", "", line) for line in alone.splitlines()]
 
 
+@pytest.mark.slow
 def test_samples_go_to_files_of_each_thread(tmp_path: Path) -> None:
     words = ["-e", "ia64_inst_retired", "--long-smpl-periods=1000", "--smpl-show-func", "--smpl-module=inst-hist"]
     files = [f"--smpl-outfile={tmp_path / 'hist'}", f"--export=csv:{tmp_path / 'all'}"]
@@ -166,6 +174,7 @@ def test_samples_go_to_files_of_each_thread(tmp_path: Path) -> None:
         assert (tmp_path / f"hist.{number}").read_text() == alone
 
 
+@pytest.mark.slow
 def test_recordings_count_as_the_programs_did(tmp_path: Path) -> None:
     words = ["-e", "cpu_op_cycles_all,l3_misses,loads_retired"]
     ran = smt(*words, f"--record={tmp_path / 'run'}%n")
@@ -178,6 +187,7 @@ def test_recordings_count_as_the_programs_did(tmp_path: Path) -> None:
     assert (tmp_path / "run2.0").exists()
 
 
+@pytest.mark.slow
 def test_all_threads_counts_both() -> None:
     words = ["--json", "--no-cmd-output", "--smt", HASHMAP, "-e", "l2d_references_all"]
     own, both = (
@@ -187,7 +197,7 @@ def test_all_threads_counts_both() -> None:
     assert both == [sum(own)] * 2
 
 
-@pytest.mark.parametrize("words", [["-v"], ["--check-events-only"]])
+@pytest.mark.parametrize("words", first_quick([["-v"], ["--check-events-only"]]))
 def test_events_are_checked_for_two_threads(words: list[str]) -> None:
     seven = "l3_misses," * 6 + "l3_references"
     rule = "banked_counters_count_active_events_only"
@@ -220,6 +230,7 @@ MISTAKES = {
 }
 
 
+@sampled(7)
 @each("words", MISTAKES)
 def test_what_does_not_go_with_two_programs_is_refused(words: str) -> None:
     said = refused("--smt", HASHMAP, *words.split(), *([] if words.startswith("--report") else EVENTS), *SORT)
@@ -231,6 +242,7 @@ def test_two_cores_are_montecitos() -> None:
         assert said in refused("--cores=2", f"{option}=itanium2", "--beside", HASHMAP, *EVENTS, *SORT)
 
 
+@pytest.mark.slow
 def test_how_long_answers_take_is_not_modelled() -> None:
     for name in ("self", "either", "any"):
         for words in (["--smt-threads"], ["--beside", HASHMAP]):
@@ -258,7 +270,7 @@ def polls(process: int) -> bool:
     return poll in calls
 
 
-@pytest.mark.parametrize("how", ["interrupt", "terminate", "timeout"])
+@pytest.mark.parametrize("how", first_quick(["interrupt", "terminate", "timeout"]))
 def test_both_are_ended_while_one_of_them_reads(tmp_path: Path, how: str) -> None:
     calls = ["alloc r39=ar.pfs,8,0,0", "adds r32=0,r0", f"movl r33={DATA}", "adds r34=8,r0"]
     reads = write_program(

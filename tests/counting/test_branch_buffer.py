@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from branch_log import Captured, Flow, flows, written
 from captured import CYCLES, Program, Sample, Sampled, assembled, example, sampled
-from grids import each
+from grids import each, few, first_quick
 from ia64_assembly import Line
 from ia64_program import EXIT, TEXT
 from instruction_log import is_branch
@@ -117,7 +117,7 @@ def _captured(flow: Flow, entry: tuple[int, int], cycle: int) -> Captured:
     return Captured(flow, wrong, bool(entry[1] & 2), cycle + (not (flow.taken or wrong or flow.place & 2)))
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 @EXAMPLES
 def test_with_period_one_a_sample_holds_a_branch_and_its_target(name: str, pmu: str) -> None:
     for sample, one in zip(one_by_one(example(name, *PROGRAMS[name]), pmu).samples, every(name, pmu), strict=True):
@@ -167,14 +167,14 @@ def check_random(seed: int, pmu: str, periods: Sequence[int]) -> None:
     check_periods(run, pmu, branches, periods)
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_the_buffer_holds_the_last_branches_of_random_code(pmu: str) -> None:
     check_random(1, pmu, (1, 3, 20))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("seed", range(2, 22))
+@pytest.mark.parametrize("pmu", few(PMUS, 8))
+@pytest.mark.parametrize("seed", few(range(2, 22), 8))
 def test_the_buffer_holds_the_last_branches_of_more_random_code(seed: int, pmu: str) -> None:
     check_random(seed, pmu, (1, 2, 5, 17, 40))
 
@@ -231,7 +231,7 @@ def of_filter(pmu: str, run: Program, **given: int) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_filters_tell_mispredicted_paths_from_targets(pmu: str) -> None:
     """The entries say what was wrong, the filters of what, and events count the same."""
     run, branches, paths, targets = outcomes(pmu)
@@ -375,8 +375,8 @@ def is_second(line: Timeline, number: int) -> bool:
     return line.places[line.issued[cycle - 1]] >> 4 == (line.places[number] >> 4) - 1
 
 
-@pytest.mark.parametrize("pmu", PMUS[1:])
-@pytest.mark.parametrize("name", first_of(TIMED, "queens"))
+@pytest.mark.parametrize("pmu", first_quick(PMUS[1:]))
+@pytest.mark.parametrize("name", first_quick(first_of(TIMED, "queens")))
 def test_the_second_bundle_of_a_window_is_marked(name: str, pmu: str) -> None:
     """Bit 0 of a branch's extension (table 3-29), bit 2 of the instruction's register of the data EAR (table 3-22)."""
     line, run = timeline(name, pmu), example(name, *TIMED[name])

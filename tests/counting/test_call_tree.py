@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from command import example
+from grids import first_quick
 from ia64_tasks import Data, call, threads
 
 import pfmon
@@ -25,7 +26,7 @@ def paths(rows: list[CallRow] | tuple[CallRow, ...]) -> Counter[tuple[str, ...]]
     return +found
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+@pytest.mark.parametrize("program", first_quick(PROGRAMS, single=True), ids=lambda program: program[0])
 def test_instructions_by_calls_are_those_of_all_samples(program: tuple[str, ...]) -> None:
     command = [example(program[0]), *program[1:]]
     surveyed = pfmon.run(command, report="html", capture=True).surveyed
@@ -49,6 +50,7 @@ def test_calls_are_counted() -> None:
     assert (calls["insert"], calls["lookup"], calls["main"]) == (300, 600, 1)  # examples/src/hashmap.c
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", ["itanium", "itanium2", "montecito"])
 def test_cycles_by_calls_are_those_of_the_run(machine: str) -> None:
     surveyed = pfmon.run([example("sort"), "200"], pmu=machine, report="html", capture=True).surveyed

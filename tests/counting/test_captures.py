@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from captured import CYCLES, Program, assembled, example, happened, sampled
 from ear_registers import data_ear, instruction_ear
-from grids import each
+from grids import each, few, first_quick
 from guests import EXAMPLES
 from ia64_program import DATA, EXIT
 from instruction_log import is_load
@@ -72,10 +72,10 @@ def latencies(pmu: str, nodes: int, passes: int) -> list[int]:
     return [int(figures["memory.latency"])] * nodes + [int(again)] * (nodes * (passes - 1))
 
 
-@pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])
-@pytest.mark.parametrize("together", [1, 4])
-@pytest.mark.parametrize("nodes", [256, pytest.param(4096, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("memo", first_quick(few([True, False], 8)), ids=["memo", "simulated"])
+@pytest.mark.parametrize("together", first_quick(few([1, 4], 8)))
+@pytest.mark.parametrize("nodes", first_quick(few([256, pytest.param(4096, marks=pytest.mark.slow)], 8)))
+@pytest.mark.parametrize("pmu", first_quick(few(PMUS, 8)))
 def test_dependent_misses_are_all_captured(pmu: str, nodes: int, together: int, memo: bool) -> None:
     run = chase(nodes, 3, together)
     events = [LOADS, READ_MISSES.get(pmu, "L1D_READ_MISSES_ALL")]
@@ -113,7 +113,7 @@ def thresholds(pmu: str) -> list[int]:
     return sorted(int(name.rpartition("LAT")[2]) for name in names if not name.endswith("NONE"))
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_thresholds_let_only_latencies_as_long_pass(pmu: str) -> None:
     second = "l2d" if pmu == "montecito" else "l2"
     assert len(thresholds(pmu)) == (10 if pmu == "itanium" else 11)
@@ -126,7 +126,7 @@ def test_thresholds_let_only_latencies_as_long_pass(pmu: str) -> None:
             assert list(found.values()) == [256 * from_memory + 256 * from_second], (least, latency)
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_latencies_that_do_not_fit_say_so(pmu: str) -> None:
     found = sampled(chase(64, 1), pmu, [LOADS], [1], overrides=["memory.latency=9000"])
     captured = {data_ear(pmu, sample.pmds)[2:4] for sample in found.samples}
@@ -216,8 +216,8 @@ def tlb_counts(run: Program, pmu: str, prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): sampled(run, pmu, [name], [None]).counts[name] for name in names}
 
 
-@pytest.mark.parametrize("pages", [64, pytest.param(200, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pages", first_quick([64, pytest.param(200, marks=pytest.mark.slow)]))
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_data_tlb_misses_are_captured_by_what_served_them(pmu: str, pages: int) -> None:
     run = chase(pages, 3, stride=16384 + LINE)
     counts, seen = tlb_counts(run, pmu, "DATA_EAR_TLB_"), happened(run, pmu)
@@ -236,7 +236,7 @@ def test_data_tlb_misses_are_captured_by_what_served_them(pmu: str, pages: int) 
     assert len(set(faults)) == len(faults)  # the operating system puts a page's entry in once
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 @NAMES
 def test_tlb_misses_of_examples_are_those_of_the_machine(name: str, pmu: str) -> None:
     run = example(name, {"hashmap": "300", "nbody": "2", "strings": "50"}[name])
@@ -258,7 +258,7 @@ def test_tlb_misses_of_examples_are_those_of_the_machine(name: str, pmu: str) ->
 # --- code
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 @NAMES
 def test_fetches_that_miss_are_those_of_the_machine(name: str, pmu: str) -> None:
     run = example(name, {"hashmap": "300", "nbody": "2", "strings": "50"}[name])
@@ -322,7 +322,7 @@ def test_fills_of_the_register_stack_are_captured_without_an_instruction(pmu: st
 # --- what constrains captures
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_ranges_constrain_what_is_captured(pmu: str) -> None:
     run = chase(256, 3)
     start = DATA + 64 * LINE
@@ -366,6 +366,7 @@ def check_places(run: Program, pmu: str) -> int:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
 def test_captures_are_of_the_instruction_that_the_stamp_names(pmu: str) -> None:
     assert check_places(example("hashmap", "100"), pmu) > 50

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from captured import CYCLES, Program, example, sampled
+from grids import few, first_quick
 from guests import EXAMPLES
 from ia64_fuzz import Fuzz
 
@@ -48,21 +49,21 @@ def check(run: Program, pmu: str, seed: int) -> int:
     return samples
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 def test_captures_are_the_same_with_and_without_the_memo(pmu: str) -> None:
     assert check(example("matmul", "4"), pmu, 1) > 50
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", few(SMALL, 4))
 def test_captures_of_every_example_are_the_same(name: str, pmu: str) -> None:
     assert check(example(name, *SMALL[name].split()), pmu, 2) > 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("pmu", few(PMUS, 8))
+@pytest.mark.parametrize("seed", few(range(12), 8))
 def test_captures_of_random_code_are_the_same(seed: int, pmu: str) -> None:
     check(fuzzed(seed), pmu, seed)
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from grids import first_quick
 from hypothesis import given
 from hypothesis import strategies as st
 from x86_blocks import CALL, JUMP, LENGTH, LOAD, OTHER_FLAGS, PLAIN, RETURN, STORE, block, table_of
@@ -90,6 +91,7 @@ def test_instructions_and_branches_are_those_of_the_blocks_that_ran(model: PmuMo
     assert counted(model, file, words, table) == {0: 25, 1: 5}
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(0, 3), st.integers(0, 31))
 def test_levels_and_enables_decide_what_counts(seed: int, levels: int, enables: int) -> None:
     """A program runs at level 3: USR lets a counter count, OS does not; each needs its enable as well."""
@@ -161,7 +163,7 @@ def addresses_of(words: Sequence[int]) -> list[int]:
     return [TABLE[word & 0xFF].ip + LENGTH * i for word in words for i in range(LENGTHS[word & 0xFF])]
 
 
-@pytest.mark.parametrize("freeze", [False, True], ids=["runs on", "frozen on PMI"])
+@pytest.mark.parametrize("freeze", first_quick([False, True]), ids=["runs on", "frozen on PMI"])
 @given(st.integers(0, 2**32), st.integers(1, 60))
 def test_a_fixed_counter_overflows_at_every_nth_instruction(freeze: bool, seed: int, period: int) -> None:
     words = a_run(random.Random(seed), 60)
@@ -179,7 +181,7 @@ def test_a_fixed_counter_overflows_at_every_nth_instruction(freeze: bool, seed: 
     assert file.count(32) == (WRAP - period + len(path) % period) % WRAP
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", first_quick(MODELS), ids=lambda model: model.name)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 20))
 def test_general_counters_overflow_each_at_its_own_period(
     model: PmuModel, seed: int, instructions: int, branches: int

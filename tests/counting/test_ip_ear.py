@@ -3,6 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
+import pytest
 from captured import example, sampled
 from timeline import NAMES, SMALL, timeline
 
@@ -57,6 +58,7 @@ def retired(name: str, first: int, last: int) -> list[Entry]:
     return found
 
 
+@pytest.mark.slow
 @NAMES
 def test_the_buffer_ends_so_many_cycles_behind_the_overflow(name: str) -> None:
     run = example(name, *SMALL[name])
@@ -72,6 +74,7 @@ def test_there_are_flushes_and_long_waits_among_the_entries() -> None:
     assert any(one.cycles == MAX_ELAPSED_CYCLES for one in found) and len({one.cycles for one in found}) > 5
 
 
+@pytest.mark.slow
 @NAMES
 def test_the_buffer_ends_so_many_cycles_behind_an_instruction(name: str) -> None:
     line, run = timeline(name, PMU), example(name, *SMALL[name])

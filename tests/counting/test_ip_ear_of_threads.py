@@ -32,6 +32,7 @@ def test_a_switch_is_an_entry_and_what_follows_is_behind_a_flush() -> None:
     assert min(one.cycles for one in behind) == SWITCH
 
 
+@pytest.mark.slow
 def test_nothing_is_captured_behind_a_switch_within_the_delay() -> None:
     cut = [entries for entries in samples(255, "l3_misses", 499) if any(one.early for one in entries)]
     assert len(cut) > 20
@@ -40,6 +41,7 @@ def test_nothing_is_captured_behind_a_switch_within_the_delay() -> None:
     assert all(0 < entries[-1].bundle >> 4 & 0xFF <= 255 for entries in ended)  # so much of the delay was left
 
 
+@pytest.mark.slow
 def test_one_thread_alone_never_loses_its_core() -> None:
     alone = pfmon.run(
         MISSES, pmu="montecito", events=["ia64_inst_retired"], long_smpl_periods=[997], ip_ear=8, capture=True

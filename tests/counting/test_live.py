@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from grids import few, first_quick
 from guests import EXAMPLES, guest, quiet
 from planned_sets import event_sets
 
@@ -146,7 +147,7 @@ def test_live_equals_totals_for_a_sample_of_events(pmu: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])
 @pytest.mark.parametrize("pmu", IA64)
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", few(TINY, 4))
 def test_live_equals_totals_for_every_countable_event(name: str, pmu: str, memo: bool) -> None:
     wanted = requests(pmu)
     if not memo:  # the same records, made the long way: a fifth of the events on each example
@@ -171,7 +172,7 @@ def overflows_of(name: str, event: str, period: int, react: Callable[[Handler, O
     return seen
 
 
-@pytest.mark.parametrize("period", [1, 3, 17, 1000])
+@pytest.mark.parametrize("period", first_quick([1, 3, 17, 1000]))
 def test_instructions_overflow_at_every_multiple_of_the_period(period: int) -> None:
     """Against the log of the slow path: the n-th instruction is the n-th word."""
     program, log = guest("fib", TINY["fib"], slow=True), Recorder()

@@ -5,6 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from grids import few
 from machine_runs import PROGRAMS, machine_and_guest
 from plain_counts import OfMachine, Place, PlainCounts, coded
 
@@ -121,8 +122,8 @@ def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", MACHINES)
-@pytest.mark.parametrize("name", sorted(set(SMALL) - {"fib"}))
+@pytest.mark.parametrize("pmu", few(MACHINES, 4))
+@pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"fib"}), 4))
 def test_every_event_does_on_other_programs(name: str, pmu: str) -> None:
     check_all(name, pmu, 1)
 
@@ -182,8 +183,8 @@ def test_random_qualifications_count_as_the_plain_recount(name: str, pmu: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", MACHINES)
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("pmu", few(MACHINES, 4))
+@pytest.mark.parametrize("name", few(sorted(SMALL), 4))
 def test_many_qualifications_do(name: str, pmu: str) -> None:
     compare(name, pmu, 120)
 

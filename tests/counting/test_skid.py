@@ -2,6 +2,7 @@
 
 import pytest
 from captured import CYCLES, example, sampled
+from grids import first_quick
 from timeline import NAMES, SMALL, timeline
 
 PMUS = tuple(CYCLES)
@@ -32,7 +33,7 @@ def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -
             check_first(name, pmu, CYCLES[pmu], period, skid, period)
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", first_quick(PMUS))
 @NAMES
 def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu: str) -> None:
     line = timeline(name, pmu)

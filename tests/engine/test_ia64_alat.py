@@ -1,7 +1,7 @@
 """The advanced load address table: checks, stores, replacement, calls and rotation (SDM volume 1, 4.4.5)."""
 
 import pytest
-from grids import each
+from grids import each, sampled
 from ia64_assembly import BREAK
 from ia64_machine import DATA, PAGE, Machine
 
@@ -36,6 +36,7 @@ def test_other_loads_enter_nothing(load: str) -> None:
     assert not kept(f"{load} r8=[r6]")
 
 
+@sampled(60)
 @each("size", [1, 2, 4, 8])
 @each("store", [1, 2, 4, 8])
 @each("distance", range(-9, 10))

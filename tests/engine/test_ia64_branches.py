@@ -132,6 +132,7 @@ LC = st.sampled_from([0, 1, 2, 5, MASK])
 EC = st.integers(0, 63)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(
     form=st.sampled_from(["ctop", "cexit", "wtop", "wexit"]),

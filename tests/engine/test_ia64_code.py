@@ -223,6 +223,7 @@ def test_rse_spill_into_code_is_noticed() -> None:
 # --- random bits
 
 
+@pytest.mark.slow
 def test_random_bundles_are_decoded_and_executed_or_refused() -> None:
     random = Random(7)
     for _ in range(300):

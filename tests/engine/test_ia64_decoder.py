@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import each, first_quick
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,7 +103,7 @@ def declaration(text: str, ours: str) -> tuple[str, str] | None:
     return None
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", first_quick(UNITS))
 def test_agrees_with_objdump_but_for_declared_differences(unit: str) -> None:
     differences = []
     for name, encoding, extension, address, text in encodings(unit):
@@ -113,6 +113,7 @@ def test_agrees_with_objdump_but_for_declared_differences(unit: str) -> None:
     assert not differences, "\n".join(differences[:20])
 
 
+@pytest.mark.slow
 def test_no_declared_difference_is_stale() -> None:
     seen = set()
     for unit in UNITS:
@@ -152,6 +153,7 @@ def settled_by_a_third(a: Row, b: Row) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_overlapping_rows_are_declared() -> None:
     undeclared = [
         (a.text, b.text)
@@ -175,6 +177,7 @@ def test_declared_overlap_is_a_special_case_of_the_other_row(row: Row) -> None:
 slot_bits = st.integers(0, (1 << 41) - 1)
 
 
+@pytest.mark.slow
 @given(st.integers(0, (1 << 128) - 1), st.integers(0, (1 << 60) - 1).map(lambda n: n * 16))
 @examples(400)
 def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: int) -> None:
@@ -187,6 +190,7 @@ def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: in
             assert slot.unit in row.units
 
 
+@pytest.mark.slow
 @given(st.sampled_from("MIFBX"), slot_bits)
 @examples(300)
 def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int) -> None:
@@ -200,6 +204,7 @@ def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int
         assert not any(row.text in other.over for other in matches)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(INSTRUCTIONS), st.integers(0, 63), st.data())
 @examples(300)
 def test_an_assembled_instruction_has_its_operands(row: Row, qp: int, data: st.DataObject) -> None:

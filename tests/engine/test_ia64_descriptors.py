@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from ia64_program import write_program
 from ia64_tasks import SIGCHLD, Data, call
 
@@ -38,7 +39,7 @@ def limited(files: int, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize("files", [32, 64, 1024, 4096])
+@pytest.mark.parametrize("files", first_quick([32, 64, 1024, 4096]))
 def test_a_program_out_of_files_leaves_pfmon_its_own(files: int, tmp_path: Path) -> None:
     path = opening(tmp_path / "opens")
     words = ("-e", "ia64_inst_retired,loads_retired", f"--outfile={tmp_path}/counts", f"--record={tmp_path}/recording")
@@ -49,6 +50,7 @@ def test_a_program_out_of_files_leaves_pfmon_its_own(files: int, tmp_path: Path)
     assert len((tmp_path / "counts").read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_a_program_may_have_all_files_that_it_is_told(tmp_path: Path) -> None:
     """Where the host allows them: its limit is the only one."""
     loop = ["again:", "adds r4=1,r4", *call("dup", 1), "cmp.eq p6,p7=r10,r0", "(p6) br.cond.sptk.few again"]
@@ -56,12 +58,14 @@ def test_a_program_may_have_all_files_that_it_is_told(tmp_path: Path) -> None:
     assert limited(4096, "-e", "nops_retired", str(path)).returncode == (LIMIT - 2) // 4 % 256
 
 
+@pytest.mark.slow
 def test_too_few_descriptors_are_said_before_anything_runs(tmp_path: Path) -> None:
     done = limited(16, "-e", "nops_retired", str(opening(tmp_path / "opens")))
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr == "pfmon: the limit of open files (ulimit -n) is 16; at least 32 are wanted\n"
 
 
+@pytest.mark.slow
 def test_forks_end_where_the_host_has_no_descriptors(tmp_path: Path) -> None:
     """Each child waits for ever; the first that cannot be begun ends all, with the error number."""
     data = Data()

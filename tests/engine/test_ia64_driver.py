@@ -4,7 +4,7 @@ import threading
 from random import Random
 
 import pytest
-from grids import each
+from grids import each, sampled
 from ia64_assembly import BREAK, CODE
 from ia64_fuzz import Fuzz
 from ia64_machine import DATA, FAULT, NOT_PRESENT, PAGE, STOP, UM_MFH, UM_MFL, Machine, executions
@@ -112,6 +112,7 @@ def code(fuzz: Fuzz) -> list[bytes]:
     return [fuzz.memory.read(start, end - start) for start, end, rights in fuzz.memory.regions_map() if rights & 4]
 
 
+@sampled(40)
 @each("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
 def test_random_program_is_the_same_in_blocks_and_instruction_by_instruction(seed: int) -> None:
     """Faults, failed checks, cut blocks, NaTs, calls, rotation: registers, memory and counts agree at every fault."""

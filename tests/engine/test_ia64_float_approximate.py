@@ -103,6 +103,7 @@ def check_reciprocal(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> N
         assert found == complete(expected_reciprocal(decode(x), decode(y), mode(fpsr, sf, "")), p6), (x, y)
 
 
+@pytest.mark.slow
 @examples(80)
 @given(st.integers(0, 3), fpsrs, registers, registers, st.integers(0, 1))
 def test_reciprocal_or_quotient(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> None:
@@ -181,18 +182,21 @@ def check_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
         assert found == complete(expected_root(decode(y), mode(fpsr, sf, "")), p6), y
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(0, 3), fpsrs, registers, st.integers(0, 1))
 def test_reciprocal_root_or_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
     check_root(sf, fpsr, y, p6)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(st.integers(0, 3), fpsrs, st.integers(0, 70), st.integers(1, (1 << 64) - 1))
 def test_root_of_the_smallest_numbers_is_computed(sf: int, fpsr: int, exponent: int, significand: int) -> None:
     check_root(sf, fpsr, (0, exponent, significand), 0)
 
 
+@pytest.mark.slow
 def test_root_of_every_edge_operand() -> None:
     numbers = random.Random(10)
     for y in edge_registers(120, 11):

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import pytest
 from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +60,7 @@ relations = st.sampled_from(list(RELATIONS))
 fields = st.integers(0, 3)
 
 
+@pytest.mark.slow
 @examples(160)
 @given(relations, fields, fpsrs, registers, registers, st.integers(0, 1))
 def test_comparison_follows_the_values(relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int) -> None:
@@ -119,6 +121,7 @@ def class_bits(x: Register) -> int:
     return found | (2 if number.sign else 1)
 
 
+@pytest.mark.slow
 @examples(160)
 @given(st.one_of(registers, st.sampled_from(edge_registers(40, 7))), st.integers(0, 511), st.integers(0, 1))
 def test_class_membership(x: Register, classes: int, unc: int) -> None:
@@ -137,6 +140,7 @@ def magnitude(x: Number) -> Number:
     return Number(x.kind, 0, abs(x.value), x.unnormal, x.register)
 
 
+@pytest.mark.slow
 @examples(160)
 @given(st.sampled_from(["fmin", "fmax", "famin", "famax"]), fields, fpsrs, registers, registers)
 def test_minimum_and_maximum_copy_one_operand(name: str, sf: int, fpsr: int, x: Register, y: Register) -> None:

@@ -3,6 +3,7 @@
 import struct
 from fractions import Fraction
 
+import pytest
 from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ near_integers = st.tuples(
 )
 
 
+@pytest.mark.slow
 @examples(240)
 @given(st.sampled_from(list(FORMS)), st.integers(0, 3), fpsrs, st.one_of(near_integers, registers))
 def test_conversion_to_integer_rounds_the_exact_value(form: str, sf: int, fpsr: int, x: Register) -> None:

@@ -58,6 +58,7 @@ fields = st.integers(0, 3)
 zeros = st.sampled_from([(0, 0, 0), (1, 0, 0)])
 
 
+@pytest.mark.slow
 @examples(120)
 @given(
     names,
@@ -81,6 +82,7 @@ few_bits = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(300)
 @given(names, fields, few_bits, few_bits, few_bits, st.booleans())
 def test_inexact_is_told_for_doubles_of_few_bits(
@@ -118,6 +120,7 @@ def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
     assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
 
 
+@pytest.mark.slow
 @examples(160)
 @given(names, completers, fpsrs, normal_registers, normal_registers, st.integers(-3, 3), st.integers(-2, 2))
 def test_cancellation_is_exact(
@@ -163,7 +166,7 @@ def test_every_combination_of_special_operands() -> None:
     compare_all(13, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_combination_of_many_edge_operands() -> None:
     compare_all(26, 2)
 
@@ -182,6 +185,7 @@ doubles = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(min_value=-1e80, max_value=1e80)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans())
 def test_double_multiply_add_equals_the_hosts(x: float, y: float, c: float, sticky: bool) -> None:
@@ -215,6 +219,7 @@ def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool
     assert run_with(f1_format(13, 0, 0, (5, 6, 8, 0)), fr, fpsr) == from_float(-(x * y))
 
 
+@pytest.mark.slow
 @examples(120)
 @given(names, completers, fields, fpsrs, registers, registers)
 def test_addend_f0_means_multiplication(
@@ -232,6 +237,7 @@ def test_addend_f0_means_multiplication(
     assert found == scalar_outcome(result, BEFORE)
 
 
+@pytest.mark.slow
 @examples(80)
 @given(names, completers, fpsrs, registers)
 def test_factor_f1_gives_a_sum_or_a_normalized_value(name: str, completer: str, fpsr: int, x: Register) -> None:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import pytest
 from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +77,7 @@ def bits_of(result: Result) -> int:
     return sign << 31 | ((result.extra["exponent"] + 127) % 256) << 23 | significand >> 40 & 0x7FFFFF
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.sampled_from(["fpma", "fpms", "fpnma"]), fields, fpsrs, pairs, pairs, pairs, st.booleans())
 def test_parallel_multiply_add(name: str, sf: int, fpsr: int, x: Pair, y: Pair, c: Pair, multiply: bool) -> None:
@@ -104,6 +106,7 @@ RELATIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @examples(120)
 @given(st.sampled_from(list(RELATIONS)), fields, fpsrs, pairs, pairs)
 def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
@@ -115,6 +118,7 @@ def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair,
     assert found == pair_outcome(high, low, (masks[0], masks[1]))
 
 
+@pytest.mark.slow
 @examples(120)
 @given(st.sampled_from(["fpmin", "fpmax", "fpamin", "fpamax"]), fields, fpsrs, pairs, pairs)
 def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
@@ -131,6 +135,7 @@ def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y:
     assert found == pair_outcome(high, low, (bits[0], bits[1]))
 
 
+@pytest.mark.slow
 @examples(160)
 @given(st.booleans(), st.booleans(), fields, fpsrs, pairs)
 def test_parallel_conversion_to_integers(signed: bool, truncate: bool, sf: int, fpsr: int, x: Pair) -> None:
@@ -172,6 +177,7 @@ def found_with_p6(encoding: int, sf: int, fpsr: int, x: Pair, y: Pair) -> tuple[
     return after["fr"].get(5, (0, 0, 0)), flags_of(after["fpsr"], sf), after["fault"], after["fault_code"], p6
 
 
+@pytest.mark.slow
 @examples(200)
 @given(fields, fpsrs, pairs, pairs)
 def test_parallel_reciprocal(sf: int, fpsr: int, x: Pair, y: Pair) -> None:
@@ -205,6 +211,7 @@ def expected_root(y: Number, how: Mode) -> Result:
     return with_operand_flag(Result(register_, predicate=int(exponent >= -102)), how, y)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(fields, fpsrs, pairs)
 def test_parallel_reciprocal_root(sf: int, fpsr: int, y: Pair) -> None:

@@ -5,6 +5,7 @@ import resource
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 
 from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
 
@@ -46,7 +47,7 @@ def check(space: AddressSpace, model: Model) -> None:
                 space.read(BASE + n * PAGE, 1)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", first_quick(range(12)))
 def test_random_families_have_the_bytes_of_copies(seed: int) -> None:
     chance = random.Random(seed)
     family = [(AddressSpace(1 << 30), Model())]
@@ -107,6 +108,7 @@ def mapped() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() >> 10
 
 
+@pytest.mark.slow
 def test_generations_of_copies_are_given_back() -> None:
     """A parent that writes after each fork, as a shell does, has no more memory after 3000 children than after 100."""
     space = AddressSpace()

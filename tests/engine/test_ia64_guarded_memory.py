@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from guarded import run_guarded
 from host_programs import needs
 from ia64_edges import ACCESSES, LAYOUT, OFFSETS
@@ -34,30 +35,32 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("place", ["first - 1", "last + 1"])
+@pytest.mark.parametrize("place", first_quick(["first - 1", "last + 1"]))
 def test_guards_kill_what_reaches_beyond(place: str, tmp_path: Path) -> None:
     done = run_guarded(tmp_path, "-c", BEYOND.format(place=place))
     assert (done.returncode, done.stdout) == (-signal.SIGSEGV, "inside\n")
 
 
+@pytest.mark.slow
 def test_accesses_at_edges_reach_nothing_beyond(tmp_path: Path) -> None:
     done = run_guarded(tmp_path, "tests/support/ia64_edges.py")
     tried = 3 * len(ACCESSES) * (len(LAYOUT) + 1) * len(OFFSETS)
     assert (done.returncode, done.stdout) == (0, f"{tried}\n"), done.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_random_programs_reach_nothing_beyond(tmp_path: Path) -> None:
     done = run_guarded(tmp_path, "-c", FUZZ.format(first=500, last=503))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_random_programs_reach_nothing_beyond(tmp_path: Path) -> None:
     done = run_guarded(tmp_path, "-c", FUZZ.format(first=600, last=650))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tests", ["tests/engine", "tests/linux"])
 def test_all_tests_of_the_engine_reach_nothing_beyond(tests: str, tmp_path: Path) -> None:
     """But for one of how much address space there is: guards stay behind."""

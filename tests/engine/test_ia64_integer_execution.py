@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from enumerated import members
-from grids import each
+from grids import each, sampled
 from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
@@ -44,6 +44,7 @@ def named(row: Row) -> list[tuple[str, str, Any]]:
 WITH_TARGET = [text for text, row in BY_TEXT.items() if fields(row, "GR", target=True) and "ar3" not in text]
 
 
+@sampled(60)
 @each("text", WITH_TARGET)
 def test_target_is_nat_when_and_only_when_a_source_is(text: str) -> None:
     row = BY_TEXT[text]

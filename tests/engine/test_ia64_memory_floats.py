@@ -4,7 +4,7 @@ import struct
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import each, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK
@@ -55,6 +55,7 @@ def machine(*lines: str, um: int = 0, data: bytes = DATA_BITS, at: int = DATA) -
     return m.set({6: at, 7: 24}, um=um)
 
 
+@sampled(60)
 @each("form", SIZES)
 @each("kind", ["", ".s", ".a", ".sa", ".c.clr", ".c.nc", ".nta"])
 @each("big", [False, True])
@@ -66,6 +67,7 @@ def test_load(form: str, kind: str, big: bool, tail: str, step: int) -> None:
     assert m.cpu.gr(6) == DATA + step
 
 
+@pytest.mark.slow
 @examples(80)
 @given(form=st.sampled_from(list(SIZES)), data=st.binary(min_size=16, max_size=16), big=st.booleans())
 def test_what_is_loaded_is_stored_again(form: str, data: bytes, big: bool) -> None:
@@ -164,6 +166,7 @@ def test_transfers_from_general_registers(value: int) -> None:
     assert m.fr(12) == register("d", value.to_bytes(8, "little"))
 
 
+@pytest.mark.slow
 @examples(60)
 @given(number=st.floats(width=32, allow_nan=False))
 def test_transfers_to_general_registers(number: float) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import each, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK
@@ -114,6 +114,7 @@ def test_st16_never_works_unaligned(offset: int) -> None:
 CELLS = st.sampled_from([0, 1, 0x7F, 0x80, 0xFFFF, 0x12345678, VALUE, MASK])
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     size=st.sampled_from(SIZES),
@@ -146,6 +147,7 @@ def test_xchg_exchanges(size: int, hint: str, big: bool) -> None:
     assert written(m, DATA + 16, (VALUE % 2 ** (8 * size)).to_bytes(size, "big" if big else "little"))
 
 
+@sampled(60)
 @each("size", (4, 8))
 @each("kind", ["acq", "rel", "acq.nta"])
 @each("increment", [-16, -8, -4, -1, 1, 4, 8, 16])

@@ -157,6 +157,7 @@ def run_by_steps(m: Machine) -> int:
     raise AssertionError("no end")
 
 
+@pytest.mark.slow
 @examples(120)
 @given(
     st.lists(STEP, max_size=50),

@@ -5,6 +5,7 @@ import re
 from random import Random
 
 import pytest
+from grids import each, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 from ia64_assembly import BREAK, CODE
@@ -73,7 +74,8 @@ def paired(m: Machine) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", ALL, ids=" ; ".join)
+@sampled(14)
+@each("pair", ALL)
 def test_a_pair_is_executed_by_one_handler_as_by_two(pair: tuple[str, str]) -> None:
     random = Random(str(pair))
     outcomes = set()
@@ -87,6 +89,7 @@ def test_a_pair_is_executed_by_one_handler_as_by_two(pair: tuple[str, str]) -> N
         assert len(outcomes) > 1  # it faulted, or branched, and did not
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ALL), st.integers(0, 2**32), st.sampled_from([0, *REGISTERS]), st.integers(0, 4))
 def test_a_pair_may_be_taken_apart(pair: tuple[str, str], seed: int, nat: int, stop: int) -> None:
     """NaT bits are tracked instruction by instruction, and an exact stop may come between the two."""

@@ -250,6 +250,7 @@ def test_a_fork_bomb_ends_at_the_limit(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 60
 
 
+@pytest.mark.slow
 def test_fork_of_64_megabytes_takes_little(tmp_path: Path) -> None:
     """Touched memory is not copied: 40 forks of 64 MB, 2.5 GB in all, fit into the limit of one process and some."""
     data = Data()
@@ -307,6 +308,7 @@ def test_groups_get_signals_together(tmp_path: Path) -> None:
     assert run(write_program(tmp_path / "group", lines, data.bytes)).status == 15
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_pfmon_is_killed(tmp_path: Path) -> None:
     """All processes of the programs are one of the host."""
     data = Data()

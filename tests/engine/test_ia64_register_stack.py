@@ -1,5 +1,6 @@
 """The register stack engine against a plain model (SDM volume 2, chapter 6; volume 1, 4.1 and 4.5.1)."""
 
+import pytest
 from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,6 +226,7 @@ def follow(run: Run, steps: list[tuple[str, int, int, int]]) -> None:
         run.do_check()
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.lists(STEP, max_size=60), st.integers(0, 130))
 def test_random_steps(steps: list[tuple[str, int, int, int]], start: int) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from grids import each
 
 from pfmon import build_snapshot
@@ -30,6 +31,7 @@ def test_the_build_left_the_tables_that_the_rows_make():
     assert build_snapshot.load(decoder_snapshot.FILE, decoder_snapshot.INPUTS) == computed()
 
 
+@pytest.mark.slow
 def test_the_inputs_are_all_files_that_are_read_when_tables_are_computed(tmp_path):
     command = [sys.executable, "-X", f"pycache_prefix={tmp_path}", "-c", OBSERVED]
     seen = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

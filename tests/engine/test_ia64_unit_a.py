@@ -58,6 +58,7 @@ def test_nothing_happens_under_a_false_predicate(text: str) -> None:
     assert done.after["gr"] == {number: value for number, value in done.before["gr"].items() if value}
 
 
+@pytest.mark.slow
 @given(words, words, st.booleans())
 def test_both_slots_that_take_a_unit_instructions_run_them_alike(x: int, y: int, qp: bool) -> None:
     _, slot, _ = encode("add r1=r2,r3", qp=9, r1=3, r2=4, r3=5)

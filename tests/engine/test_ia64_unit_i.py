@@ -141,6 +141,7 @@ def unrenamed(pr: int, rrb: int) -> int:
     return sum(bit << n for n, bit in enumerate(bits[:16] + rotating))
 
 
+@pytest.mark.slow
 @given(words, words, st.integers(-(1 << 16), (1 << 16) - 1).map(lambda n: n & ~1), rotations)
 def test_mov_to_pr_writes_the_predicates_of_the_mask(pr: int, value: int, mask: int, rrb: int) -> None:
     unit, slot, _ = encode("mov pr=r2,mask17", r2=20, mask17=mask)
@@ -151,6 +152,7 @@ def test_mov_to_pr_writes_the_predicates_of_the_mask(pr: int, value: int, mask: 
     assert unrenamed(after["pr"], rrb) == sum(bit << n for n, bit in enumerate(bits)) | 1
 
 
+@pytest.mark.slow
 @given(words, st.integers(-(1 << 27), (1 << 27) - 1), rotations)
 def test_mov_to_pr_rot_sets_the_rotating_predicates(pr: int, value: int, rrb: int) -> None:
     unit, slot, _ = encode("mov pr.rot=imm44", imm44=value << 16)
@@ -158,6 +160,7 @@ def test_mov_to_pr_rot_sets_the_rotating_predicates(pr: int, value: int, rrb: in
     assert unrenamed(after["pr"], rrb) == pr % 2**16 + (value % 2**48) * 2**16 | 1
 
 
+@pytest.mark.slow
 @given(words, rotations)
 def test_mov_from_pr_reads_without_renaming_and_p0_as_one(pr: int, rrb: int) -> None:
     unit, slot, _ = encode("mov r1=pr", r1=9)

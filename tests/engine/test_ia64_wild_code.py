@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
@@ -144,17 +144,17 @@ def test_wild_code_ends_in_a_fault_a_break_or_a_stop(part: int) -> None:
         run_wild(seed)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_much_wild_code_ends_in_a_fault_a_break_or_a_stop() -> None:
     for seed in range(1000, 3000):
         run_wild(seed)
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", first_quick(range(8)))
 def test_wild_code_leads_to_one_state_whatever_the_way(part: int) -> None:
     assert sum(compare_ways(seed) for seed in range(part * 5, part * 5 + 5)) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_much_wild_code_leads_to_one_state_whatever_the_way() -> None:
     assert sum(compare_ways(seed) for seed in range(1000, 1400)) > 4000

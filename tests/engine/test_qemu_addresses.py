@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, few, sampled
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
@@ -36,7 +36,7 @@ def traced(command: list[str], file: Path) -> list[Access]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(SMALL) - {"epic"}))
+@pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 5))
 @VALGRIND
 def test_examples_access_what_valgrind_traces(name: str, tmp_path: Path) -> None:
     command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
@@ -62,6 +62,7 @@ def accessed(code: str, directory: Path) -> list[tuple[int, str, int, int]]:
     return found
 
 
+@sampled(6)
 @each(
     ("code", "expected"),
     [

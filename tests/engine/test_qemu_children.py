@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from grids import first_quick
 from ia64_program import write_program
 from ia64_tasks import SIGCHLD, call
 from qemu_guests import ASSEMBLER, QEMU, assemble
@@ -56,6 +57,7 @@ def command(mark: str, last: str, *options: str) -> list[str]:
     return [sys.executable, "-m", "pfmon", "-e", EVENT, *options, "/bin/sh", "-c", program]
 
 
+@pytest.mark.slow
 def test_children_end_with_the_run(mark: str) -> None:
     done = subprocess.run(command(mark, "sleep 0.5; exit 3"), capture_output=True, text=True, check=False)
     assert done.returncode == 3 and EVENT in done.stdout
@@ -63,6 +65,7 @@ def test_children_end_with_the_run(mark: str) -> None:
     assert "killed at the program's end" in done.stderr and "--detach-children" in done.stderr
 
 
+@pytest.mark.slow
 def test_children_go_on_that_are_detached(mark: str) -> None:
     options = ("--detach-children", "--outfile=/dev/null")
     process = subprocess.Popen(command(mark, "sleep 0.5; exit 3", *options))
@@ -70,7 +73,7 @@ def test_children_go_on_that_are_detached(mark: str) -> None:
     assert len(marked(mark)) >= SLEEPERS - 1
 
 
-@pytest.mark.parametrize("options", [(), ("--follow-fork",)], ids=["alone", "followed"])
+@pytest.mark.parametrize("options", first_quick([(), ("--follow-fork",)], single=True), ids=["alone", "followed"])
 def test_children_end_when_pfmon_is_killed(options: tuple[str, ...], mark: str) -> None:
     process = subprocess.Popen(command(mark, "sleep 1000", *options))
     assert until(lambda: len(marked(mark)) >= SLEEPERS - 1)
@@ -79,13 +82,14 @@ def test_children_end_when_pfmon_is_killed(options: tuple[str, ...], mark: str) 
     assert until(lambda: not marked(mark))
 
 
+@pytest.mark.slow
 def test_children_end_at_a_timeout(mark: str) -> None:
     done = subprocess.run(command(mark, "sleep 1000", "-t", "1.5"), capture_output=True, text=True, check=False)
     assert done.returncode == 124
     assert not marked(mark)
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", first_quick([1, 3]))
 def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
     script = f"sleep 1000 {mark} & " * count + "wait"
     words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sh", "-c", script]
@@ -95,6 +99,7 @@ def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
     assert done.returncode == 124 and not marked(mark)
 
 
+@pytest.mark.slow
 def test_no_notice_at_a_timeout_where_nobody_is_killed(mark: str) -> None:
     words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sleep", "1000", mark]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -126,6 +131,7 @@ def test_bomb_of_programs_leaves_nothing(mark: str) -> None:
     assert not marked(mark)
 
 
+@pytest.mark.slow
 def test_no_notice_where_everybody_has_ended(capfd: pytest.CaptureFixture[str]) -> None:
     run = pfmon.run(["/bin/sh", "-c", "sleep 0.1 | cat; sh -c true & wait"], events=[EVENT])
     assert not [note for note in run.notes if "killed at" in note]
@@ -133,6 +139,7 @@ def test_no_notice_where_everybody_has_ended(capfd: pytest.CaptureFixture[str]) 
     assert not [note for note in run.notes if "killed at" in note]
 
 
+@pytest.mark.slow
 def test_ia64_processes_are_none_of_the_host(tmp_path: Path) -> None:
     """The engine executes them all itself: when pfmon is gone, so are they."""
     turns = ["mov.i ar.lc=r4", "loop:", "br.cloop.sptk.few loop"]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, first_quick, sampled
 from guests import SMALL
 from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps, valgrind
@@ -57,7 +57,7 @@ def test_programs_retire_as_many_as_steps_are_made(name: str, size: str, tmp_pat
     assert run(command).retired == steps(command, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["lz", "sort", "strings"])
+@pytest.mark.parametrize("name", first_quick(["lz", "sort", "strings"]))
 def test_counts_are_the_same_twice_and_instruction_by_instruction(name: str) -> None:
     command = [EXAMPLES / "x86_64" / name, *SMALL[name]]
     runs = [run(command), run(command), run(command, slow=True)]
@@ -83,6 +83,7 @@ FAULTING = {
 }
 
 
+@sampled(6)
 @each(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
 def test_instruction_that_faults_does_not_retire(code: str, retired: int, signal: int, tmp_path: Path) -> None:
     ran = counted([assemble(tmp_path, f"_start: {code}\n jmp _start")])
@@ -122,6 +123,7 @@ def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before
     assert faults(ran) == 0
 
 
+@sampled(6)
 @each("count", [0, 1, 1000])
 @each("instruction", ["rep movsb", "rep stosq", "repne scasb", "repe cmpsb", "rep lodsl"])
 def test_repeated_string_instruction_retires_once(instruction: str, count: int, tmp_path: Path) -> None:

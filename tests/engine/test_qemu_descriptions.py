@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grids import each
+from grids import each, sampled
 from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
 from pfmon.stream._stream import AccessKind, BranchKind, Kind
@@ -53,6 +53,7 @@ TWO_ADDRESSES = {
 ACCESS = {0: AccessKind.NO_ACCESS, L: AccessKind.READ, S: AccessKind.WRITE, L | S: AccessKind.READ_WRITE}
 
 
+@sampled(8)
 @each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %rsp\n mov %rsp, %rbp\n mov %rsp, %rsi\n mov %rsp, %rdi\n mov $1, %ecx\n fnstcw (%rsp)"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from host_programs import needs
 from ppc_programs import DATA, ENTRY, PPC_ASSEMBLER, TARGETS, has_qemu, ppc_program
 from qemu_guests import ASSEMBLER, assemble
@@ -100,7 +101,7 @@ def test_i386_program_with_another_and_a_child(tmp_path: Path) -> None:
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("name", sorted(TARGETS))
+@pytest.mark.parametrize("name", first_quick(sorted(TARGETS)))
 def test_powerpc_program_with_another_and_a_child(name: str, tmp_path: Path) -> None:
     if not has_qemu(name):
         pytest.skip(f"qemu-{name} is not here (package qemu-user)")

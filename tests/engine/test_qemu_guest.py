@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from grids import each
+from grids import each, first_quick, sampled
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
 from pfmon.counting._counting import Tally
@@ -25,6 +25,7 @@ FOREVER = "_start: xor %eax, %eax\n 1: inc %rax\n jmp 1b"
 WAITING = "_start: mov $34, %eax\n syscall\n jmp _start"  # pause
 
 
+@sampled(6)
 @each("name", sorted(expected("x86_64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("x86_64")[name]
@@ -51,6 +52,7 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.mark.slow
 def test_arguments_environment_and_standard_streams_are_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +73,9 @@ def test_qemu_says_nothing_on_the_program_s_standard_error(tmp_path: Path) -> No
         assert (tmp_path / "err").read_text() == ""
 
 
-@pytest.mark.parametrize("options", [("-no-pie",), ("-pie", "-fPIE")], ids=["fixed", "position-independent"])
+@pytest.mark.parametrize(
+    "options", first_quick([("-no-pie",), ("-pie", "-fPIE")], single=True), ids=["fixed", "position-independent"]
+)
 def test_dynamic_program_is_where_its_image_says(options: tuple[str, ...], tmp_path: Path) -> None:
     ran = run([compile_c(tmp_path, "int main(void) { return 3; }", *options)])
     assert ran.ending is not None and ran.ending.status == 3
@@ -89,6 +93,7 @@ def test_system_calls_are_marked() -> None:
     assert calls[-2:] == [1, 60] or calls[-2:] == [1, 231]  # write, then exit or exit_group
 
 
+@pytest.mark.slow
 def test_same_run_twice_through_a_dynamic_loader(tmp_path: Path) -> None:
     program = compile_c(tmp_path, '#include <stdio.h>\nint main(void) { printf("%d\\n", 3); return 0; }')
     assert run([program]).words == run([program]).words
@@ -206,6 +211,7 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.mark.slow
 def test_children_of_the_program_do_not_count(tmp_path: Path) -> None:
     program = compile_c(tmp_path, FORKING, "-static")
     ran = run([program])
@@ -237,6 +243,7 @@ def test_version_of_the_emulator() -> None:
     assert qemu_binary.version(InstructionSet.X86_64).startswith("qemu-x86_64 version ")
 
 
+@pytest.mark.slow
 def test_listing_is_that_of_the_code_that_ran(tmp_path: Path) -> None:
     ran = run([assemble(tmp_path, "_start: mov $60, %eax\n xor %edi, %edi\n syscall\n nop")])
     start = ran.guest._wanted.program.entry

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, sampled
 from hostile_memory import AT_ONCE, offsets
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 
@@ -31,6 +31,7 @@ def disturbed(first: int, beyond: int) -> None:
     assert "refused" in done.stdout
 
 
+@pytest.mark.slow
 def test_words_that_a_program_writes_are_no_harm() -> None:
     disturbed(0, 12)
 
@@ -85,6 +86,7 @@ def written(one: QemuGuest, place: Callable[[int], int], word: int, name: str = 
     return tally
 
 
+@sampled(11)
 @each("word", [1 << 15, 1 << 22, (1 << 30) + 8, 1 << 31, 1 << 48, (1 << 64) - 1])
 @each("member", ["count", "announced", "threads[0].last", "base", "message_length", "trouble"])
 def test_last_look_is_careful(member: str, word: int) -> None:
@@ -157,6 +159,7 @@ print("goes on")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("handles", [(), ("handles",)], ids=["dies", "handles"])
 @pytest.mark.parametrize(
     "sampled", [(), ("--long-smpl-periods=1000000", "--smpl-outfile=/dev/null")], ids=["", "stream"]

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, sampled
 from guests import SMALL
 from host_programs import needs
 from independent_counts import instructions_by_valgrind, steps
@@ -26,6 +26,7 @@ def program(directory: Path, text: str, *options: str) -> Path:
     return assemble(directory, text, "-m32", *options)
 
 
+@sampled(6)
 @each("name", sorted(expected("i386")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("i386")[name]
@@ -324,6 +325,7 @@ INSTRUCTIONS = {
 }  # fmt: skip
 
 
+@sampled(8)
 @each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %esp\n mov %esp, %ebp\n mov %esp, %esi\n mov %esp, %edi\n mov %esp, %ebx\n mov $5, %eax"

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from host_programs import needs
 from ppc_programs import PPC, PPC64, PPC64LE, PPC_ASSEMBLER, QEMU_PPC, Target, ppc_program
 from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, compile_c, run
@@ -36,6 +37,7 @@ def numbers_of(ran: Ran, path: Path) -> list[int]:
 HOW: dict[str, Options] = {"stream": {}, "totals": {"totals": True}, "traced": {"addresses": True}}
 
 
+@pytest.mark.slow
 @QEMU
 @ASSEMBLER
 @pytest.mark.parametrize("how", HOW)
@@ -77,7 +79,7 @@ MAP_FIXED = """
 
 @QEMU
 @ASSEMBLER
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", first_quick(HOW))
 def test_objects_are_told_apart_that_were_in_one_place(how: str, tmp_path: Path) -> None:
     """Two files with the same bytes, one after the other, and the first again."""
     paths = {name: write_object(tmp_path, name, "more") for name in ("one", "two")}
@@ -238,7 +240,7 @@ def nm(program: Path) -> list[str]:
 @QEMU_PPC
 @PPC_ASSEMBLER
 @pytest.mark.parametrize(
-    ("target", "call", "offset"), [(PPC64, 90, 0), (PPC64LE, 90, 0), (PPC, 90, 0), (PPC, 192, 0)], ids=str
+    ("target", "call", "offset"), first_quick([(PPC64, 90, 0), (PPC64LE, 90, 0), (PPC, 90, 0), (PPC, 192, 0)]), ids=str
 )
 def test_powerpc_programs_map_themselves(target: Target, call: int, offset: int, tmp_path: Path) -> None:
     text = f"""
@@ -322,7 +324,7 @@ def executed(engine: api.Engine) -> dict[str, set[int]]:
 
 @QEMU
 @ASSEMBLER
-@pytest.mark.parametrize("executes", [False, True], ids=["forked", "executed"])
+@pytest.mark.parametrize("executes", first_quick([False, True]), ids=["forked", "executed"])
 def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: Path) -> None:
     one, two = (write_object(tmp_path, name, "more") for name in ("one", "two"))
     program = compile_c(tmp_path, FORKING)
@@ -348,6 +350,7 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
         assert "libc.so.6" in found["1.1:1"] and not found["1.1:1"].keys() & {"one.so", "two.so"}
 
 
+@pytest.mark.slow
 @QEMU
 @ASSEMBLER
 def test_device_that_is_mapped_executable_is_not_read(tmp_path: Path) -> None:

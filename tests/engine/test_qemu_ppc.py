@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, few, first_quick, sampled
 from guests import SMALL
 from ppc_programs import (
     CODE,
@@ -44,6 +44,7 @@ def target(request: pytest.FixtureRequest) -> Target:
     return TARGETS[name]
 
 
+@sampled(7)
 @each("name", sorted(expected("ppc64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("ppc64")[name]
@@ -83,7 +84,7 @@ QUICK = ("fib", "nbody", "sort")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
+    "name", first_quick(few([pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES], 3))
 )
 def test_events_are_what_qemu_says_it_executes(name: str, tmp_path: Path) -> None:
     """qemu's log of blocks, whose instructions are told by opcode here."""
@@ -107,7 +108,7 @@ def test_events_are_what_qemu_says_it_executes(name: str, tmp_path: Path) -> Non
     assert found == stores
 
 
-@pytest.mark.parametrize("name", ["lz", "strings"])
+@pytest.mark.parametrize("name", first_quick(["lz", "strings"]))
 def test_counts_are_the_same_twice_and_instruction_by_instruction(name: str) -> None:
     command = [EXAMPLES / "ppc64" / name, *SMALL[name]]
     runs = [run(command), run(command), run(command, slow=True)]
@@ -216,7 +217,7 @@ def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("last", ["addi 4, 4, 1", "stw 4, 0(9)", "fadd 1, 1, 1"])
+@pytest.mark.parametrize("last", first_quick(["addi 4, 4, 1", "stw 4, 0(9)", "fadd 1, 1, 1"]))
 def test_block_that_ends_with_its_page_retires_once(last: str, tmp_path: Path) -> None:
     before = (4096 - HEADERS) // 4 - 3
     text = f"{START} b 1f\n .rept {before}\n nop\n .endr\n 1: {last}\n nop\n nop\n {EXIT}"
@@ -258,7 +259,7 @@ FAULTING_ONCE = [
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize(("faulting", "retired"), FAULTING_ONCE)
+@pytest.mark.parametrize(("faulting", "retired"), first_quick(FAULTING_ONCE))
 def test_instruction_that_faults_and_is_run_again_retires_once(
     faulting: str, retired: int, target: Target, tmp_path: Path
 ) -> None:
@@ -367,7 +368,7 @@ def test_threads_at_the_same_time_lose_nothing(target: Target, tmp_path: Path) -
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "position-independent"])
+@pytest.mark.parametrize("fixed", first_quick([True, False]), ids=["fixed", "position-independent"])
 def test_dynamic_program_is_where_its_image_says(fixed: bool, target: Target, tmp_path: Path) -> None:
     """An interpreter of the test's own goes to the program's entry, which is on the stack (AT_ENTRY, 9), behind one
     argument and no environment."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from host_programs import needs
 from ppc_programs import QEMU_PPC, TARGETS, Target, write_elf
 from qemu_guests import run
@@ -61,7 +62,7 @@ def harmless(library: ctypes.CDLL, target: Target) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", first_quick(TARGETS))
 def test_instructions_that_are_said_not_to_fault_do_not(name: str, library: ctypes.CDLL, tmp_path: Path) -> None:
     """All of them in one program, on the processor that qemu takes if nobody says which."""
     target = TARGETS[name]
@@ -76,6 +77,7 @@ def test_instructions_that_are_said_not_to_fault_do_not(name: str, library: ctyp
         assert ran.retired == len(part) + len(ends)
 
 
+@pytest.mark.slow
 def test_what_accesses_memory_may_fault(library: ctypes.CDLL) -> None:
     for target in TARGETS.values():
         assert not [hex(word) for word in harmless(library, target) if library.ppc_accesses(ctypes.c_uint32(word))]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from host_programs import needs
 from independent_counts import instructions_by_valgrind
 from qemu_guests import ASSEMBLER, QEMU, compile_c, run
@@ -58,6 +59,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 @needs("valgrind")
 def test_threads_one_after_another_retire_what_valgrind_counts(tmp_path: Path) -> None:
     """The difference of two runs: the C library's start-up asks the processor what it can, and Valgrind's is another.
@@ -70,7 +72,7 @@ def test_threads_one_after_another_retire_what_valgrind_counts(tmp_path: Path) -
     assert all(ran.tally.instructions() == ran.retired for ran in runs)
 
 
-@pytest.mark.parametrize("link", ["-static", "-pie"])
+@pytest.mark.parametrize("link", first_quick(["-static", "-pie"]))
 def test_threads_at_the_same_time_lose_nothing(link: str, tmp_path: Path) -> None:
     program = compile_c(tmp_path, WORKING, link, "-fPIE" if link == "-pie" else "-fno-pie", "-pthread")
     for arguments in ([], ["together"], ["together", "shared"]):  # memory that is shared: translated anew before
@@ -91,6 +93,7 @@ def test_atomic_instructions_of_threads(tmp_path: Path) -> None:
         assert ran.tally.instructions() == ran.retired > 8 * 20000 * 3
 
 
+@pytest.mark.slow
 def test_fault_in_a_second_thread_kills_the_program(tmp_path: Path) -> None:
     ran = run([compile_c(tmp_path, DYING, "-pthread")])
     assert ran.ending is not None and ran.ending.signal == 11

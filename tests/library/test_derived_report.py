@@ -8,6 +8,7 @@ import pytest
 from answers import declined
 from command import EXAMPLES, example
 from command import pfmon as command
+from grids import first_quick
 
 import pfmon
 from pfmon import pmu
@@ -36,7 +37,7 @@ def report(name: str, program: list[str] | None = None, **options: Any) -> dict:
     return {one.name: one for one in run.derived.values}
 
 
-@pytest.mark.parametrize("name", pmu.IA64)
+@pytest.mark.parametrize("name", first_quick(pmu.IA64))
 def test_every_formula_is_there_or_left_out_with_a_reason(name: str) -> None:
     run = run_of(name)
     names = [one.name for one in run.derived.values] + [one for one, _ in run.derived.left_out]
@@ -48,7 +49,7 @@ def test_every_formula_is_there_or_left_out_with_a_reason(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", pmu.IA64)
+@pytest.mark.parametrize("name", first_quick(pmu.IA64))
 def test_values_are_those_of_the_same_events_asked_for_by_name(name: str) -> None:
     values = report(name)
     counters = len(pmu.get(name).bank.numbers)
@@ -72,6 +73,7 @@ def test_needs_say_matchers_and_exactness() -> None:
     assert values["L3_MISS_RATIO"].needs.runs == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["itanium2", "montecito"])
 def test_memory_latency_follows_that_of_the_machine(name: str) -> None:
     """Little's law, on a program that waits for one miss after the other: a memory that takes 100 cycles more shows as
@@ -84,6 +86,7 @@ def test_memory_latency_follows_that_of_the_machine(name: str) -> None:
     assert ("arbiter" in fast.note) == (name == "montecito")
 
 
+@pytest.mark.slow
 def test_the_text_has_every_formula_below_its_table() -> None:
     text = command("--report=derived", "--no-cmd-output", *HASHMAP).stdout
     assert text.startswith("Itanium 2 (Madison, 1.3 GHz)\n\nBasic events (after Montecito manual table 4-2)\n")

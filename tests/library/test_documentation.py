@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("docs/library.md", "README.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_run_one_after_the_other(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")

@@ -49,6 +49,7 @@ def test_files_and_descriptors_are_the_programs(echo: Path, tmp_path: Path) -> N
     assert (tmp_path / "out").read_bytes() == b"xyz"
 
 
+@pytest.mark.slow
 def test_runs_leave_no_descriptor_open(echo: Path) -> None:
     gc.collect()  # what earlier tests left
     before = len(list(Path("/proc/self/fd").iterdir()))
@@ -100,6 +101,7 @@ sys.exit(0 if data == b"end" else 1)
 """
 
 
+@pytest.mark.slow
 def test_runs_write_nothing_of_their_own_and_change_no_signal_handler(tmp_path: Path) -> None:
     waits = write_program(tmp_path / "waits", [*call("rt_sigsuspend", DATA, 8), *EXIT], bytes(8))
     code = [sys.executable, "-c", QUIET, example("hashmap"), str(waits)]
@@ -116,6 +118,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_main_thread_is_pythons_own() -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPT, example("noploop")], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (7, b"")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from command import example, refused
-from grids import each
+from grids import each, sampled
 
 import pfmon
 
@@ -72,6 +72,7 @@ def test_tables_of_pandas_hold_the_same_numbers(full: pfmon.Run) -> None:
     assert frame.drop(columns="instructions").to_numpy().sum() == report.cpi.cycles
 
 
+@pytest.mark.slow
 def test_without_pandas_there_is_one_clear_line() -> None:
     code = (
         "import sys; sys.modules['pandas'] = None\nimport pfmon\n"
@@ -106,6 +107,7 @@ REFUSED: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
+@sampled(8)
 @each(("words", "options"), REFUSED, ids=lambda one: one[0] if isinstance(one, list) else "")
 def test_mistakes_are_told_in_the_commands_words(words: list[str], options: dict[str, Any]) -> None:
     said = refused(*words, *FIB).removeprefix("pfmon: ").rstrip("\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import EXAMPLES, example
+from grids import first_quick
 
 import pfmon
 from pfmon.errors import PfmonError
@@ -65,8 +66,8 @@ def values(run: pfmon.Run) -> dict[str, object]:
     return {count.name: count.value for count in run.counts}
 
 
-@pytest.mark.parametrize("events", EVENTS.values(), ids=EVENTS)
-@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
+@pytest.mark.parametrize("events", first_quick(EVENTS.values()), ids=EVENTS)
+@pytest.mark.parametrize("machine", first_quick(["itanium2", "montecito"]))
 def test_counts_are_those_of_a_run_that_nobody_looks_at(events: list[str], machine: str) -> None:
     if machine == "montecito":
         events = [MONTECITO.get(event, event) for event in events]
@@ -99,6 +100,7 @@ def test_another_thread_asks_while_the_program_runs() -> None:
     assert rows == sorted(rows)
 
 
+@pytest.mark.slow
 def test_what_is_seen_grows_up_to_what_the_run_comes_to() -> None:
     run, seen = watched(HASHMAP, events=EVENTS["modelled"], functions=True)
     looks = [one for one in seen if one.counts]
@@ -119,7 +121,9 @@ def assert_grows(looks: list[RunSnapshot], end: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "events", [["INSTRUCTIONS_RETIRED"], ["UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED", "LLC_MISSES"]], ids=len
+    "events",
+    first_quick([["INSTRUCTIONS_RETIRED"], ["UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED", "LLC_MISSES"]]),
+    ids=len,
 )
 def test_programs_under_qemu_are_seen_alike(events: list[str]) -> None:
     command = [f"{EXAMPLES}/x86_64/hashmap", "60000"]
@@ -131,6 +135,7 @@ def test_programs_under_qemu_are_seen_alike(events: list[str]) -> None:
     assert_grows([one for one in seen if one.counts], values(run))
 
 
+@pytest.mark.slow
 def test_a_recording_and_intervals_are_seen(tmp_path: object) -> None:
     path = f"{tmp_path}/run"
     pfmon.record(path, HASHMAP, capture=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from command import example, pfmon
 from example_counts import examples
-from grids import each
+from grids import each, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +58,7 @@ def without_times(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name != "seconds"}
 
 
+@sampled(6)
 @each(("words", "options"), RUNS, ids=lambda one: one[0] if isinstance(one, list) else "")
 def test_results_equal_the_commands_json(words: list[str], options: dict[str, Any]) -> None:
     command = [example("hashmap"), "100"]
@@ -68,6 +69,7 @@ def test_results_equal_the_commands_json(words: list[str], options: dict[str, An
     assert options.keys() == {"report"} or data["events"]
 
 
+@pytest.mark.slow
 @examples(15)
 @given(
     st.lists(st.sampled_from(["ia64_inst_retired", "nops_retired", "loads_retired"]), unique=True, min_size=1),

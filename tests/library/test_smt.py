@@ -155,6 +155,7 @@ def test_rules_of_counters_can_be_lifted() -> None:
     assert [count.pmd for count in both.threads[0].counts] == list(range(4, 11))
 
 
+@pytest.mark.slow
 def test_both_end_when_one_of_them_is_to() -> None:
     both = smt([[example("noploop"), "100000000000"], [example("noploop"), "100000000000"]], events=EXACT, timeout=0.3)
     assert {run.stopped for run in both.threads} == {"timeout"}
@@ -210,6 +211,7 @@ def test_a_program_may_end_long_before_the_other(tmp_path: Path) -> None:
         assert sum(one.switches["low_power"] for one in both.cycles) == 1
 
 
+@pytest.mark.slow
 def test_a_run_can_be_stopped_from_any_thread() -> None:
     from pfmon.library.coupled_programs import PreparedCore
     from pfmon.library.keywords import options_of

@@ -11,6 +11,7 @@ from threading import Timer
 
 import pytest
 from command import example
+from grids import first_quick
 from ia64_program import DATA, EXIT, write_program
 
 import pfmon
@@ -43,6 +44,7 @@ def stopped(command: object, **options: object) -> pfmon.Run:
     return done
 
 
+@pytest.mark.slow
 def test_a_busy_loop_is_stopped_with_the_counts_so_far() -> None:
     done = stopped([example("noploop"), "100000000000"])
     assert done.counts["ia64_inst_retired"].value == done.retired > 1000
@@ -76,7 +78,7 @@ def test_a_wait_for_a_pipe_is_stopped(tmp_path: Path, name: str) -> None:
         os.close(writer)
 
 
-@pytest.mark.parametrize("how", ["interrupt", "timeout"])
+@pytest.mark.parametrize("how", first_quick(["interrupt", "timeout"]))
 def test_the_command_is_stopped_while_its_program_reads(tmp_path: Path, how: str) -> None:
     path = calls(tmp_path / "read", call("read", 0, DATA, 8), bytes(8))
     limit = ["--session-timeout=0.3"] if how == "timeout" else []
@@ -137,6 +139,7 @@ def test_a_wait_for_a_lock_is_stopped(tmp_path: Path) -> None:
         assert pfmon.run(path, stdin=wanting).status == 0
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_the_run_in_any_thread() -> None:
     done = pfmon.run([example("noploop"), "100000000000"], events="ia64_inst_retired", timeout=SOON)
     assert (done.stopped, done.status) == ("timeout", 124)

@@ -36,6 +36,7 @@ def test_one_for_an_event_leaves_the_others_the_default() -> None:
     assert (found.of("A"), found.of("LLC_MISSES")) == (0, DEFAULT)
 
 
+@pytest.mark.slow
 @given(HUNDREDTHS, st.dictionaries(st.sampled_from(NAMES), HUNDREDTHS))
 def test_what_is_written_is_what_holds(general: int, own: dict[str, int]) -> None:
     text = ",".join([percentage(general), *(f"{name}={percentage(value)}" for name, value in own.items())])

@@ -59,6 +59,7 @@ def swapped(root: Path) -> Iterator[None]:
         other.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("swapped")
 def test_renaming_meanwhile_leads_nowhere_outside(guest: Any, root: Path) -> None:
     ended: dict[int, int] = {}
@@ -137,6 +138,7 @@ long syscall(long number, long a, long b, long c, long d, long e, long f)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "why"), [("ENOSYS", "the kernel does not have it"), ("EPERM", "a filter")])
 def test_without_openat2_the_option_is_refused(answer: str, why: str, tmp_path: Path) -> None:
     library = preloaded(NO_OPENAT2, tmp_path, f"-DANSWER={answer}")
@@ -188,6 +190,7 @@ def test_confined_programs_open_no_devices_of_the_root(guest: Any, root: Path) -
 # --- as without the option
 
 
+@pytest.mark.slow
 def test_files_open_and_are_made_as_the_host_has_it(guest: Any, root: Path) -> None:
     """With expected values from open(2) on the host."""
     (root / "good").symlink_to("/here/file")

@@ -367,6 +367,7 @@ operations = st.lists(
 )
 
 
+@pytest.mark.slow
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations)
 def test_any_sequence_of_reads_writes_and_seeks_is_as_on_a_plain_file(

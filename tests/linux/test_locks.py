@@ -251,6 +251,7 @@ def two_files(tmp_path: Path) -> Iterator[tuple[int, list[int]]]:
         os.close(host)
 
 
+@pytest.mark.slow
 def test_stretches_are_cut_and_joined_as_the_host_does_it(two_files: tuple[int, list[int]]) -> None:
     """Any locks of three owners: granted or refused as the host does it, and the same is left."""
     ours, theirs = two_files

@@ -199,6 +199,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.slow
 @examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_any_sequence_of_mappings_is_as_in_a_page_table(guest: Any, what: list[tuple[str, int, int, int]]) -> None:

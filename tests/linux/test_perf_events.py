@@ -369,6 +369,7 @@ words = st.one_of(
 )
 
 
+@pytest.mark.slow
 @examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(

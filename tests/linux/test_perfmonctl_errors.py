@@ -151,6 +151,7 @@ words = st.one_of(
 )
 
 
+@pytest.mark.slow
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(

@@ -23,6 +23,7 @@ def content(guest: Any, path: str) -> bytes:
     return found
 
 
+@pytest.mark.slow
 def test_the_processor_is_the_one_that_is_modelled(tmp_path: Path) -> None:
     data = b"/proc/cpuinfo\0".ljust(1024, b"\0")
     lines = [*call("open", DATA, 0, 0), "adds r4=0,r8", *call("read", "r4", DATA, 1000), "adds r4=0,r8"]
@@ -87,6 +88,7 @@ def test_prctl_gives_back_what_was_set(guest: Any, new_guest: Callable[[], Any])
     assert guest.call("prctl", PR_SET_UNALIGN, 8) == -errno.EINVAL
 
 
+@pytest.mark.slow
 def test_a_crash_is_reported_as_a_core_file_would(tmp_path: Path) -> None:
     lines = ["addl r14=123456,r0", "movl r15=0xdead0000", "setf.sig f6=r14", f"movl r12={DATA}", "ld8 r8=[r15]"]
     path = write_program(tmp_path / "dies", lines, struct.pack("<2Q", 0x1122334455667788, 0))

@@ -3,6 +3,7 @@
 import gc
 from pathlib import Path
 
+import pytest
 from guests import guest, quiet
 
 from pfmon.stream._stream import Recorder
@@ -12,6 +13,7 @@ def files() -> set[Path]:
     return {*Path("/proc/self/fd").iterdir()}
 
 
+@pytest.mark.slow
 def test_a_guest_that_nobody_closes_leaves_no_file_behind() -> None:
     gc.collect()
     before = files()

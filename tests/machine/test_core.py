@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 from core_runs import Both, assembled, examples
-from grids import each
+from grids import each, first_quick
 from machine_code import loop
 from machine_runs import PROGRAMS, run_machine
 
@@ -42,7 +42,7 @@ def test_every_cycle_is_one_threads(first: str, second: str) -> None:
     assert sum(one.switching for one in cycles) == cost * sum(switches)
 
 
-@pytest.mark.parametrize(("first", "second"), EVERY_PAIR)
+@pytest.mark.parametrize(("first", "second"), first_quick(EVERY_PAIR))
 def test_the_memo_changes_nothing(first: str, second: str) -> None:
     with_memo, without = examples(first, second, SHORT), examples(first, second, SHORT, memo=False)
     assert with_memo.core.cycles() == without.core.cycles()
@@ -129,6 +129,7 @@ def test_hint_b_is_a_nop() -> None:
     assert assembled([loop([*LOOP, "hint.b 0"], 20), LONG], SHORT).core.cycles()[0].switches["hint"] == 0
 
 
+@pytest.mark.slow
 def test_waits_for_memory_overlap() -> None:
     """Section 2.4.1: while one thread waits for memory the other has the core."""
     small = ["l3.size=768K"]

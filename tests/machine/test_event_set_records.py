@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
 from pfmon.counting._counting import Gate
@@ -182,7 +182,7 @@ def test_an_event_set_has_the_cycles_of_its_time_but_for_those_that_borders_cut(
         assert abs(stack - part.time[0]) <= 64 * len(places)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", first_quick(MACHINES))
 def test_what_is_settled_on_the_way_grows_to_the_whole_and_changes_no_time(machine: str) -> None:
     seen: list[Records] = []
 

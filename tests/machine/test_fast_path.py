@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from grids import first_quick
 from ia64_machine import DATA
 from machine_code import bubbles_of, loop, run_code
 
@@ -49,7 +50,7 @@ ACQUIRES = [
 NO_ACQUIRES = ["ld8 r12=[r23]", "cmpxchg8.rel r12=[r23],r20,ar.ccv", "fetchadd8.rel r12=[r23],1"]
 
 
-@pytest.mark.parametrize("first", [*ACQUIRES, *NO_ACQUIRES])
+@pytest.mark.parametrize("first", first_quick([*ACQUIRES, *NO_ACQUIRES]))
 def test_a_load_waits_for_an_acquire_before_it_and_for_no_other_miss(first: str, machine: str, memo: bool) -> None:
     """SDM volume 2, 4.4.7: what is behind an acquire becomes visible after it; xchg always is one."""
     figures = load(machine)
@@ -63,7 +64,7 @@ def test_a_load_waits_for_an_acquire_before_it_and_for_no_other_miss(first: str,
     assert with_[0] - without[0] == waited + PASSES * (int(figures["l1d.latency"]) - 1)
 
 
-@pytest.mark.parametrize("distance", [1, 2, 3, 4])
+@pytest.mark.parametrize("distance", first_quick([1, 2, 3, 4]))
 def test_a_load_right_behind_a_store_that_waits_goes_round(distance: int, machine: str, memo: bool) -> None:
     """The line was only read: the store takes it over from L2, so it is not quick; L1D has it for the load."""
     figures = load(machine)

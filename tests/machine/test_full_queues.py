@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from grids import each
+from grids import each, sampled
 from ia64_assembly import Line
 from ia64_machine import DATA
 from machine_code import bubbles_of, loop, run_code
@@ -51,6 +51,7 @@ def levels_of(machine: str) -> str:
     return "l2d" if machine == "montecito" else "l2"
 
 
+@sampled(16)
 @each("machine", ITANIUMS)
 @each("burst", BURSTS)
 def test_a_burst_is_not_lost(burst: str, machine: str) -> None:

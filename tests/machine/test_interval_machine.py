@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from grids import first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
@@ -210,11 +211,12 @@ LONGER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=4K"
 
 @pytest.mark.parametrize(
     ("machine", "changes"),
-    [("core2", ()), ("core2", SMALLER), ("itanium2_ia32", ()), ("itanium2_ia32", LONGER)],
+    first_quick([("core2", ()), ("core2", SMALLER), ("itanium2_ia32", ()), ("itanium2_ia32", LONGER)]),
     ids=["core2", "small caches", "three levels", "small, longer lines below"],
 )
 @pytest.mark.parametrize(
-    "name", ["matmul", "fib", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sort", "lz", "strings"))]
+    "name",
+    first_quick(["matmul", "fib", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sort", "lz", "strings"))]),
 )
 def test_misses_are_those_of_a_plain_model(name: str, machine: str, changes: tuple[str, ...]) -> None:
     ran = Ran([EXAMPLES / "x86_64" / name, *SMALL[name]], machine, *NO_PREFETCH, *changes)
@@ -244,6 +246,7 @@ class Bimodal:
         return known
 
 
+@pytest.mark.slow
 def test_mispredictions_are_those_of_a_plain_model() -> None:
     ran = Ran([EXAMPLES / "x86_64" / "dispatch", *SMALL["dispatch"]], "ppc604e")
     model, wrong, at = Bimodal(512, 64), 0, 0

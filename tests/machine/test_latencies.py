@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from enumerated import members
-from grids import each
+from grids import each, first_quick
 
 from pfmon.isa.ia64._encodings import AccessFlag, AccessType
 from pfmon.machine._machine import L2, Cause, DataMemory, RequestKind
@@ -116,7 +116,7 @@ def test_a_fetch_that_misses_l1i_takes_the_published_time_from_l2(machine: str) 
     assert l2.request_at(START, FETCH, LONG)[0] - LONG == FETCHES[machine]
 
 
-@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
+@pytest.mark.parametrize("machine", first_quick(["itanium2", "montecito"]))
 def test_loads_over_growing_areas_step_at_the_sizes_of_the_caches(machine: str) -> None:
     def slowest(size: int) -> int:
         return max(sweep(Side(machine, "vhpt.page=4G", "dtlb1.page=4G", "l3.size=3M"), size, 128))

@@ -44,6 +44,7 @@ def test_records_without_room_are_a_failure(most: int) -> None:
     assert with_limit("lz", lower).failure == Failure.OUT_OF_MEMORY
 
 
+@pytest.mark.slow
 def test_a_state_of_the_memo_that_cannot_be_gone_on_from_is_a_failure() -> None:
     """Whether it can depends on which state is the first without room: then nothing is lost."""
     usual = with_limit("fib", lambda machine: None)

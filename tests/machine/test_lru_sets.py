@@ -1,5 +1,6 @@
 """Sets in the order of use, against lists."""
 
+import pytest
 from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from pfmon.machine._machine import LruSets
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=300)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.sampled_from([1, 2, 3, 4, 6]), st.integers(1, 5), STEPS)
 def test_what_was_used_longest_ago_makes_room(sets: int, ways: int, steps: list[tuple[bool, int]]) -> None:

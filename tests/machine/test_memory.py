@@ -254,6 +254,7 @@ LRU = ["l1d.replacement=lru", "l3.replacement=lru"]
 PLAIN = st.sampled_from([LOAD, LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, FILL, SPILL])
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.lists(st.tuples(places(700, 64), PLAIN), max_size=1500), st.sampled_from(sorted(SMALL_L2)))
 def test_hits_misses_and_write_backs_are_those_of_a_model_without_time(trace: list[tuple[int, int]], name: str) -> None:
@@ -274,6 +275,7 @@ def test_hits_misses_and_write_backs_are_those_of_a_model_without_time(trace: li
 # --- what has to add up, whatever happens when
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.lists(st.tuples(places(700, 64), KINDS, st.integers(0, 40)), max_size=600), st.sampled_from(sorted(SMALL_L2)))
 def test_references_are_hits_and_misses_and_traffic_adds_up(trace: list[tuple[int, int, int]], name: str) -> None:

@@ -5,7 +5,7 @@ GCC's description of the processor gives (itanium1.md).
 """
 
 import pytest
-from grids import each
+from grids import each, sampled
 from machine_code import per_pass
 
 PRODUCERS = {
@@ -83,6 +83,7 @@ ITANIUM = {
 MONTECITO = {("multimedia", "address"): 8}
 
 
+@sampled(25)
 @each("machine", ["itanium2", "montecito"])
 @each(("producer", "consumer"), PAIRS)
 def test_consumer_in_the_next_group_waits_for_the_latency(producer, consumer, machine):

@@ -234,6 +234,7 @@ def site(where: int, window: int) -> tuple[int, int, int, int]:
     return address, draw.choice(range(10)), draw.choice(range(4)), where
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.lists(STEPS, max_size=300))
 def test_itanium2_is_as_its_plain_model(steps: list[tuple[int, int, bool, int]]) -> None:
@@ -245,6 +246,7 @@ def test_itanium2_is_as_its_plain_model(steps: list[tuple[int, int, bool, int]])
         assert (flags, cost) == plain.run(address, taken, target, kind, whether)
 
 
+@pytest.mark.slow
 def test_itanium2_is_as_its_plain_model_for_long() -> None:
     """Enough branches for both stores to replace windows."""
     draw = random.Random(1)

@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from grids import each
+from grids import each, sampled
 from ia64_fuzz import Fuzz
 
 from pfmon.counting.totals.record_query import DISPERSAL
@@ -63,12 +63,14 @@ def check(machine: str, seed: int) -> None:
     assert with_memo == results(machine, fuzz, recorder, True, ranges=((0, 0),))
 
 
+@sampled(6)
 @each("machine", ITANIUMS)
 @each("seed", range(3))
 def test_random_code_takes_the_same_time_with_and_without_the_memo(machine: str, seed: int) -> None:
     check(machine, seed)
 
 
+@sampled(20)
 @pytest.mark.slow
 @each("machine", ITANIUMS)
 @each("seed", range(3, 40))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from core_runs import assembled, examples
-from grids import each
+from grids import each, sampled
 from machine_runs import run_machine
 
 from pfmon.machine._machine import Machine, Occurrence, TagStore, ThreadSwitch, Tlb
@@ -17,6 +17,7 @@ LINE = 64
 PAGE = 16384
 
 
+@sampled(6)
 @each("policy", ["lru", "nru", "plru", "random"])
 @each("seed", range(5))
 def test_who_replaced_what_as_a_plain_model_has_it(policy: str, seed: int) -> None:

@@ -111,6 +111,7 @@ def test_each_use_hits_and_replaces_as_the_policy_says(trace: list[int], policy:
     assert held == [part.all() for part in model]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 2**32), st.sampled_from(["lru", "nru"]), st.sampled_from([32, 96, 128]))
 def test_fully_associative_stores_of_many_ways_keep_their_policy(seed: int, policy: str, ways: int) -> None:
@@ -156,6 +157,7 @@ def test_a_loop_that_fits_hits_always(policy: str) -> None:
     assert all(again)
 
 
+@pytest.mark.slow
 @given(st.sets(st.integers(0, 2**50), max_size=200), st.sets(st.integers(0, 2**50), max_size=20))
 def test_a_page_table_knows_the_pages_it_was_given(pages: set[int], others: set[int]) -> None:
     table = PageTable()

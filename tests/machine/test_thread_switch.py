@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from grids import each
+from grids import each, sampled
 
 from pfmon.machine._machine import SwitchCause, ThreadSwitch
 from pfmon.machine.config.machine_config import load
@@ -67,6 +67,7 @@ def switch(*figures: str) -> ThreadSwitch:
     return ThreadSwitch(load("montecito", [f"smt.quantum={QUANTUM}", *figures]))
 
 
+@sampled(13)
 @each("seed", range(60))
 def test_random_events_as_a_plain_model_has_them(seed: int) -> None:
     """Misses, returns and time-outs at random; issues a few or many cycles after each other."""

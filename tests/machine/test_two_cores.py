@@ -39,6 +39,7 @@ def test_every_cycle_is_an_issue_or_a_bubble() -> None:
         assert one.time()[0] == one.cycles
 
 
+@pytest.mark.slow
 def test_runs_repeat_to_the_last_digit() -> None:
     one, other = (both("chase", "stream", CHASE, STREAM, figures=SMALL) for _ in range(2))
     assert one.core.cycles() == other.core.cycles()
@@ -46,6 +47,7 @@ def test_runs_repeat_to_the_last_digit() -> None:
         assert first.occurrences() == second.occurrences()
 
 
+@pytest.mark.slow
 def test_who_is_core_0_hardly_matters() -> None:
     """The arbiter is fair (2.5.1): the same two programs, the other way round."""
     figures = SMALL
@@ -57,6 +59,7 @@ def test_who_is_core_0_hardly_matters() -> None:
         assert first.cycles == pytest.approx(second.cycles, rel=0.01)
 
 
+@pytest.mark.slow
 def test_bandwidth_is_shared() -> None:
     """Two programs that only wait for lines from memory: the bus is busy all the time, and each has half of it."""
     alone = run_machine("stream", "montecito", arguments=STREAM, overrides=list(SLOW_BUS))
@@ -69,6 +72,7 @@ def test_bandwidth_is_shared() -> None:
         assert 1.9 * alone.cycles < one.cycles < 2.05 * alone.cycles
 
 
+@pytest.mark.slow
 def test_a_stream_is_faster_beside_a_chase_than_beside_a_stream() -> None:
     beside_chase = both("stream", "chase", STREAM, CHASE, figures=SLOW_BUS).threads[0].cycles
     beside_stream = both("stream", "stream", STREAM, STREAM, figures=SLOW_BUS).threads[0].cycles

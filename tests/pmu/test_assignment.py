@@ -33,6 +33,7 @@ def requests(events: list[Event]) -> list[EventRequest]:
     return [EventRequest(event.name, mesi="MESI" if event.mesi else "") for event in events]
 
 
+@pytest.mark.slow
 @examples(300)
 @given(event_sets(largest=7))
 def test_every_assignment_is_legal(chosen: tuple[str, list[Event]]) -> None:
@@ -44,6 +45,7 @@ def test_every_assignment_is_legal(chosen: tuple[str, list[Event]]) -> None:
     assert legal(name, events, made.counters)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(event_sets(largest=4))
 def test_an_assignment_is_found_whenever_there_is_one(chosen: tuple[str, list[Event]]) -> None:
@@ -58,6 +60,7 @@ def test_an_assignment_is_found_whenever_there_is_one(chosen: tuple[str, list[Ev
         assert possible and legal(name, events, made.counters)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(st.data())
 def test_unavailable_counters_are_left_alone(data: st.DataObject) -> None:

@@ -202,6 +202,7 @@ def test_any_data_capture_is_read_as_it_was_written(model: pmu.PmuModel, data: s
 ENTRIES = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 3), WORDS, st.booleans(), st.booleans()))
 
 
+@pytest.mark.slow
 @given(st.sampled_from([ITANIUM, ITANIUM2, MONTECITO]), ENTRIES)
 def test_any_branches_are_read_as_they_were_written(
     model: pmu.PmuModel, written: list[tuple[bool, bool, int, int, bool, bool]]

@@ -58,6 +58,7 @@ FORMULAS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(FORMULAS, st.tuples(*[st.integers(0, 1 << 30)] * 3))
 def test_formula_values_agree_with_exact_fractions(formula: str, counts: tuple[int, int, int]) -> None:
     names = dict(zip("ABC", counts, strict=True))

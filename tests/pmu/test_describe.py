@@ -248,6 +248,7 @@ def test_counters_of_other_families_are_named_with_their_events() -> None:
     assert programming_text(powerpc).splitlines()[-1] == "PMC2 BPU_RESULTS"
 
 
+@pytest.mark.slow
 def test_printed_fields_are_those_of_the_register() -> None:
     for name in pmu.IA64:
         model = pmu.get(name)

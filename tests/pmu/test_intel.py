@@ -97,6 +97,7 @@ def test_levels_select_usr_and_os(levels: str, user: bool, kernel: bool) -> None
             assert file.enabled(counter) == wanted
 
 
+@pytest.mark.slow
 @given(st.integers(0, 4), st.booleans(), st.booleans(), st.lists(st.integers(0, 4), min_size=1, max_size=30))
 def test_cmask_inv_and_edge_count_cycles_as_the_manual_says(
     cmask: int, invert: bool, edge: bool, cycles: list[int]

@@ -1,7 +1,7 @@
 """Intel's registers at work: 40-bit counters, overflow status, interrupt and freeze (sections 30.2.1 and 30.2.2)."""
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ def running(name: str = "intel_v2", freeze: bool = False) -> MsrFile:
     return file
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", first_quick(NUMBERS))
 @given(data=st.data())
 def test_counters_wrap_at_forty_bits(name: str, data: st.DataObject) -> None:
     file = running(name)
@@ -43,6 +43,7 @@ def test_counters_wrap_at_forty_bits(name: str, data: st.DataObject) -> None:
         assert file.count(number) == (start + step) % WRAP
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(NUMBERS["intel_v2"]), st.integers(1, 5)), st.booleans())
 def test_counters_that_wrap_together_all_set_their_bits(steps: dict[int, int], freeze: bool) -> None:
     file = running(freeze=freeze)

@@ -78,6 +78,7 @@ def test_interrupt_of_the_first_counter_releases_the_trigger() -> None:
     assert (file.read("sia"), file.read("sda")) == (0x1234, 0x5678)
 
 
+@pytest.mark.slow
 @given(st.booleans(), st.booleans(), *[st.integers(0, 1)] * 5)
 def test_states_select_when_counters_count(
     user: bool, marked: bool, dis: int, dp: int, du: int, dms: int, dmr: int

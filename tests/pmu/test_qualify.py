@@ -14,6 +14,7 @@ CODE = st.tuples(st.integers(0, 1 << 28), st.integers(1, 400)).map(lambda t: (t[
 CLOOP = (4 << 37) | (5 << 6)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(pmu.IA64), CODE, st.integers(-500, 900))
 def test_code_ranges_count_what_was_asked_within_the_bleed(name: str, limits: tuple[int, int], bundles: int) -> None:
     model = pmu.get(name)
@@ -29,6 +30,7 @@ def test_code_ranges_count_what_was_asked_within_the_bleed(name: str, limits: tu
         assert not counted
 
 
+@pytest.mark.slow
 @given(st.sampled_from(["itanium2", "montecito"]), CODE, st.integers(-500, 900))
 def test_inverse_ranges_count_the_others(name: str, limits: tuple[int, int], bundles: int) -> None:
     model = pmu.get(name)

@@ -1,5 +1,6 @@
 """Ranges: an independent reading of the breakpoint registers says which addresses match."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ RANGES = st.tuples(st.integers(0, 1 << 45), st.integers(1, 1 << 30)).map(lambda 
 SMALL = st.tuples(st.integers(0, 1 << 30), st.integers(1, 200)).map(lambda t: (t[0] * 16, t[0] * 16 + t[1] * 16))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(pmu.IA64), RANGES, st.data())
 def test_data_ranges_cover_what_was_asked_and_bleed_as_told(
     name: str, limits: tuple[int, int], data: st.DataObject
@@ -37,6 +39,7 @@ def test_data_ranges_cover_what_was_asked_and_bleed_as_told(
     assert len(made.registers) <= 8
 
 
+@pytest.mark.slow
 @given(st.sampled_from(pmu.IA64), SMALL, st.data())
 def test_code_ranges_cover_what_was_asked(name: str, limits: tuple[int, int], data: st.DataObject) -> None:
     made = pmu.get(name).program(["NOPS_RETIRED"], irange=RangeRequest((limits,))).irange

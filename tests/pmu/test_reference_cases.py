@@ -39,6 +39,7 @@ def outcome(name: str, case: dict) -> str:
 ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_QUICK)
 def test_programming_agrees_except_where_the_manual_says_otherwise(name: str) -> None:
     known = {case: what for (model, case), what in known_differences().items() if model == name}
@@ -76,6 +77,7 @@ def test_the_given_counters_of_every_refused_case_break_a_sentence_of_the_manual
         assert not legal(name, events, given), case["id"]
 
 
+@pytest.mark.slow
 def test_every_case_accepted_against_libpfm_has_a_legal_assignment() -> None:
     for name, case in differing("accepted"):
         assert legal(name, named(name, case), program(name, case["in"]).counters), case["id"]

@@ -36,6 +36,7 @@ def test_writes_never_change_reserved_bits_and_fields_decode_to_what_was_written
     assert register.accept(held) == held
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_encoded_fields_decode_to_themselves(data: st.DataObject) -> None:
     model = pmu.get(data.draw(st.sampled_from(pmu.names())))

@@ -118,6 +118,7 @@ def test_example_of_32_bits_has_the_segments_that_readelf_shows() -> None:
     ]
 
 
+@pytest.mark.slow
 @examples(200)
 @given(
     st.sampled_from([("i386", 52 + 3 * 32), ("ppc64", 64 + 3 * 56)]),
@@ -137,6 +138,7 @@ def test_damaged_headers_of_other_machines_raise_nothing_else(
     assert all(s.offset + s.file_size <= len(data) and s.file_size <= s.memory_size for s in parsed.segments)
 
 
+@pytest.mark.slow
 @examples(400)
 @given(
     st.lists(st.tuples(st.integers(0, 64 + 3 * 56 - 1), st.integers(0, 255)), max_size=12),
@@ -157,6 +159,7 @@ def test_damaged_headers_raise_nothing_but_pfmon_error(changes: list[tuple[int, 
             assert s.address >> 61 < 5
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.lists(st.tuples(st.integers(0, len(FIB) - 1), st.integers(0, 255)), max_size=40))
 def test_damaged_symbols_never_fail(changes: list[tuple[int, int]]) -> None:

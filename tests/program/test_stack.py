@@ -23,6 +23,7 @@ def string(s: initial_stack.InitialStack, address: int) -> bytes:
     return s.data[start : s.data.index(b"\0", start)]
 
 
+@pytest.mark.slow
 @given(strings, strings, words)
 def test_program_finds_arguments_environment_and_auxiliary_vector(
     arguments: list[bytes], environment: list[bytes], auxiliary: list[tuple[int, int]]

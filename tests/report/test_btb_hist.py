@@ -106,6 +106,7 @@ def test_flushes_by_the_back_end_are_mispredictions() -> None:
 BRANCHES = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 2), st.integers(1, 3), st.booleans()), max_size=4)
 
 
+@pytest.mark.slow
 @given(st.lists(BRANCHES, max_size=4))
 def test_counts_are_those_of_the_branches(buffers: list[list[tuple[int, int, int, bool]]]) -> None:
     samples, expected = [], Counter[str]()

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -45,18 +46,21 @@ def test_a_formula_that_is_undefined_on_one_side_grew() -> None:
     assert verdict(change(None, 0.0)) == verdict(change(1.5, None)) == "grew"
 
 
+@pytest.mark.slow
 @given(COUNTS, COUNTS, PARTS)
 def test_the_verdict_is_that_of_exact_arithmetic(before: int, now: int, part: Fraction) -> None:
     wanted = "grew" if now > before * (1 + part) else "shrank" if now < before * (1 - part) else "stayed"
     assert verdict(change(before, now, part)) == wanted
 
 
+@pytest.mark.slow
 @given(COUNTS, COUNTS, PARTS, PARTS)
 def test_what_grew_also_grew_under_a_smaller_tolerance(before: int, now: int, part: Fraction, more: Fraction) -> None:
     assume(change(before, now, part + more).grew)
     assert change(before, now, part).grew and change(before, now, part).rose
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(min_size=1), st.tuples(COUNTS, COUNTS), min_size=1))
 def test_each_counted_event_is_compared_with_its_own(counts: dict[str, tuple[int, int]]) -> None:
     before = {name: value for name, (value, _) in counts.items()} | {"": 3}  # and one that is not counted any more

@@ -172,6 +172,7 @@ PAGE_LEVELS = """\
 """
 
 
+@pytest.mark.slow
 def test_levels_are_printed_as_on_the_page() -> None:
     rows = [line.split() for line in PAGE_LEVELS.splitlines()]
     samples = [miss(0x4000, int(row[3])) for row in rows for _ in range(int(row[0]))]

@@ -80,6 +80,7 @@ def test_what_describes_the_profile_is_complete(profile: Any) -> None:
     assert [thread["isMainThread"] for thread in profile["threads"]] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_thread_has_the_samples_of_an_event(profile: Any) -> None:
     shared = profile["shared"]
     base = 0x4000000000000000

@@ -72,6 +72,7 @@ def stacks(profile: Any) -> list[list[Any]]:
     return [[locations[number] for number in sample.location_id] for sample in profile.sample]
 
 
+@pytest.mark.slow
 def test_values_are_the_samples_and_their_events(profile: Any) -> None:
     text = profile.string_table
     assert [(text[one.type], text[one.unit]) for one in profile.sample_type] == [

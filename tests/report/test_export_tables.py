@@ -8,6 +8,7 @@ import pytest
 from command import EXAMPLES
 from cpp_program import write_cpp_program
 from exported import EVERYTHING, QUEENS, expected, export
+from grids import first_quick
 
 import pfmon as library
 from pfmon.program.loaded_objects import LoadedObjects
@@ -24,7 +25,7 @@ pandas = pytest.importorskip("pandas")
 NUMBERS = {"number", "stamp", "last_val", "set", "line"}
 
 
-@pytest.mark.parametrize("name", ["queens", "shapes"])
+@pytest.mark.parametrize("name", first_quick(["queens", "shapes"]))
 def test_it_has_the_table_of_csv(name: str, tmp_path: Path) -> None:
     command = QUEENS if name == "queens" else (str(write_cpp_program(tmp_path / "shapes")),)
     words = ("-e", "ia64_inst_retired,loads_retired,nops_retired", "--long-smpl-periods=5,7")

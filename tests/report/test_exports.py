@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import pfmon, refused
 from exported import EVERYTHING, QUEENS, export
-from grids import each
+from grids import each, first_quick
 
 from pfmon.report.exports import EXPORTS
 
@@ -49,7 +49,7 @@ def test_a_full_disk_is_said_in_one_line(form: str) -> None:
     assert done.stderr == f"pfmon: --export={form}:/dev/full: no space left on device\n"
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", first_quick(EXPORTS))
 def test_samples_that_cannot_be_written_leave_exports_alone(form: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text("old")
@@ -60,6 +60,7 @@ def test_samples_that_cannot_be_written_leave_exports_alone(form: str, tmp_path:
     assert path.read_bytes() not in (b"", b"old") and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_several_exports_are_of_the_same_samples(tmp_path: Path) -> None:
     both = [f"--export=csv:{tmp_path / 'both'}", f"--export=perf-script:{tmp_path / 'text'}"]
     done = pfmon(*EVERYTHING, *both, "--smpl-outfile=/dev/null", *QUEENS)

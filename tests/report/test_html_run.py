@@ -8,6 +8,7 @@ import pytest
 from browser import data_of, outcome, shown
 from command import example, pfmon, refused
 from cpp_program import HEADER, MAIN_FILE, NAME, write_cpp_program
+from grids import first_quick
 from host_programs import needs
 
 import pfmon as library
@@ -29,6 +30,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("html") / "run.html")
 
 
+@pytest.mark.slow
 def test_cycles_are_those_of_the_cycle_breakdown(page: Path) -> None:
     cpi = library.run(HASHMAP, report="cpi", capture=True).cpi
     data = data_of(page)
@@ -50,6 +52,7 @@ def test_calls_and_instructions_add_up_to_the_run(page: Path) -> None:
         assert [sum(column) for column in zip(*counts, strict=True)] == function[3:9]
 
 
+@pytest.mark.slow
 def test_counts_stay_what_they_are_beside_the_page(tmp_path: Path) -> None:
     words = ("-e", "cpu_cycles,loads_retired", "--no-cmd-output", "--per-function")
     alone = pfmon(*words, *HASHMAP)
@@ -64,6 +67,7 @@ def test_counts_stay_what_they_are_beside_the_page(tmp_path: Path) -> None:
     assert [count["count"] for count in data["counts"]] == [count.value for count in run.counts]
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_it_opens_without_an_error_and_a_function_is_found(page: Path) -> None:
     found = shown(
@@ -85,6 +89,7 @@ def test_it_opens_without_an_error_and_a_function_is_found(page: Path) -> None:
     assert found["shown"].startswith("lookup (") and found["code"] > 20
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_tables_are_sorted_by_their_headings(page: Path) -> None:
     found = shown(
@@ -104,6 +109,7 @@ def test_tables_are_sorted_by_their_headings(page: Path) -> None:
     assert (said_down, said_up) == ("descending", "ascending")
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_the_graph_of_calls_is_gone_through_by_keys(page: Path) -> None:
     found = shown(
@@ -128,6 +134,7 @@ def test_the_graph_of_calls_is_gone_through_by_keys(page: Path) -> None:
     assert found["pressed"] == "true" and found["frames"] >= found["zoomed"] > 3
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_light_and_dark_are_told_apart(page: Path) -> None:
     found = shown(
@@ -145,14 +152,16 @@ def test_light_and_dark_are_told_apart(page: Path) -> None:
 @needs("chromium-headless-shell")
 @pytest.mark.parametrize(
     ("words", "sections"),
-    [
-        (("-e", "loads_retired", "--print-interval=0.01"), {"counts", "time"}),
-        (("-e", "loads_retired", "-e", "cpu_cycles", "--switch-timeout=0.01", "--true-values"), {"counts"}),
-        (
-            ("-e", "cpu_cycles", "--long-smpl-periods=1000", "--smpl-stacks", "--smpl-outfile=/dev/null"),
-            {"counts", "samples"},
-        ),
-    ],
+    first_quick(
+        [
+            (("-e", "loads_retired", "--print-interval=0.01"), {"counts", "time"}),
+            (("-e", "loads_retired", "-e", "cpu_cycles", "--switch-timeout=0.01", "--true-values"), {"counts"}),
+            (
+                ("-e", "cpu_cycles", "--long-smpl-periods=1000", "--smpl-stacks", "--smpl-outfile=/dev/null"),
+                {"counts", "samples"},
+            ),
+        ]
+    ),
 )
 def test_what_was_asked_for_is_shown_and_drawn(words: Sequence[str], sections: set[str], tmp_path: Path) -> None:
     found = shown(
@@ -175,6 +184,7 @@ def test_nothing_in_a_page_is_from_elsewhere(page: Path) -> None:
     assert "@import" not in text and not re.search(r"url\(\s*['\"]?https?:", text)
 
 
+@pytest.mark.slow
 def test_a_name_cannot_end_the_data(tmp_path: Path) -> None:
     words = (example("fib"), "5", "</script><!--<b>", "\udcff")
     page = made(tmp_path / "page.html", program=words)
@@ -211,22 +221,26 @@ def test_the_page_stays_when_a_run_cannot_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [
-        ("html", "--report=html wants a file: --report=html:FILE"),
-        ("html:", "--report=html wants a file: --report=html:FILE"),
-        ("html:/no/such/page", "--report=html:/no/such/page: there is no directory /no/such"),
-        ("cpi:page", "--report=cpi is printed with the counts and takes no file: --outfile=page"),
-    ],
+    first_quick(
+        [
+            ("html", "--report=html wants a file: --report=html:FILE"),
+            ("html:", "--report=html wants a file: --report=html:FILE"),
+            ("html:/no/such/page", "--report=html:/no/such/page: there is no directory /no/such"),
+            ("cpi:page", "--report=cpi is printed with the counts and takes no file: --outfile=page"),
+        ]
+    ),
 )
 def test_mistakes_are_said_in_a_line(word: str, said: str) -> None:
     assert refused(f"--report={word}", *HASHMAP) == f"pfmon: {said}\n"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_in_a_line() -> None:
     done = pfmon("--report=html:/dev/full", "--no-cmd-output", *HASHMAP)
     assert (done.returncode, done.stderr) == (125, "pfmon: --report=html:/dev/full: no space left on device\n")
 
 
+@pytest.mark.slow
 def test_a_recording_gives_the_page_of_the_run(page: Path, tmp_path: Path) -> None:
     assert pfmon("--record", str(tmp_path / "run"), "--no-cmd-output", *HASHMAP).returncode == 0
     again = made(tmp_path / "page", f"--replay={tmp_path / 'run'}", program=())
@@ -259,6 +273,7 @@ def test_source_lines_have_what_their_instructions_counted(cpp_page: Path) -> No
     }
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_a_source_line_leads_to_its_instructions(cpp_page: Path) -> None:
     found = shown(
@@ -279,6 +294,7 @@ def test_a_source_line_leads_to_its_instructions(cpp_page: Path) -> None:
     assert main.startswith("main (") and second == "main.cpp:4"
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_a_run_in_which_nothing_ran_has_a_page(tmp_path: Path) -> None:
     prepared = library.prepare(HASHMAP, report="html", capture=True)

@@ -53,6 +53,7 @@ def by_addr2line(program: Path, addresses: list[int]) -> list[tuple[str, int, tu
     return found
 
 
+@pytest.mark.slow
 @QEMU
 @ASSEMBLER
 @pytest.mark.parametrize("listed", [True, False], ids=["by .debug_aranges", "by units"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from answers import declined
 from command import example, pfmon
-from grids import each
+from grids import each, sampled
 from guests import SMALL
 
 from pfmon.machine._machine import Cause
@@ -32,6 +32,7 @@ def test_every_cause_is_in_exactly_one_part() -> None:
     assert sorted(number for _, numbers in _pieces() for number in numbers) == causes
 
 
+@sampled(6)
 @each("machine", ["itanium", "itanium2", "montecito"])
 @each("name", QUICK)
 def test_the_parts_and_the_functions_add_up_to_the_run(name: str, machine: str) -> None:
@@ -44,6 +45,7 @@ def test_the_parts_and_the_functions_add_up_to_the_run(name: str, machine: str) 
         assert found["parts"][part]["cycles"] == sum(row["cycles"][part] for row in found["functions"])
 
 
+@pytest.mark.slow
 def test_the_breakdown_agrees_with_the_events() -> None:
     """The same figures as counters: CPU_OP_CYCLES and BACK_END_BUBBLE of a run of its own."""
     names = ["CPU_OP_CYCLES_ALL", "BACK_END_BUBBLE_ALL", "BE_FLUSH_BUBBLE_BRU", "IA64_INST_RETIRED"]

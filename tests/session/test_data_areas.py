@@ -2,6 +2,7 @@
 
 import pytest
 from command import example
+from grids import first_quick
 
 import pfmon
 from pfmon.session.profile.data_areas import PARTS, areas
@@ -91,7 +92,7 @@ def test_areas_without_a_name_end_where_nothing_misses_for_long() -> None:
     assert parts[0] == parts[-1] == (1, 5) and made[1].reached == (0x10_0000, 0x11_801F)
 
 
-@pytest.mark.parametrize("size", ["64", "4000"])
+@pytest.mark.parametrize("size", first_quick(["64", "4000"]))
 def test_misses_are_those_that_events_count(size: str) -> None:
     run = pfmon.run(
         [example("chase"), size, "3000"],

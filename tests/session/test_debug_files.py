@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
+from grids import first_quick
 from qemu_guests import ASSEMBLER, QEMU
 from shared_objects import write_caller
 
@@ -72,13 +73,14 @@ def test_debug_files_are_found_by_build_id(stripped: Path, tmp_path: Path) -> No
     assert "instructions of work.c:4-5" in lines
 
 
+@pytest.mark.slow
 def test_debug_files_are_found_below_the_sysroot(stripped: Path, tmp_path: Path) -> None:
     program = write_caller(tmp_path, stripped, f"-Wl,-rpath,{tmp_path}")
     place(stripped, tmp_path / "root" / "usr" / "lib" / "debug")
     assert hidden(program, sysroot=tmp_path / "root") == ["libwork.so"]
 
 
-@pytest.mark.parametrize("folder", ["", ".debug"])
+@pytest.mark.parametrize("folder", first_quick(["", ".debug"]))
 def test_debug_files_are_found_by_name(folder: str, stripped: Path, tmp_path: Path) -> None:
     program = write_caller(tmp_path, stripped, f"-Wl,-rpath,{tmp_path}")
     debug = stripped.with_name("work.debug")
@@ -90,6 +92,7 @@ def test_debug_files_are_found_by_name(folder: str, stripped: Path, tmp_path: Pa
     assert hidden(program) == []
 
 
+@pytest.mark.slow
 def test_debug_file_of_another_build_is_none(stripped: Path, tmp_path: Path) -> None:
     program = write_caller(tmp_path, stripped, f"-Wl,-rpath,{tmp_path}")
     target = place(stripped, tmp_path / "elsewhere")
@@ -101,6 +104,7 @@ def test_debug_file_of_another_build_is_none(stripped: Path, tmp_path: Path) -> 
     assert hidden(program, debug_dir=tmp_path / "elsewhere") == []
 
 
+@pytest.mark.slow
 def test_program_itself_has_one_too(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(SOURCE + "int main(void) { work(1000); return 0; }")
     program = tmp_path / "main"

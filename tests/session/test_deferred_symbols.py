@@ -22,6 +22,7 @@ def program(tmp_path: Path) -> tuple[str, ...]:
     return f"--sysroot={tmp_path}", str(write_dynamic(tmp_path, objects, told=False))
 
 
+@pytest.mark.slow
 def test_ranges_count_what_the_function_retires(program: tuple[str, ...]) -> None:
     for name, turns in (("two", 5), ("one", 9)):
         done = pfmon("-e", EVENT, f"--irange={name}.so:{name}", *program)
@@ -34,6 +35,7 @@ def test_ranges_count_what_the_function_retires(program: tuple[str, ...]) -> Non
     assert int(once.stdout.split()[0]) == 3
 
 
+@pytest.mark.slow
 def test_recordings_of_such_runs_count_the_same(program: tuple[str, ...], tmp_path: Path) -> None:
     recording = tmp_path / "recording"
     words = ("-e", EVENT, "--irange=one.so:one", "--per-function")
@@ -42,6 +44,7 @@ def test_recordings_of_such_runs_count_the_same(program: tuple[str, ...], tmp_pa
     assert pfmon(*words, f"--replay={recording}").stdout == direct.stdout
 
 
+@pytest.mark.slow
 def test_triggers_of_two_objects_get_their_addresses_one_after_the_other(program: tuple[str, ...]) -> None:
     start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
     whole = pfmon("-e", EVENT, f"{start}=two.so:two", *program)
@@ -60,6 +63,7 @@ def test_objects_that_never_come_are_said_and_count_nothing(program: tuple[str, 
     )
 
 
+@pytest.mark.slow
 def test_names_that_an_object_has_not_end_the_run_when_it_is_there(program: tuple[str, ...]) -> None:
     for words in ((), ("--long-smpl-periods=10",)):
         done = pfmon("-e", EVENT, "--irange=one.so:oen", *words, *program)
@@ -133,6 +137,7 @@ def test_triggers_by_name_start_where_those_by_addresses_do() -> None:
         assert of_plugin(*words, f"{option}={PLUGIN}") == of_plugin(*words, f"{option}={start:#x}")
 
 
+@pytest.mark.slow
 def test_what_is_said_before_the_program_runs(program: tuple[str, ...]) -> None:
     start = "--trigger-code-start-addresses"
     said = refused("-e", EVENT, f"{start}=one.so:one,one.so:one", *program)

@@ -2,7 +2,7 @@
 
 import pytest
 from command import example, pfmon
-from grids import each
+from grids import each, sampled
 from guests import SMALL, expected, guest, quiet
 from totals import signal_totals
 
@@ -10,6 +10,7 @@ from pfmon.counting._counting import Tally
 from pfmon.signals import signal_terms
 
 
+@sampled(6)
 @each("name", expected())
 def test_example_gives_expected_output_and_status(name: str) -> None:
     status, output = expected()[name]

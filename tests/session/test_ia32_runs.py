@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import EXAMPLES
@@ -100,7 +100,7 @@ LOAD = {"itanium": "L1D_READ_MISSES_RETIRED", "itanium2": "L1D_READ_MISSES_ALL"}
 WALK = {"itanium": "DTLB_MISSES", "itanium2": "L2DTLB_MISSES"}
 
 
-@pytest.mark.parametrize("pmu", ["itanium", "itanium2"])
+@pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2"]))
 def test_the_data_ear_captures_misses_of_ia32_code(pmu: str) -> None:
     """Itanium manual, section 6.1.3.3. Loads that wait for each other do not overlap: Itanium captures each."""
     captured, missed = counts(f"data_ear_cache_lat4,{LOAD[pmu]}", CHASE, pmu=pmu)
@@ -116,13 +116,14 @@ def test_the_data_ear_captures_what_the_walker_serves(pmu: str) -> None:
     assert captured == walked > 0
 
 
-@pytest.mark.parametrize("pmu", ["itanium", "itanium2"])
+@pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2"]))
 def test_what_the_ears_capture_of_one_set_is_counted_for_it(pmu: str) -> None:
     event = "data_ear_cache_lat4"
     (both,) = counts(event, CHASE, pmu=pmu)
     assert counts(f"{event},{event},{event}", CHASE, pmu=pmu, insn_sets="ia32,ia64,both") == [both, 0, both]
 
 
+@pytest.mark.slow
 def test_samples_have_what_the_data_ear_holds() -> None:
     """Each sample is of the load that missed, which a run without an EAR samples at the same instruction."""
     options: dict[str, Any] = {"pmu": "itanium", "long_smpl_periods": 10, "stdout": pfmon.DEVNULL}
@@ -136,6 +137,7 @@ def test_samples_have_what_the_data_ear_holds() -> None:
     assert len({dict(one.pmds)[2] for one in run.samples}) > 100
 
 
+@pytest.mark.slow
 def test_code_that_misses_is_captured() -> None:
     captured, missed = counts("instruction_ear_cache_lat4,instruction_ear_events", CHASE, pmu="itanium")
     assert captured == missed > 0

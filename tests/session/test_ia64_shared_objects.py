@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
+from grids import first_quick
 from ia64_objects import work, write_dynamic, write_mapper, write_object
 from ia64_program import TEXT, symbols, write_program
 
@@ -45,6 +46,7 @@ def test_samples_of_places_that_were_several_files_are_said_to_be_so(program: st
     assert "[two.so]" in done.stdout and "[one.so]" not in done.stdout
 
 
+@pytest.mark.slow
 def test_functions_of_objects_are_listed_that_are_not_there_any_more(program: str, tmp_path: Path) -> None:
     words = ("-e", EVENT, "--annotate=two.so:two")
     recording = str(tmp_path / "recording")
@@ -70,7 +72,7 @@ def test_faults_in_an_object_are_said_to_be_there(tmp_path: Path) -> None:
     assert run.death is not None and "(crash [broken.so], slot 0)" in run.death.where
 
 
-@pytest.mark.parametrize("name", ["one", "lib-one.so:one", "lib-one:one"])
+@pytest.mark.parametrize("name", first_quick(["one", "lib-one.so:one", "lib-one:one"]))
 def test_ranges_by_names_of_objects_that_a_program_is_linked_with(name: str, tmp_path: Path) -> None:
     """Its dynamic linker maps them before it begins, whether it is asked for them or not."""
     objects = [(write_object(tmp_path / f"lib-{name}.so", name), turns) for name, turns in (("two", 5), ("one", 9))]
@@ -83,6 +85,7 @@ def test_ranges_by_names_of_objects_that_a_program_is_linked_with(name: str, tmp
     assert int(once.stdout.split()[0]) == 3
 
 
+@pytest.mark.slow
 def test_names_that_no_object_has_are_one_line(tmp_path: Path) -> None:
     objects = [(write_object(tmp_path / f"{name}.so", "work"), 5) for name in ("one", "two")]
     program = str(write_dynamic(tmp_path, objects))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from grids import first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU
 
@@ -31,6 +32,7 @@ def test_counts_repeat_to_the_last_digit(machine: str) -> None:
     assert all(first)
 
 
+@pytest.mark.slow
 def test_cycles_with_fewer_and_with_more_are_all_cycles() -> None:
     (cycles,) = counts("matmul", [CYCLES])
     for least in (1, 2, 4, 5):
@@ -38,7 +40,9 @@ def test_cycles_with_fewer_and_with_more_are_all_cycles() -> None:
         assert more + fewer == cycles, least
 
 
-@pytest.mark.parametrize(("event", "most"), [(INSTRUCTIONS, 4), ("BRANCH_INSTRUCTIONS_RETIRED", 4), (REFERENCES, 12)])
+@pytest.mark.parametrize(
+    ("event", "most"), first_quick([(INSTRUCTIONS, 4), ("BRANCH_INSTRUCTIONS_RETIRED", 4), (REFERENCES, 12)])
+)
 def test_cycles_with_so_many_and_more_add_up_to_the_count(event: str, most: int) -> None:
     """Each one of a cycle is in as many thresholds as it is in its cycle."""
     (total,) = counts("lz", [event])
@@ -73,7 +77,7 @@ def test_samples_of_misses_are_taken_where_misses_are_counted() -> None:
     assert len(ran.samples) == misses
 
 
-@pytest.mark.parametrize("event", [CYCLES, REFERENCES, MISPREDICTED])
+@pytest.mark.parametrize("event", first_quick([CYCLES, REFERENCES, MISPREDICTED]))
 def test_live_counts_are_those_of_the_whole_run(event: str) -> None:
     command = [str(EXAMPLES / "x86_64" / "sort"), *SMALL["sort"]]
     (total,) = counts("sort", [event])

@@ -32,6 +32,7 @@ def test_without_cost_the_operating_system_takes_no_time(pmu: str) -> None:
     assert cycles(pmu, "-k", example("fib")) == 0
 
 
+@pytest.mark.slow
 def test_each_system_call_costs_its_figure(pmu: str) -> None:
     """`fib` writes its line with one call and ends with another, behind which nothing is counted."""
     costs = [cycles(pmu, "-k", example("fib"), figures=(cost, 0, 0)) for cost in (0, 100, 1000)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
+from grids import first_quick
 from ia64_program import EXIT, TEXT, debug_lines, write_program
 
 # Bundles of one instruction and two nops: work.c lines 10, 11 (a loop of two bundles), 12, 10 again; other.c line 7.
@@ -32,7 +33,9 @@ def count(*words: str) -> int:
 # Fine mode has a granularity of two bundles: without it one breakpoint pair is exact here.
 @pytest.mark.parametrize(
     ("lines", "instructions"),
-    [("work.c:12", 3), ("a/work.c:12", 3), ("/src/a/work.c:12", 3), ("same.c:300", None), ("work.c:11", 60)],
+    first_quick(
+        [("work.c:12", 3), ("a/work.c:12", 3), ("/src/a/work.c:12", 3), ("same.c:300", None), ("work.c:11", 60)]
+    ),
 )
 def test_checkpoints_and_ranges_by_line(program: str, lines: str, instructions: int | None) -> None:
     if instructions is None:
@@ -46,14 +49,16 @@ def test_checkpoints_and_ranges_by_line(program: str, lines: str, instructions: 
 
 @pytest.mark.parametrize(
     ("lines", "start", "end"),
-    [
-        ("work.c:11-12", 16, 64),
-        ("work.c:11-work.c:12", 16, 64),
-        ("work.c:12-other.c:7", 48, 112),
-        ("other.c:7", 80, 112),
-        ("b/same.c:300", 112, 128),
-        ("work.c:10", 0, 80),
-    ],
+    first_quick(
+        [
+            ("work.c:11-12", 16, 64),
+            ("work.c:11-work.c:12", 16, 64),
+            ("work.c:12-other.c:7", 48, 112),
+            ("other.c:7", 80, 112),
+            ("b/same.c:300", 112, 128),
+            ("work.c:10", 0, 80),
+        ]
+    ),
 )
 def test_lines_are_the_code_that_comes_from_them(program: str, lines: str, start: int, end: int) -> None:
     shown = pfmon("--check-events-only", "-v", *EVENT, f"--irange={lines}", program).stdout
@@ -61,6 +66,7 @@ def test_lines_are_the_code_that_comes_from_them(program: str, lines: str, start
     assert ("in several places" in shown) == (lines == "work.c:10")
 
 
+@pytest.mark.slow
 def test_triggers_by_line(program: str) -> None:
     start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
     assert count(f"{start}=work.c:11", f"{stop}=work.c:12", program) == 60
@@ -74,17 +80,20 @@ def test_symbol_file_has_the_lines_of_a_stripped_program(program: str, tmp_path:
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [
-        ("--irange=work.c:13", "no code comes from there; lines with code near it: 10, 11, 12"),
-        ("--irange=wrk.c:12", "unknown source file 'wrk.c'; nearest: work.c"),
-        ("--irange=work.c:12-11", "line 11 is before line 12"),
-        ("--drange=work.c:12", "--drange wants data"),
-    ],
+    first_quick(
+        [
+            ("--irange=work.c:13", "no code comes from there; lines with code near it: 10, 11, 12"),
+            ("--irange=wrk.c:12", "unknown source file 'wrk.c'; nearest: work.c"),
+            ("--irange=work.c:12-11", "line 11 is before line 12"),
+            ("--drange=work.c:12", "--drange wants data"),
+        ]
+    ),
 )
 def test_lines_that_are_not_there_are_one_line(program: str, option: str, said: str) -> None:
     assert said in refused("-e", "loads_retired", option, program)
 
 
+@pytest.mark.slow
 def test_a_program_without_line_tables_says_so(tmp_path: Path) -> None:
     assert "has no DWARF line tables; compile it with -g" in refused(*EVENT, "--irange=fib.c:1", example("fib"))
     other = tmp_path / "text"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon
+from grids import first_quick
 from guests import SMALL, guest, quiet
 from ia64_program import EXIT, write_program
 from monitored import monitored
@@ -167,7 +168,7 @@ def reader(path: Path, between: int) -> Path:
     return write_program(path, [*lines, "br.cloop.sptk.few again", "adds r15=1025,r0", "break.m 0x100000"])
 
 
-@pytest.mark.parametrize("event", ["cpu_cycles", "inst_dispersed"])
+@pytest.mark.parametrize("event", first_quick(["cpu_cycles", "inst_dispersed"]))
 def test_programs_read_the_live_counter_of_the_machine(tmp_path: Path, event: str) -> None:
     """Eight more additions in a row take eight more cycles, and are 24 instructions more."""
     few, more = (pfmon("--insecure", "-e", event, str(reader(tmp_path / str(n), n))) for n in (8, 16))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
-from grids import each
+from grids import each, first_quick, sampled
 from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +33,7 @@ def events(*words: str) -> dict[str, dict]:
     return {event["name"]: event for event in results(*words)["events"]}
 
 
+@pytest.mark.slow
 def test_true_values_are_what_runs_of_their_own_count() -> None:
     program = (example("queens"), "8")
     multiplexed = events(*SETS, "--switch-timeout=0.01", "--true-values", *program)
@@ -84,6 +85,7 @@ def test_a_set_whose_turn_never_came_has_no_estimate() -> None:
     assert re.findall(r"n/a (\w+)", done.stdout) == ["LOADS_RETIRED", "PREDICATE_SQUASHED_RETIRED"]
 
 
+@pytest.mark.slow
 def test_a_sampled_set_whose_turn_never_came_has_no_count() -> None:
     words = ("-e", "nops_retired,loads_retired", "-e", "cpu_cycles", "--long-smpl-periods=3000")
     done = pfmon("--no-cmd-output", *words, "--switch-timeout=1", "--smpl-print-counts", example("fib"), "15")
@@ -116,12 +118,14 @@ def test_header_says_which_set_has_which_counters() -> None:
     assert [counter.split(" PMD")[0] for counter in counters] == ["# set 0", "# set 0", "# set 1", "# set 2"]
 
 
+@pytest.mark.slow
 def test_multiplexing_does_not_change_what_the_program_does() -> None:
     alone = results("-e", "nops_retired", example("lz"), "300")
     for time in ("0.000001", "0.0137", "5"):
         assert results(*SETS, f"--switch-timeout={time}", example("lz"), "300")["instructions"] == alone["instructions"]
 
 
+@pytest.mark.slow
 def test_signals_of_timers_come_at_the_same_instruction_however_a_run_is_cut() -> None:
     # The program reads its clock in a handler of an interval timer and says what it found by its exit status.
     program = (str(EXAMPLES.parent / "tests" / "linux" / "programs" / "signals"), "t")
@@ -138,6 +142,7 @@ def test_derived_events_are_formulas_over_estimates() -> None:
     assert set(done) == {"DATA_SPEC_MISS_RATIO", "NOPS_RETIRED"}
 
 
+@pytest.mark.slow
 def test_intervals_add_up_to_the_totals_and_end_when_they_should() -> None:
     words = ("-e", "ia64_inst_retired,nops_retired", "--print-interval=0.0123", example("fib"), "15")
     run = results(*words)
@@ -157,6 +162,7 @@ def test_intervals_go_to_the_outfile_before_the_totals(tmp_path: Path) -> None:
     assert lines[0].startswith("  # milliseconds") and lines[-1].split()[1] == "NOPS_RETIRED" and len(lines) > 3
 
 
+@sampled(6)
 @each(
     ("words", "said"),
     [
@@ -175,7 +181,7 @@ def test_combinations_that_mean_nothing_are_refused(words: tuple[str, ...], said
     assert said in refused(*words, example("fib"), "5")
 
 
-@pytest.mark.parametrize("option", ["--excl-intr", "--intr-only", "--incl-intr", "--exclude-idle"])
+@pytest.mark.parametrize("option", first_quick(["--excl-intr", "--intr-only", "--incl-intr", "--exclude-idle"]))
 def test_options_about_other_levels_change_nothing_and_say_so(option: str) -> None:
     with_it, without = (pfmon("-e", "nops_retired", *more, example("fib"), "5") for more in ([option], []))
     assert with_it.stdout == without.stdout

@@ -67,6 +67,7 @@ def test_what_a_pattern_names_besides_has_its_bits(name: str) -> None:
     assert {other.split(".")[0] for other in others} <= passing
 
 
+@pytest.mark.slow
 def test_br_cloop_is_the_pattern_of_pfmons_page() -> None:
     # Section 4.3 has 0x2000140:0x7ffe3f; bits 5:0, which it ignores, are 0 in every br.cloop.
     assert pattern("br.cloop", "", 27)[:2] == (OpcodeMatch("b", 0x2000140, 0x7FFE00), ())
@@ -79,6 +80,7 @@ def test_br_cloop_is_the_pattern_of_pfmons_page() -> None:
     assert len({run.stdout for run in runs}) == 1 and int(runs[0].stdout.split()[0]) >= 1000
 
 
+@pytest.mark.slow
 def test_what_is_not_exact_is_said_with_what_passes_too() -> None:
     words = ("--no-cmd-output", "--opc-match8=adds", "-e", "nops_retired", example("noploop"), "10")
     assert pfmon(*words).stderr == "pfmon: --opc-match8=adds: its pattern cannot be exact, it lets pass mov too\n"
@@ -94,6 +96,7 @@ def test_slot_types_limit_a_mnemonic() -> None:
         pattern("br.cloop", "mi", 27)
 
 
+@pytest.mark.slow
 def test_unknown_mnemonic_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"br\.cloop"):
         pattern("br.clop.sptk.few", "", 27)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC, TARGETS, executed, ppc_program
 
 import pfmon
@@ -101,7 +101,7 @@ FROM_THE_MACHINE = {*MISSES, "processor_cycles"}
 
 
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("unit", ["ppc604e", "ibm1994"])
+@pytest.mark.parametrize("unit", first_quick(["ppc604e", "ibm1994"]))
 def test_units_get_what_is_theirs(unit: str, tmp_path: Path) -> None:
     program = ppc_program(tmp_path, UNITS)
     assert {event: counts(program, event, pmu=unit)[event] for event in OF_UNITS} == OF_UNITS
@@ -113,6 +113,7 @@ def test_every_event_that_is_modelled_is_one_of_these() -> None:
         assert modelled == set(OF_UNITS) | FROM_THE_MACHINE
 
 
+@pytest.mark.slow
 def test_every_event_of_the_machine_happens_in_a_program() -> None:
     command = str(Path(QUEENS).with_name("lz"))
     for event in FROM_THE_MACHINE:

@@ -11,6 +11,7 @@ import perfmon_calls as calls
 import pytest
 from driven_pmu import Driven
 from example_counts import examples
+from grids import first_quick
 from guests import guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +57,7 @@ def instructions_retired() -> bytes:
 places_in_it = st.lists(st.integers(0, 4000), min_size=2, max_size=8, unique=True)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(places_in_it, st.sampled_from(sorted(EVENTS)), st.booleans())
 def test_it_counts_between_any_two_instructions(places: list[int], event: str, machine: bool) -> None:
@@ -74,6 +76,7 @@ def test_it_counts_between_any_two_instructions(places: list[int], event: str, m
             assert perfmon.read(fd, pmd) == [wanted]
 
 
+@pytest.mark.slow
 @examples(40)
 @given(st.integers(1, 900), st.integers(0, 2000), st.sampled_from(sorted(EVENTS)))
 def test_samples_are_of_the_instructions_that_overflow(period: int, first: int, event: str) -> None:
@@ -104,6 +107,7 @@ def test_samples_are_of_the_instructions_that_overflow(period: int, first: int, 
     assert instructions == [place + 1 for place in wanted]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(5, 1000), st.sampled_from(sorted(EVENTS)), st.booleans())
 def test_a_notification_masks_at_its_instruction_and_comes_soon(period: int, event: str, machine: bool) -> None:
@@ -134,8 +138,8 @@ def wild_pmc(draw: Any) -> bytes:
     return register(number, value & ~(1 << 6), flags=flags, smpl=draw(st.sampled_from([0, 1 << 5, 0x1FF00])))
 
 
-@pytest.mark.parametrize("machine", [False, True])
-@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+@pytest.mark.parametrize("machine", first_quick([False, True]))
+@pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 def test_whatever_is_written_counts_or_is_refused(pmu: str, machine: bool) -> None:
     outcomes = set()
 
@@ -167,6 +171,7 @@ def raw(event: str) -> int:
     return found.code | found.umask << 8
 
 
+@pytest.mark.slow
 @examples(30)
 @given(places_in_it, st.lists(st.sampled_from(sorted(EVENTS)), min_size=1, max_size=3, unique=True), st.booleans())
 def test_perf_counts_between_any_two_instructions(places: list[int], events: list[str], machine: bool) -> None:
@@ -187,6 +192,7 @@ def test_perf_counts_between_any_two_instructions(places: list[int], events: lis
             assert perf.words(fds[0]) == (len(events), *wanted)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(1, 900), st.integers(0, 2000), st.sampled_from(sorted(EVENTS)))
 def test_perf_samples_the_instructions_that_overflow(period: int, first: int, event: str) -> None:
@@ -210,8 +216,8 @@ def test_perf_samples_the_instructions_that_overflow(period: int, first: int, ev
     assert got == wanted[: 8 * 16384 // 24]
 
 
-@pytest.mark.parametrize("machine", [False, True])
-@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+@pytest.mark.parametrize("machine", first_quick([False, True]))
+@pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 def test_whatever_perf_is_asked_for_counts_or_is_refused(pmu: str, machine: bool) -> None:
     outcomes = set()
 

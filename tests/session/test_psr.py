@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
-from grids import each
+from grids import each, sampled
 from guests import EXAMPLES
 from ia64_program import EXIT, write_program
 
@@ -29,6 +29,7 @@ def all_of(lines: int) -> list[int]:
     return [3 * lines, 2 * lines]
 
 
+@pytest.mark.slow
 def test_only_what_is_between_sum_and_rum_counts(planted: Path) -> None:
     # The instruction sum is not counted, rum is, and so are the nops in their bundles behind and before them.
     assert counts(planted, "--insecure", "--dont-start") == [2 + 30 + 1, 2 + 20]
@@ -39,6 +40,7 @@ def test_counting_that_was_started_is_stopped_by_the_program_and_started_again(p
     assert counts(planted, "--insecure") == [1 + 2 + 30 + 1, 2 + 20]
 
 
+@pytest.mark.slow
 def test_secure_programs_neither_stop_nor_start_counting(planted: Path) -> None:
     lines = len(PLANTED) + len(EXIT) - 1  # the break does not retire
     assert counts(planted) == all_of(lines)
@@ -53,6 +55,7 @@ def reader(tmp_path: Path, *before: str, pmd: int = 4) -> Path:
     return write_program(tmp_path / "reader", ["alloc r33=ar.pfs,8,0,0", *lines])
 
 
+@sampled(6)
 @each("slow", [False, True])
 @each("work", [0, 1, 7, 50])
 def test_insecure_programs_read_the_live_counter(tmp_path: Path, work: int, slow: bool) -> None:
@@ -63,6 +66,7 @@ def test_insecure_programs_read_the_live_counter(tmp_path: Path, work: int, slow
     assert int(done.stdout.split()[0]) == 3 * (work + 4)
 
 
+@pytest.mark.slow
 def test_the_counter_that_is_read_is_the_one_of_that_number(tmp_path: Path) -> None:
     path = reader(tmp_path, *["adds r8=1,r8"] * 10, pmd=5)
     done = pfmon("--insecure", "--json", "-e", "ia64_inst_retired,nops_retired", str(path))
@@ -81,6 +85,7 @@ def test_secure_programs_read_zero(tmp_path: Path) -> None:
     assert pfmon("-e", "ia64_inst_retired", str(reader(tmp_path))).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_signal_handler_returns_with_the_mask_that_was_interrupted() -> None:
     # rt_sigreturn restores PSR.up: an ordinary program that handles signals counts all of itself.
     program = str(EXAMPLES.parent / "tests" / "linux" / "programs" / "signals")
@@ -91,6 +96,7 @@ def test_a_signal_handler_returns_with_the_mask_that_was_interrupted() -> None:
     assert plain == insecure and int(plain.split()[0]) > 200_000
 
 
+@pytest.mark.slow
 def test_insecure_does_not_go_with_system_wide_nor_without_events() -> None:
     program = str(EXAMPLES / "ia64" / "fib")
     assert "insecure_is_for_programs" in refused("--insecure", "--system-wide", "-e", "nops_retired", program)

@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 import pytest
+from grids import few
 from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
@@ -154,6 +155,6 @@ def test_random_qualifications_count_as_the_recount(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", few(PROGRAMS, 2))
 def test_hundreds_of_qualifications_count_as_the_recount(name: str) -> None:
     assert compare(name, 300, seed=2) > 60

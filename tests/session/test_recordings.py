@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
-from grids import each
+from grids import each, few
 from guests import SMALL
 
 from pfmon.pmu import IA64
@@ -50,8 +50,9 @@ def comparable(found: dict) -> dict:
     return {key: value for key, value in found.items() if key not in ("header",)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EXAMPLES]
+    "name", few([name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EXAMPLES], 5)
 )
 def test_a_recording_answers_as_the_run_does(name: str, tmp_path: Path) -> None:
     path = record(tmp_path / "recording", name)
@@ -64,8 +65,8 @@ def test_a_recording_answers_as_the_run_does(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", IA64)
-@pytest.mark.parametrize("name", ["fib", "sort", "hashmap", "epic"])
+@pytest.mark.parametrize("pmu", few(IA64, 4))
+@pytest.mark.parametrize("name", few(["fib", "sort", "hashmap", "epic"], 4))
 def test_every_event_of_a_recording_is_that_of_the_run(name: str, pmu: str, tmp_path: Path) -> None:
     path = record(tmp_path / "recording", name)
     options = (f"--pmu={pmu}", "--unlimited", "-e", "all")
@@ -73,6 +74,7 @@ def test_every_event_of_a_recording_is_that_of_the_run(name: str, pmu: str, tmp_
     assert comparable(again[1]) == comparable(direct[1]) and len(direct[1]["events"]) > 150
 
 
+@pytest.mark.slow
 def test_data_triggers_are_recognised_in_a_recording(tmp_path: Path) -> None:
     path = record(tmp_path / "recording", "sort")
     options = ("-e", "loads_retired,cpu_cycles", "--trigger-data-start-addresses=0x6000000000010000")
@@ -81,18 +83,21 @@ def test_data_triggers_are_recognised_in_a_recording(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_recording_does_not_depend_on_what_was_counted(tmp_path: Path) -> None:
     plain = record(tmp_path / "plain", "fib").read_bytes()
     for number, what in enumerate(("exact", "sets", "code trigger", "cpi", "intervals")):
         assert record(tmp_path / str(number), "fib", *PROGRAMMINGS[what]).read_bytes() == plain, what
 
 
+@pytest.mark.slow
 def test_counting_goes_on_while_a_run_is_recorded(tmp_path: Path) -> None:
     options = ("-e", "loads_retired,cpu_cycles")
     direct = results(*options, example("fib"), *SMALLER["fib"])
     assert results(*options, f"--record={tmp_path / 'r'}", example("fib"), *SMALLER["fib"]) == direct
 
 
+@pytest.mark.slow
 def test_exit_status_and_death_are_recorded(tmp_path: Path) -> None:
     program = Path(__file__).resolve().parents[1] / "linux" / "programs" / "signals"
     for argument in ("t", "s"):
@@ -102,6 +107,7 @@ def test_exit_status_and_death_are_recorded(tmp_path: Path) -> None:
         assert (again.returncode, again.stderr) == (done.returncode, done.stderr)
 
 
+@pytest.mark.slow
 def test_a_cut_recording_says_where_and_partial_counts_up_to_there(tmp_path: Path) -> None:
     whole = record(tmp_path / "whole", "sort").read_bytes()
     everything = results(f"--replay={tmp_path / 'whole'}", "-e", "ia64_inst_retired")[1]["events"][0]["count"]
@@ -134,6 +140,7 @@ def test_damaged_recordings_never_crash_and_never_count_wrong(tmp_path: Path) ->
         assert done.returncode == 2 and done.stderr.startswith("pfmon: ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.write_bytes(b"")
@@ -143,6 +150,7 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     assert "is a directory" in refused(f"--replay={tmp_path}")
 
 
+@pytest.mark.slow
 def test_a_full_disk_refuses_the_recording_and_loses_nothing(tmp_path: Path) -> None:
     done = pfmon("--no-cmd-output", "--record=/dev/full", "-e", "nops_retired", example("fib"), "12")
     assert done.returncode == 125 and "no space left on device" in done.stderr and done.stderr.count("\n") == 1
@@ -168,6 +176,7 @@ def test_options_that_do_not_go_with_recordings_are_refused(words: tuple[str, ..
     assert said in refused(*words)
 
 
+@pytest.mark.slow
 def test_names_need_the_program_that_was_recorded(tmp_path: Path) -> None:
     copy = tmp_path / "program"
     copy.write_bytes(Path(example("fib")).read_bytes())
@@ -182,6 +191,7 @@ def test_names_need_the_program_that_was_recorded(tmp_path: Path) -> None:
     assert pfmon(f"--replay={path}", "-e", "nops_retired").returncode == 0 and wanted
 
 
+@pytest.mark.slow
 def test_recordings_of_version_1_are_read(tmp_path: Path) -> None:
     """They differ in what they do not have: files that the program maps."""
     path = record(tmp_path / "recording", "fib")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon as command
+from grids import first_quick
 from ia64_program import EXIT, write_program
 
 import pfmon
@@ -40,7 +41,7 @@ def test_samples_are_of_what_is_between_sum_and_rum(planted: Path, events: str, 
     assert stamps == [3 * ((iip - begin) >> 4) + (iip & 15) + 1 for iip in (sample.iip for sample in run.samples)]
 
 
-@pytest.mark.parametrize("events", ["ia64_inst_retired", "cpu_cycles"])
+@pytest.mark.parametrize("events", first_quick(["ia64_inst_retired", "cpu_cycles"]))
 def test_a_sampled_program_reads_what_the_counter_holds(tmp_path: Path, events: str) -> None:
     lines = [*["adds r8=1,r8"] * 10, "adds r9=5,r0", "mov r32=pmd[r9]", "adds r15=1025,r0", "break.m 0x100000"]
     path = write_program(tmp_path / "reader", ["alloc r33=ar.pfs,8,0,0", *lines])
@@ -75,6 +76,7 @@ def test_the_ip_ear_freezes_early_when_the_program_switches_it_off(tmp_path: Pat
     assert early[0].ip >> 12 == entries[0].ip >> 12
 
 
+@pytest.mark.slow
 def test_the_command_samples_insecure_programs(planted: Path) -> None:
     words = ["--insecure", "--dont-start", "--long-smpl-periods=1", "-e", "ia64_inst_retired", str(planted)]
     done = subprocess.run([sys.executable, "-B", "-m", "pfmon", *words], capture_output=True, text=True, check=True)

@@ -45,6 +45,7 @@ def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn:
     assert [count.estimate.raw for count in counts if count.estimate] == active
 
 
+@pytest.mark.slow
 def test_nothing_is_sampled_before_a_trigger_starts_counting() -> None:
     symbol = SymbolTable(Path(EXAMPLE).read_bytes()).find("lookup")
     assert symbol
@@ -64,6 +65,7 @@ def test_nothing_is_sampled_before_a_trigger_starts_counting() -> None:
         ]
 
 
+@pytest.mark.slow
 def test_the_truth_beside_samples_begins_with_the_trigger() -> None:
     run = pfmon.run(
         COMMAND,

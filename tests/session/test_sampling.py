@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import each, sampled
 from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,12 +44,12 @@ def log() -> tuple[list[int], list[bool]]:
 
 
 def test_a_run_without_periods_has_no_samples() -> None:
-    assert sampled().samples is None
+    assert sampled_run().samples is None
 
 
 def test_samples_are_an_array_and_a_table() -> None:
     pytest.importorskip("pandas")
-    samples = sampled(long_smpl_periods=100).samples
+    samples = sampled_run(long_smpl_periods=100).samples
     assert samples is not None
     array, table = samples.to_numpy(), samples.to_pandas()
     assert array.dtype.names == tuple(table.columns) == ("iip", "stamp", "overflowed", "last_val", "set", "pmd5")
@@ -58,10 +58,10 @@ def test_samples_are_an_array_and_a_table() -> None:
         assert tuple(row) == (sample.iip, sample.stamp, 1 << 4, 100, 0, sample.pmds[0][1])
     assert (table.to_records(index=False) == array).all()
     assert [one["iip"] for one in samples.to_dict()] == [sample.iip for sample in samples]
-    assert len(sampled(long_smpl_periods=10**9).samples.to_numpy()) == 0
+    assert len(sampled_run(long_smpl_periods=10**9).samples.to_numpy()) == 0
 
 
-def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> pfmon.Run:
+def sampled_run(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> pfmon.Run:
     return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)
 
 
@@ -69,7 +69,7 @@ def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> p
 @each("period", [1, 2, 97, 1000])
 def test_a_sample_is_of_the_instruction_that_ended_the_period(pmu: str, period: int) -> None:
     addresses, loads = log()
-    run = sampled(pmu=pmu, long_smpl_periods=period)
+    run = sampled_run(pmu=pmu, long_smpl_periods=period)
     assert len(run.samples) == len(addresses) // period
     for number, sample in enumerate(run.samples, 1):
         assert sample.iip == addresses[number * period - 1]
@@ -80,30 +80,32 @@ def test_a_sample_is_of_the_instruction_that_ended_the_period(pmu: str, period: 
 
 def test_with_period_one_a_histogram_is_the_exact_counts() -> None:
     _, loads = log()
-    run = sampled("loads_retired", long_smpl_periods=1)
+    run = sampled_run("loads_retired", long_smpl_periods=1)
     exact = Counter(address for address, load in zip(log()[0], loads, strict=True) if load)
     assert Counter(sample.iip for sample in run.samples) == exact
 
 
+@sampled(8)
 @each("pmu", PMUS)
 @each("events", [EVENTS, "CYCLES,ia64_inst_retired", "loads_retired,CYCLES"])
 @each("period", [3, 1000])
 def test_counts_are_those_of_a_run_without_samples(pmu: str, events: str, period: int) -> None:
     events = events.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
-    plain = sampled(events, pmu)
-    run = sampled(events, pmu, long_smpl_periods=f"{period},", smpl_periods_random="0xf:5")
+    plain = sampled_run(events, pmu)
+    run = sampled_run(events, pmu, long_smpl_periods=f"{period},", smpl_periods_random="0xf:5")
     assert [count.value for count in run.counts] == [count.value for count in plain.counts]
-    both = sampled(events, pmu, long_smpl_periods=[period, period + 1])
+    both = sampled_run(events, pmu, long_smpl_periods=[period, period + 1])
     assert [count.value for count in both.counts] == [count.value for count in plain.counts]
 
 
 def test_samples_of_cycles_end_their_periods() -> None:
-    run = sampled("cpu_cycles", long_smpl_periods=500)
+    run = sampled_run("cpu_cycles", long_smpl_periods=500)
     total = run.counts["cpu_cycles"].value
     assert isinstance(total, int) and len(run.samples) == total // 500
     assert {sample.iip for sample in run.samples} <= {0, *log()[0]}
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 300),
     st.one_of(st.none(), st.integers(1, 300)),
@@ -116,7 +118,7 @@ def test_periods_are_those_that_were_asked_for(
     long: int, short: int | None, mask: int, seed: int, entries: int
 ) -> None:
     more = {} if short is None else {"short_smpl_periods": short}
-    run = sampled(
+    run = sampled_run(
         "ia64_inst_retired",
         long_smpl_periods=long,
         smpl_periods_random=f"{mask}:{seed}",
@@ -150,19 +152,19 @@ def test_the_random_numbers_are_the_minimal_standard() -> None:
 
 def test_counters_without_a_period_may_begin_again_with_every_sample() -> None:
     _, loads = log()
-    run = sampled(long_smpl_periods=100, reset_non_smpl_periods=True)
+    run = sampled_run(long_smpl_periods=100, reset_non_smpl_periods=True)
     for number, sample in enumerate(run.samples):
         assert sample.pmds[0][1] == sum(loads[number * 100 : number * 100 + 100])
 
 
 def test_counters_that_begin_again_are_counted_in_all() -> None:
-    plain = sampled()
-    run = sampled(long_smpl_periods=100, reset_non_smpl_periods=True)
+    plain = sampled_run()
+    run = sampled_run(long_smpl_periods=100, reset_non_smpl_periods=True)
     assert [count.value for count in run.counts] == [count.value for count in plain.counts]
 
 
 def test_a_saturated_buffer_takes_no_more_and_says_so() -> None:
-    run = sampled(long_smpl_periods=100, smpl_entries=7, saturate_smpl_buffer=True)
+    run = sampled_run(long_smpl_periods=100, smpl_entries=7, saturate_smpl_buffer=True)
     assert len(run.samples) == 7
     assert run.notes == (f"--saturate-smpl-buffer: {run.retired // 100 - 7} samples more were not taken",)
 
@@ -172,14 +174,14 @@ def test_a_recording_gives_the_same_samples(events: str, tmp_path: Path) -> None
     path = tmp_path / "recording"
     direct = pfmon.record(path, COMMAND, events=events, long_smpl_periods=77, stdout=pfmon.DEVNULL)
     again = pfmon.replay(path, events=events, long_smpl_periods=77)
-    assert direct.samples == again.samples == sampled(events, long_smpl_periods=77).samples
+    assert direct.samples == again.samples == sampled_run(events, long_smpl_periods=77).samples
     assert len(direct.samples) > 30
 
 
 @pytest.mark.parametrize("irange", ["place", "main"])
 def test_samples_obey_ranges(irange: str) -> None:
-    run = sampled("ia64_inst_retired", irange=irange, long_smpl_periods=1)
-    plain = sampled("ia64_inst_retired", irange=irange)
+    run = sampled_run("ia64_inst_retired", irange=irange, long_smpl_periods=1)
+    plain = sampled_run("ia64_inst_retired", irange=irange)
     assert len(run.samples) == plain.counts["ia64_inst_retired"].value
 
 
@@ -237,7 +239,7 @@ def test_with_period_one_samples_are_the_truth(event: str) -> None:
 @each("event", ["ia64_inst_retired", "CYCLES", "loads_retired"])
 def test_the_truth_is_what_is_counted(pmu: str, event: str) -> None:
     event = event.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
-    run = sampled(event, pmu, long_smpl_periods=100, smpl_truth=True)
+    run = sampled_run(event, pmu, long_smpl_periods=100, smpl_truth=True)
     assert run.exact is not None
     ((_, value),) = [(count.name, count.value) for count in run.counts]
     assert isinstance(value, int) and 0 <= value - sum(run.exact.values()) <= value // 20  # cycles of no instruction

@@ -32,6 +32,7 @@ def command(tmp_path: Path) -> list[str]:
     return [str(write_loader(tmp_path)), *loads]
 
 
+@pytest.mark.slow
 def test_functions_of_one_name_are_told_apart_by_their_objects(command: list[str]) -> None:
     run = library.run(command, events=EVENT, per_function=True, per_block=True)
     found = rows(run.functions, "work")
@@ -48,6 +49,7 @@ def test_functions_of_one_name_are_told_apart_by_their_objects(command: list[str
     assert [row.values for row in loops] == [(2 * 1999,)]
 
 
+@pytest.mark.slow
 def test_tables_have_the_object_behind_the_name(command: list[str]) -> None:
     printed = pfmon("-e", EVENT, "--per-function", *command).stdout
     shown = {line.split(maxsplit=2)[2]: int(line.split()[0]) for line in printed.splitlines() if " 0x" in line}
@@ -55,6 +57,7 @@ def test_tables_have_the_object_behind_the_name(command: list[str]) -> None:
     assert "main" in shown and any(re.fullmatch(r"_dl_\w+ \[ld-linux.*\]", name) for name in shown)
 
 
+@pytest.mark.slow
 def test_static_and_shared_functions_retire_the_same(tmp_path: Path) -> None:
     shared = write_object(tmp_path, "libwork", "own")
     counts = []
@@ -66,6 +69,7 @@ def test_static_and_shared_functions_retire_the_same(tmp_path: Path) -> None:
     assert counts == [("libwork.so", work(1000)), ("", work(1000)), ("", work(1000))]
 
 
+@pytest.mark.slow
 def test_replays_have_the_same_names(command: list[str], tmp_path: Path) -> None:
     recording = str(tmp_path / "recording")
     words = ("-e", EVENT, "--per-function", "--per-block")
@@ -98,6 +102,7 @@ def test_functions_of_objects_are_listed_and_begin_counting(tmp_path: Path) -> N
     assert int(stopped.stdout.split()[0]) == work(1000) - 1
 
 
+@pytest.mark.slow
 def test_triggers_in_objects_that_are_opened_later_are_reached(command: list[str]) -> None:
     start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
     for words in ((), ("--long-smpl-periods=100000",)):
@@ -109,11 +114,13 @@ def test_triggers_in_objects_that_are_opened_later_are_reached(command: list[str
     assert done.returncode == 0 and "three.so:two: the program mapped no shared object" in done.stderr
 
 
+@pytest.mark.slow
 def test_names_that_no_object_has_are_refused_before_the_run(command: list[str]) -> None:
     assert "unknown code symbol 'wrk'" in refused("-e", EVENT, "--annotate=wrk", *command)
     assert "unknown code symbol 'workk'" in refused("-e", EVENT, "--annotate=libc.so.6:workk", *command)
 
 
+@pytest.mark.slow
 def test_functions_of_loaded_objects_are_listed_when_the_program_has_run(command: list[str]) -> None:
     listed = library.run(command, events=EVENT, annotate="two.so:work").annotated
     assert listed is not None
@@ -180,6 +187,7 @@ def test_threads_load_and_unload_objects_at_the_same_time(tmp_path: Path) -> Non
     assert found == {"one.so": 20 * work(100), "two.so": 20 * work(100)}
 
 
+@pytest.mark.slow
 def test_replay_refuses_names_of_an_object_that_has_changed(command: list[str], tmp_path: Path) -> None:
     recording = str(tmp_path / "recording")
     pfmon(f"--record={recording}", *command)
@@ -189,6 +197,7 @@ def test_replay_refuses_names_of_an_object_that_has_changed(command: list[str], 
     assert pfmon("-e", EVENT, f"--replay={recording}").returncode == 0
 
 
+@pytest.mark.slow
 def test_replay_knows_objects_that_are_gone_by_their_files(command: list[str], tmp_path: Path) -> None:
     recording = str(tmp_path / "recording")
     pfmon(f"--record={recording}", *command)
@@ -218,6 +227,7 @@ def test_samples_and_exports_have_them_too(command: list[str], tmp_path: Path) -
     assert re.search(r"IIP:0x[0-9a-f]+ <work\+0x[24] \[two.so\]>", entries)
 
 
+@pytest.mark.slow
 def test_cycles_of_functions_have_them_too(tmp_path: Path) -> None:
     shared = write_object(tmp_path, "libwork", "own")
     cpi = library.run(str(write_caller(tmp_path, shared, f"-Wl,-rpath,{tmp_path}")), report="cpi").cpi

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon as command
+from grids import first_quick
 from host_programs import needs
 
 import pfmon
@@ -33,7 +34,7 @@ def test_stamps_of_cycles_of_x86_programs_are_their_number() -> None:
     assert [sample.stamp for sample in run.samples or ()] == [7 * n for n in range(1, len(run.samples or ()) + 1)]
 
 
-@pytest.mark.parametrize("pmu", CYCLES)
+@pytest.mark.parametrize("pmu", first_quick(CYCLES))
 def test_instructions_of_a_block_have_the_cycles_that_they_issued_in(pmu: str) -> None:
     """Every instruction and every cycle is sampled: a cycle's sample comes once, in order, beside its instructions,
     which are six at the most."""
@@ -50,6 +51,7 @@ def test_instructions_of_a_block_have_the_cycles_that_they_issued_in(pmu: str) -
     assert len(samples) == run.counts[0].value + run.counts[1].value
 
 
+@pytest.mark.slow
 @needs("qemu-x86_64")
 def test_stamps_of_x86_programs_grow_within_a_block() -> None:
     command = [str(EXAMPLES / "x86_64" / "sort"), "50"]
@@ -78,6 +80,7 @@ def test_stamps_without_a_machine_are_instructions() -> None:
     assert [sample.stamp for sample in run.samples or ()] == [10 * n for n in range(1, len(run.samples or ()) + 1)]
 
 
+@pytest.mark.slow
 def test_exports_have_the_time_of_the_machines_clock(tmp_path: Path) -> None:
     """Itanium 2 of 1.5 GHz: 6 cycles are 4 ns."""
     path = tmp_path / "samples"

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from host_programs import needs
 from ppc_programs import PPC_ASSEMBLER, QEMU_PPC64, ppc_program
 
@@ -38,7 +39,7 @@ BETWEEN, LOADS = 5, 2
 
 @QEMU_PPC64
 @PPC_ASSEMBLER
-@pytest.mark.parametrize("pmu", ["ppc604e", "ibm1994"])
+@pytest.mark.parametrize("pmu", first_quick(["ppc604e", "ibm1994"]))
 def test_what_happens_between_two_syncs_is_one_run(pmu: str, tmp_path: Path) -> None:
     """IPCOM000113677D: how many cache misses occurred between two SYNC instructions. The second one counts, too."""
     run = pfmon.run(

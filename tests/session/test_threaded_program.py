@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from ia64_tasks import counting, number
 
 import pfmon
@@ -28,7 +28,7 @@ def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores
     assert second.retired > 0
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("cores", first_quick([1, 2]))
 def test_counts_repeat_to_the_last_digit(tmp_path: Path, cores: int) -> None:
     """Also when a thread has to wait for words that come behind those of the other: turns are longer than rings."""
     path, _ = counting(tmp_path / "counting", 4, 500)

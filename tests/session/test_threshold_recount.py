@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from grids import few, first_quick
 from machine_runs import PROGRAMS, run_with_guest
 from register_rules import bits, code_passes, opcode_passes
 
@@ -127,12 +128,12 @@ def compare(name: str, cases: int, seed: int) -> int:
     return counted
 
 
-@pytest.mark.parametrize("name", ["epic", "fib", "sort"])
+@pytest.mark.parametrize("name", first_quick(["epic", "fib", "sort"]))
 def test_random_thresholds_count_as_the_recount(name: str) -> None:
     assert compare(name, 30, seed=3) > 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("name", few(sorted(PROGRAMS), 4))
 def test_thousands_of_thresholds_count_as_the_recount(name: str) -> None:
     assert compare(name, 150, seed=4) > 10

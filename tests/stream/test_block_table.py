@@ -33,6 +33,7 @@ def test_blocks_are_read_back_as_they_were_entered(entered: Sequence[BlockRecord
     assert len(table) == len(entered) and table.failure == Failure.NO_FAILURE
 
 
+@pytest.mark.slow
 @examples(20)
 @given(st.lists(st.tuples(blocks(), st.booleans()), min_size=1, max_size=20))
 def test_parts_that_a_reader_makes_have_numbers_of_their_own(entered: Sequence[tuple[BlockRecord, bool]]) -> None:
@@ -107,6 +108,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gibibytes", "said"),
     [(3, "[0, 1, 2] 8388608"), (1.75, "[0, 1, 2] 8388608"), (0.5, "[0, 1, 2] 8388608")],

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import each, first_quick
 from guests import SMALL, guest, quiet
 
 from pfmon.counting._counting import Tally
@@ -69,7 +69,7 @@ def test_drain_waits_for_the_reader() -> None:
     program.close()
 
 
-@pytest.mark.parametrize("name", ["sort", "strings"])
+@pytest.mark.parametrize("name", first_quick(["sort", "strings"]))
 def test_a_pipe_that_tries_a_second_thread_loses_nothing(name: str) -> None:
     piece = words_of(name, threaded=False, piped=False)[:LARGEST]
     recorder, second = Recorder(), SecondThread(trial_after=0, turn_seconds=0, holds=0)

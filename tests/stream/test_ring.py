@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from grids import first_quick
 from guests import SMALL, guest, quiet
 from tables import record, some_words
 
@@ -39,7 +40,7 @@ def pieces(words: list[int], pick: random.Random, most: int) -> list[Recorder]:
     return found
 
 
-@pytest.mark.parametrize("most", [1, 100, SLOT_WORDS])
+@pytest.mark.parametrize("most", first_quick([1, 100, SLOT_WORDS]))
 def test_a_reader_gets_what_another_process_writes(most: int) -> None:
     pick = random.Random(most)
     words = [pick.getrandbits(64) for _ in range(3000 if most == 1 else 20 * SLOT_WORDS)]

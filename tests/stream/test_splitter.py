@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import each, few
 from guests import guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,8 +143,8 @@ class Stops:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("traced", [False, True])
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("traced", few([False, True], 6))
+@pytest.mark.parametrize("source", few(SOURCES, 6))
 def test_parts_are_the_whole_instruction_by_instruction(source: str | int, traced: bool) -> None:
     recorder, table = stream_of(source, traced)
     whole = expanded(recorder.words(), table, traced)
@@ -280,7 +280,7 @@ def some_rules(stream: Sequence[Happened], pick: random.Random) -> list[Rule]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", few(SOURCES, 4))
 def test_counting_is_on_exactly_between_triggers(source: str | int) -> None:
     recorder, table = stream_of(source, True)
     whole = expanded(recorder.words(), table, True)

@@ -159,6 +159,7 @@ def long_stream(runs: int) -> tuple[BlockTable, list[int]]:
     return table, words
 
 
+@pytest.mark.slow
 def test_marks_stay_in_the_chunk_and_the_piece_of_their_block() -> None:
     """A reader that splits needs them together."""
     table, words = long_stream(800)
@@ -289,6 +290,7 @@ def test_many_damaged_bytes_do_no_harm(seed: int) -> None:
     fuzz(seed, 500)
 
 
+@pytest.mark.slow
 def test_every_cut_is_refused() -> None:
     recorder, table = recorded("noploop", True)
     (new, words), *_ = encoded([recorder], table, True)

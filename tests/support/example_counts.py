@@ -2,7 +2,7 @@
 
 from hypothesis import HealthCheck, settings
 
-TIMES = 20
+TIMES = 10
 """How many times as many examples an exhaustive run tries."""
 USUAL = 40
 """Examples of a property that names no number."""

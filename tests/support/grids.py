@@ -186,3 +186,25 @@ def _try(function: Test, case: Case, number: int, fixtures: Mapping[str, Any]) -
         return
     with own["monkeypatch"].context() as patch:
         function(**case.values, **own | {"monkeypatch": patch})
+
+
+def few(values: Iterable[Any], count: int) -> list[Any]:
+    """Values of a parametrization, of which only ``count`` are not exhaustive: first, last, others of a fixed seed."""
+    listed = list(values)
+    inner = range(1, len(listed) - 1)
+    ends = {0} if count == 1 else {0, len(listed) - 1}
+    kept = {*ends, *Random(count).sample(inner, min(len(inner), max(0, count - 2)))}
+    return [one if n in kept else _marked(one, pytest.mark.exhaustive) for n, one in enumerate(listed)]
+
+
+def first_quick(values: Iterable[Any], single: bool = False) -> list[Any]:
+    """Values of a parametrization, of which all but the first are slow; ``single``: a tuple is one argument."""
+    first, *others = values
+    return [first, *(_marked(one, pytest.mark.slow, single) for one in others)]
+
+
+def _marked(value: Any, mark: pytest.MarkDecorator, single: bool = False) -> Any:
+    if isinstance(value, type(pytest.param())):
+        return value._replace(marks=(*value.marks, mark))
+    several = isinstance(value, tuple) and not single
+    return pytest.param(*value, marks=mark) if several else pytest.param(value, marks=mark)

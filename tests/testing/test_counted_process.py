@@ -1,5 +1,6 @@
 """What a counted process is started with."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ OWN = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(WORDS, OWN, WORDS)
 def test_saving_and_comparing_look_alike(before: list[str], own: list[tuple[str, ...]], behind: list[str]) -> None:
     words = [word for group in own for word in group]

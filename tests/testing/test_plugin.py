@@ -155,7 +155,7 @@ def test_twice(pfmon_run):
 
 @QEMU
 @ASSEMBLER
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_example_passes_and_its_slowed_variant_fails(tmp_path: Path) -> None:
     folder = tmp_path / "ci"
     shutil.copytree(EXAMPLES / "ci", folder)
