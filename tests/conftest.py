@@ -25,7 +25,7 @@ def is_exhaustive(config: pytest.Config) -> bool:
     return "exhaustive" in config.option.markexpr
 
 
-LONGEST = Path(__file__).parent / "testing"
+LONGEST = Path(__file__).parent / "integration" / "testing"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,7 +10,7 @@ from ia64_program import DATA, EXIT, PAGE, TEXT, symbols, write_program
 WORK = ["mov.i ar.lc=r20", "loop:", "br.cloop.sptk.few loop", "br.ret.sptk.few b0"]
 """Loops r20 + 1 times: a bundle a line."""
 
-PROGRAMS = Path(__file__).parents[1] / "linux" / "programs"
+PROGRAMS = Path(__file__).parents[1] / "data" / "linux"
 BUNDLE = 16
 OPEN, MMAP, MUNMAP = 1028, 1151, 1152
 
