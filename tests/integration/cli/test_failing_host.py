@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from command import example
-from grids import each, few
+from grids import few
 from preloaded import preloaded
 
 from pfmon.cli import diff, sweep_command
@@ -208,10 +208,16 @@ def host(library: Path) -> Iterator[Runs]:
 
 
 OTHERS = [(name, kind) for name in CASES for kind in FEW_KINDS.get(name, KINDS) if (name, kind) not in QUICK]
-ALL = [*sorted(QUICK), *few([pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS], 30)]
+SECONDS = [one for one in OTHERS if one[0] == "sweep"]
+"""Cases of which each run takes a second, or some."""
+ALL = [
+    *sorted(QUICK),
+    *few([pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS if one not in SECONDS], 30),
+    *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.exhaustive]) for one in SECONDS),
+]
 
 
-@each(("name", "kind"), ALL)
+@pytest.mark.parametrize(("name", "kind"), ALL)
 def test_whatever_the_host_refuses_nothing_is_lost(
     name: str, kind: str, host: Runs, inputs: dict[str, str], tmp_path: Path
 ) -> None:

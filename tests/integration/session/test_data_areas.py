@@ -111,7 +111,7 @@ def test_misses_are_those_that_events_count(size: str) -> None:
     assert view.areas[0].name == "heap" and sum(view.areas[0].misses) > 0.9 * sum(view.latencies)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_more_pieces_than_there_is_room_for_become_larger_ones() -> None:
     run = pfmon.run([example("chase"), "46000", "368000"], report="html", capture=True, events="l2dtlb_misses")
     assert run.surveyed and run.surveyed.data

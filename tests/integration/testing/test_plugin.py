@@ -232,7 +232,7 @@ def test_wants_what_cannot_be_made(broken):
 
 
 @QEMU
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_counted_process_reports_what_happened_there(tmp_path: Path) -> None:
     done = run_pytest(project(tmp_path, OUTCOMES), *ALONE, "--pfmon-save", "--junitxml=report.xml", "-rs")
     assert "3 failed, 3 passed, 1 skipped, 1 xfailed, 1 error" in done.stdout, done.stdout
@@ -246,7 +246,7 @@ def test_a_counted_process_reports_what_happened_there(tmp_path: Path) -> None:
 
 
 @QEMU
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_test_counts_the_same_in_every_run(tmp_path: Path) -> None:
     """But for what Python itself makes of times and process numbers."""
     text = MARKED.replace("pass", "sum(n * n for n in range(1000))")
