@@ -17,5 +17,5 @@ missing:
 2. no signal has this meaning: a row in names.csv, and one in retired.csv or machine.csv;
 3. the event: a row in the PMU's events.csv that names the signal.
 
-tests/pmu/test_tables.py, tests/session/test_every_event.py and tests/session/test_every_signal.py check every row.
+test_tables.py, test_every_event.py and test_every_signal.py check every row.
 """

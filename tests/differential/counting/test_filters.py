@@ -1,4 +1,4 @@
-"""Code ranges and opcode matchers as the loops of counting evaluate them, against pmu/qualify/filters.py, which says what they
+"""Code ranges and opcode matchers as the loops of counting evaluate them, against filters.py, which says what they
 mean."""
 
 import struct

@@ -47,7 +47,7 @@ SOURCES = (
     "stream/recording/__init__.py",
     "stream/recording/block_records.py",
 )
-"""All that is imported or read while the tables are computed (tests/engine/test_ia64_tables.py observes it)."""
+"""All that is imported or read while the tables are computed (test_ia64_tables.py observes it)."""
 
 SUFFIX = basename(_encodings.__file__).removeprefix("_encodings")
 INPUTS = (*(join(PACKAGE, name + SUFFIX) for name in EXTENSIONS), *(join(PACKAGE, name) for name in SOURCES))
