@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "dev" / "pmus.md"
 MODULES = [
     "pfmon",
     "pfmon.pmu",
-    "pfmon.pmu.model",
+    "pfmon.pmu.model.pmu_model",
     "pfmon.pmu.model.request",
     "pfmon.pmu.qualify.opcodes",
     "pfmon.pmu.model.derived",
