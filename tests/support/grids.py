@@ -63,8 +63,8 @@ def _said(failure: BaseException) -> str:
 def each(names: str | Sequence[str], values: Iterable[Any], ids: Any = None) -> Callable[[Test], Test]:
     """As pytest.mark.parametrize, for one test that tries all values; several multiply to a grid.
 
-    Values that are marked slow are a test of their own. Every case has a folder of its own as ``tmp_path``, and what
-    it changes by ``monkeypatch`` ends with it.
+    Values that are marked slow are a test of their own; ValueError: another mark. Every case has a folder of its own as
+    ``tmp_path``, and what it changes by ``monkeypatch`` ends with it.
     """
     split = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     several = not isinstance(names, str) or len(split) > 1
@@ -93,7 +93,10 @@ def _axis(names: Sequence[str], several: bool, values: Iterable[Any], ids: Any) 
     for value, name in zip(listed, given, strict=True):
         slow = False
         if isinstance(value, type(pytest.param())):
-            slow = any(mark.name == "slow" for mark in value.marks)
+            marks = {mark.name for mark in value.marks}
+            if not marks <= {"slow"}:
+                raise ValueError(f"{value}: a case has the mark slow or none")
+            slow = bool(marks)
             name = value.id or name
             value = value.values if several else value.values[0]
         arguments = dict(zip(names, value if several else (value,), strict=True))

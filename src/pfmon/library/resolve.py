@@ -20,10 +20,13 @@ from pfmon.stream._stream import InstructionSet
 
 
 class Resolved(NamedTuple):
-    """What is to be run. ``options``: frozen, with the PMU and all events; ``command``: the program and its arguments,
-    as given or as recorded; ``words``: with the interpreter of a script; ``ia32``: IA-32 code on an Itanium; ``cpu``:
-    the processor that qemu models; ``usual``: cycles and instructions are counted, as nothing was asked for;
-    ``notes``: what is said of options and of the environment."""
+    """A run as its options say.
+
+    ``options``: frozen, with the PMU and all events; ``command``: the program and its arguments, as given or as
+    recorded; ``words``: with the interpreter of a script; ``ia32``: IA-32 code on an Itanium; ``cpu``: the processor
+    that qemu models; ``usual``: cycles and instructions are counted, since no event is given; ``notes``: notices about
+    options and the environment.
+    """
 
     options: Options
     command: list[str]

@@ -62,7 +62,7 @@ class Options(FreezableRecord):
     debug_dirs: Sequence[str]
     """Directories of separate debug files, searched before the usual ones."""
     demangled: bool | None = None
-    """What was said of C++ names; None: nothing."""
+    """Whether C++ names are demangled; None: the option is not given."""
     per_function: bool = False
     per_block: bool = False
     annotate: str = ""

@@ -114,7 +114,7 @@ class Target(NamedTuple):
     event_options: tuple[str, ...] = ()
     """Those of `programmer.EVENT_OPTIONS` that it has."""
     range_filters: tuple[str, ...] = ()
-    """What code ranges can be restricted to: inverse, demand_fetch, prefetch_match."""
+    """Restrictions of code ranges that the PMU has: inverse, demand_fetch, prefetch_match."""
     matchers: Matchers = Matchers()
     captures: CaptureUnits | None = None
     threads: int = 1

@@ -40,7 +40,7 @@ def test_the_page_lists_the_options() -> None:
     assert len(refused()) == 10
 
 
-@pytest.mark.parametrize("pair", combinations(GIVEN, 2), ids=" ".join)
+@pytest.mark.parametrize("pair", list(combinations(GIVEN, 2)), ids=" ".join)
 def test_a_pair_is_refused_as_the_page_says(pair: tuple[str, str]) -> None:
     one, other = sorted(pair, key=lambda name: name == "-e")  # what follows the second -e belongs to that set
     done = pfmon("--no-cmd-output", "-e", "loads_retired", *GIVEN[one], *GIVEN[other], example("hashmap"), "50")

@@ -32,7 +32,7 @@ def named(form: Callable[[str], object], keep: Keep) -> Kind:
 
 
 def of_command(read: Read, keep: Keep = put) -> Kind:
-    """What the command line alone has."""
+    """An option that the command line alone has."""
     return Kind(read, python_values.text, keep)
 
 
