@@ -9,8 +9,9 @@ from guests import guest
 from perfmon_calls import Perfmon
 
 from pfmon.engine.ia64._ia64 import BREAK
+from pfmon.engine.linux.abi.ia64.perfmon import perfmonctl
 from pfmon.engine.linux.calls import sys_memory as memory_calls
-from pfmon.engine.linux.perfmon import perf_open, perfmonctl
+from pfmon.engine.linux.perf import perf_open
 from pfmon.engine.linux.process.engine_interface import GuestMemoryFault
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get

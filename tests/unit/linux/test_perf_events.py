@@ -14,7 +14,7 @@ from perf_calls import EXCLUDE_KERNEL, PAGE, Perf, attribute, records
 from perfmon_calls import PID, Perfmon
 from stand_in_pmu import StandIn
 
-from pfmon.engine.linux.perfmon.perf_attributes import LAYOUT
+from pfmon.engine.linux.perf.perf_attributes import LAYOUT
 
 IP, TID, TIME, READ, SAMPLE_ID, PERIOD, IDENTIFIER = 1, 2, 4, 16, 64, 256, 1 << 16
 OFF = EXCLUDE_KERNEL | calls.DISABLED

@@ -10,8 +10,8 @@ from grids import each
 from perfmon_calls import INST, NOPS, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
-from pfmon.engine.linux.perfmon import perfmon_structures
-from pfmon.engine.linux.perfmon.kernel_registers import numbers, registers_of
+from pfmon.engine.linux.abi.ia64.perfmon import perfmon_structures
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import numbers, registers_of
 
 # Sizes and offsets as GCC lays the kernel's header out.
 SIZES = {

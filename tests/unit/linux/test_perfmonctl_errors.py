@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perfmon_calls import EINVAL_FLAG, INST, NOPS, Perfmon, debug_register, register
 from stand_in_pmu import StandIn
 
-from pfmon.engine.linux.perfmon.perfmonctl import COMMANDS
+from pfmon.engine.linux.abi.ia64.perfmon.perfmonctl import COMMANDS
 
 
 @pytest.mark.parametrize(("what", "count", "error"), [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pfmon.engine.linux.perfmon.perf_sources import CACHES, GENERIC, OPERATIONS
+from pfmon.engine.linux.perf.perf_sources import CACHES, GENERIC, OPERATIONS
 from pfmon.pmu import IA64, get
 from pfmon.pmu.model.generic_events import generic_events
 

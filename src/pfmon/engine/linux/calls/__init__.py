@@ -66,10 +66,10 @@ OF_FUNCTIONS = (
     "process.execve",
     "signals.fault_signals",
     "files.host_calls",
-    "perfmon.overflow_handler",
-    "perfmon.perf_open",
-    "perfmon.perfmonctl",
-    "perfmon.system_wide",
+    "perf.perf_open",
+    "abi.ia64.perfmon.overflow_handler",
+    "abi.ia64.perfmon.perfmonctl",
+    "abi.ia64.perfmon.system_wide",
 )
 """Modules of the package above that functions import, as they import the modules of these functions."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from pfmon.engine.linux.abi.ia64.structures import DIRENT64
+from pfmon.engine.linux.abi.structures import DIRENT64
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.file_table import DirectoryEntry, OpenFile
 from pfmon.engine.linux.files.open_flags import AT_FDCWD, AT_REMOVEDIR, AT_SYMLINK_FOLLOW

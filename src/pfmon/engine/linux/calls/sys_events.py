@@ -7,7 +7,7 @@ import os
 import select
 from struct import Struct
 
-from pfmon.engine.linux.abi.ia64.structures import U64
+from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.calls.sys_time import TIMER_ABSTIME, read_setting, write_setting
 from pfmon.engine.linux.calls.sys_waiting import change_mask
 from pfmon.engine.linux.calls.syscall_table import system_call

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from pfmon.engine.linux.abi.ia64.structures import INT, U64
+from pfmon.engine.linux.abi.structures import INT, U64
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.file_table import CHUNK, OpenFile
 from pfmon.engine.linux.memory.user_memory import MAX_TRANSFER_BYTES, READ, WRITE, int32, signed

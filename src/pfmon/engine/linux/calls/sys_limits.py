@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.abi.ia64.structures import INT, RLIMIT, RUSAGE
+from pfmon.engine.linux.abi.structures import INT, RLIMIT, RUSAGE
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process import rlimits

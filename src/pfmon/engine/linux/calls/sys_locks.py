@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl as host_fcntl
 
-from pfmon.engine.linux.abi.ia64.structures import FLOCK
+from pfmon.engine.linux.abi.structures import FLOCK
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.file_locks import FileLocks
 from pfmon.engine.linux.files.file_table import OpenFile

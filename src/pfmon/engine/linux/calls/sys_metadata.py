@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from pfmon.engine.linux.abi.ia64.structures import STAT, STATFS, STATX, TIMESPEC, TIMEVAL
+from pfmon.engine.linux.abi.structures import STAT, STATFS, STATX, TIMESPEC, TIMEVAL
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.open_flags import AT_EACCESS, AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW
 from pfmon.engine.linux.memory.user_memory import int32, signed

@@ -1,4 +1,4 @@
-"""perfmonctl and perf_event_open, implemented in the package perfmon, which few programs need."""
+"""perfmonctl and perf_event_open: few programs need them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pfmon.engine.linux.process.process import Process
 
 @system_call("perfmonctl")
 def perfmonctl(p: Process, fd: int, command: int, argument: int, count: int) -> int:
-    from pfmon.engine.linux.perfmon import perfmonctl
+    from pfmon.engine.linux.abi.ia64.perfmon import perfmonctl
 
     perfmonctl.perfmonctl(p, int32(fd), int32(command), argument, int32(count))
     return 0
@@ -17,6 +17,6 @@ def perfmonctl(p: Process, fd: int, command: int, argument: int, count: int) -> 
 
 @system_call("perf_event_open")
 def perf_event_open(p: Process, attributes: int, task: int, processor: int, group: int, flags: int) -> int:
-    from pfmon.engine.linux.perfmon import perf_open
+    from pfmon.engine.linux.perf import perf_open
 
     return perf_open.perf_event_open(p, attributes, int32(task), int32(processor), int32(group), flags)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from struct import Struct
 
-from pfmon.engine.linux.abi.ia64.structures import INT
+from pfmon.engine.linux.abi.structures import INT
 from pfmon.engine.linux.calls.sys_time import (
     CLOCK_PROCESS,
     CLOCK_THREAD,

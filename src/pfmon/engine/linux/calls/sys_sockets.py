@@ -7,7 +7,7 @@ import errno
 import os
 import select
 
-from pfmon.engine.linux.abi.ia64.structures import CMSGHDR, INT, MSGHDR, TIMESPEC, U32, U64
+from pfmon.engine.linux.abi.structures import CMSGHDR, INT, MSGHDR, TIMESPEC, U32, U64
 from pfmon.engine.linux.calls.sys_time import duration
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files import sockets

@@ -7,7 +7,7 @@ import fcntl
 import os
 import termios
 
-from pfmon.engine.linux.abi.ia64.structures import INT, TERMIOS, WINSIZE
+from pfmon.engine.linux.abi.structures import INT, TERMIOS, WINSIZE
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process.process import Process

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.abi.ia64.structures import ROBUST_LIST_HEAD, TIMESPEC, U64
+from pfmon.engine.linux.abi.structures import ROBUST_LIST_HEAD, TIMESPEC, U64
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32, signed
 from pfmon.engine.linux.process import futexes

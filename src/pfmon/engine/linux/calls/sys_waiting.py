@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import select as host_select
 
-from pfmon.engine.linux.abi.ia64.structures import POLLFD, TIMESPEC, TIMEVAL, U64, WORDS2
+from pfmon.engine.linux.abi.structures import POLLFD, TIMESPEC, TIMEVAL, U64, WORDS2
 from pfmon.engine.linux.calls.sys_time import MICROSECOND, duration
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.file_table import OpenFile

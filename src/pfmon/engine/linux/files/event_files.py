@@ -6,7 +6,7 @@ import errno
 import os
 from contextlib import suppress
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
+from pfmon.engine.linux.abi.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
 from pfmon.engine.linux.files.file_table import OpenFile
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail

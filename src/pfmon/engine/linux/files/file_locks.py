@@ -12,7 +12,7 @@ import os
 from collections.abc import Set
 from typing import NamedTuple, NoReturn
 
-from pfmon.engine.linux.abi.ia64.structures import FLOCK
+from pfmon.engine.linux.abi.structures import FLOCK
 from pfmon.engine.linux.files import host_files
 from pfmon.engine.linux.files.file_table import OpenFile
 from pfmon.engine.linux.files.record_locks import BEYOND, F_RDLCK, F_UNLCK, F_WRLCK, Lock, RecordLocks

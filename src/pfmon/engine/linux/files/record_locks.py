@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.ia64.structures import FLOCK
+from pfmon.engine.linux.abi.structures import FLOCK
 from pfmon.engine.linux.files import host_files
 from pfmon.engine.linux.files.file_table import OpenFile
 from pfmon.engine.linux.process.process import Process

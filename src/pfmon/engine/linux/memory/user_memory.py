@@ -6,7 +6,7 @@ import errno
 from struct import Struct
 from typing import Any
 
-from pfmon.engine.linux.abi.ia64.structures import IOVEC
+from pfmon.engine.linux.abi.structures import IOVEC
 from pfmon.engine.linux.process.engine_interface import GuestMemoryFault, Memory
 from pfmon.engine.linux.process.syscall_errors import fail
 

@@ -6,7 +6,7 @@ import errno
 import os
 from copy import copy
 
-from pfmon.engine.linux.abi.ia64.structures import U32
+from pfmon.engine.linux.abi.structures import U32
 from pfmon.engine.linux.files.file_table import programs_descriptors
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.process_tree import ProcessTree
@@ -135,7 +135,7 @@ def fork(p: Process, lend: bool) -> Process:
     p.family.children.append(child)
     p.system.processes[child.process_id] = child
     if p.owners is not None and p.owners.schedule is not None:
-        from pfmon.engine.linux.perfmon import perf_inherit
+        from pfmon.engine.linux.perf import perf_inherit
 
         perf_inherit.forked(p.owners.schedule, child)
     return child

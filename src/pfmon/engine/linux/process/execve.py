@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from pfmon.engine.linux.abi.ia64.structures import U64
+from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.files.open_flags import AT_FDCWD
 from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import Death

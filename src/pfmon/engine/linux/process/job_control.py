@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_CHILD
+from pfmon.engine.linux.abi.structures import SIGINFO_CHILD
 from pfmon.engine.linux.process.process_tree import StopReport
 from pfmon.engine.linux.signals.signal_table import SIGCHLD, SIGCONT
 from pfmon.engine.linux.signals.signals import Signal

@@ -43,7 +43,7 @@ from pfmon.program.image import Program
 
 if TYPE_CHECKING:
     from pfmon.engine.linux.files.event_files import SignalFile
-    from pfmon.engine.linux.perfmon.pmu_ownership import PmuOwnership
+    from pfmon.engine.linux.perf.pmu_ownership import PmuOwnership
 
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_CHILD, U32
+from pfmon.engine.linux.abi.structures import SIGINFO_CHILD, U32
 from pfmon.engine.linux.process import futexes, job_control
 from pfmon.engine.linux.process.engine_interface import Death, End, GuestMemoryFault
 from pfmon.engine.linux.process.process_tree import Zombie

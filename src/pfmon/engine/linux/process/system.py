@@ -16,9 +16,9 @@ from pfmon.engine.linux.time.clock import Clock
 from pfmon.program.image import Program
 
 if TYPE_CHECKING:
+    from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
     from pfmon.engine.linux.files.event_files import TimerFile
     from pfmon.engine.linux.files.file_locks import FileLocks
-    from pfmon.engine.linux.perfmon.system_wide import SystemWideContext
     from pfmon.engine.linux.process.process import Process
 
 

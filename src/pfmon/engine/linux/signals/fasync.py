@@ -6,7 +6,7 @@ import errno
 import fcntl as host_fcntl
 import os
 
-from pfmon.engine.linux.abi.ia64.structures import INT2, SIGINFO_POLL
+from pfmon.engine.linux.abi.structures import INT2, SIGINFO_POLL
 from pfmon.engine.linux.files import open_flags
 from pfmon.engine.linux.files.file_table import OpenFile
 from pfmon.engine.linux.memory.user_memory import int32

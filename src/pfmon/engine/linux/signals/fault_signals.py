@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_FAULT
+from pfmon.engine.linux.abi.structures import SIGINFO_FAULT
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process.engine_interface import Death
 from pfmon.engine.linux.process.process import Process

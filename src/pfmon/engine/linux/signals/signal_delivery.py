@@ -6,7 +6,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from pfmon.engine.linux.abi.ia64 import backing_store, gate_page, sigframe
-from pfmon.engine.linux.abi.ia64.structures import SIGALTSTACK, U64, WORDS2
+from pfmon.engine.linux.abi.structures import SIGALTSTACK, U64, WORDS2
 from pfmon.engine.linux.process import job_control
 from pfmon.engine.linux.process.engine_interface import Death, GuestMemoryFault
 from pfmon.engine.linux.signals.signal_table import SIGKILL, SIGNALS, SIGSEGV

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_KILL
+from pfmon.engine.linux.abi.structures import SIGINFO_KILL
 from pfmon.engine.linux.signals.signal_table import FIRST_REAL_TIME, LAST, SIGKILL, SIGNALS, SIGSTOP
 
 SIG_DFL, SIG_IGN = 0, 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_TIMER
+from pfmon.engine.linux.abi.structures import SIGINFO_TIMER
 from pfmon.engine.linux.process.thread import Thread
 from pfmon.engine.linux.signals.signals import SI_TIMER, Signal
 from pfmon.engine.linux.time.countdown import Countdown

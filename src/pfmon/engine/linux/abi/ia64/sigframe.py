@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from pfmon.engine.linux.abi.ia64.structures import SIGINFO_SIZE, U64
+from pfmon.engine.linux.abi.structures import SIGINFO_SIZE, U64
 from pfmon.engine.linux.memory.user_memory import UserMemory
 from pfmon.engine.linux.process.engine_interface import Registers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 
-from pfmon.engine.linux.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.perfmon.kernel_registers import registers_of
-from pfmon.engine.linux.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED, PerfmonContext
-from pfmon.engine.linux.perfmon.perfmon_structures import (
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED, PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     DEBUG_REGISTER,
     FEATURES,
     REGISTER,
@@ -17,8 +17,8 @@ from pfmon.engine.linux.perfmon.perfmon_structures import (
     VERSION,
     RegisterArgument,
 )
-from pfmon.engine.linux.perfmon.pmc_rules import accepted
-from pfmon.engine.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.linux.abi.ia64.perfmon.pmc_rules import accepted
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 

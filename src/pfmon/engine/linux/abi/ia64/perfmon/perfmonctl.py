@@ -11,10 +11,10 @@ from collections.abc import Callable
 from struct import Struct
 from typing import NamedTuple
 
-from pfmon.engine.linux.perfmon import context_commands, register_commands
-from pfmon.engine.linux.perfmon.context_file import ContextFile
-from pfmon.engine.linux.perfmon.perfmon_context import MASKED, PerfmonContext
-from pfmon.engine.linux.perfmon.perfmon_structures import (
+from pfmon.engine.linux.abi.ia64.perfmon import context_commands, register_commands
+from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import MASKED, PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     BUFFER_ARGUMENT,
     CONTEXT,
     DEBUG,

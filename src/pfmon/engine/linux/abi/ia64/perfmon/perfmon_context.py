@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pfmon.engine.linux.perfmon.default_format import SamplingBuffer
-from pfmon.engine.linux.perfmon.kernel_registers import KernelRegisters, numbers
-from pfmon.engine.linux.perfmon.soft_counters import MASK, SoftCounter
+from pfmon.engine.linux.abi.ia64.perfmon.default_format import SamplingBuffer
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import KernelRegisters, numbers
+from pfmon.engine.linux.abi.ia64.perfmon.soft_counters import MASK, SoftCounter
 from pfmon.engine.linux.process.process import Process
 
 if TYPE_CHECKING:
-    from pfmon.engine.linux.perfmon.context_file import ContextFile
+    from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
 
 
 UNLOADED, LOADED, MASKED = "unloaded", "loaded", "masked"

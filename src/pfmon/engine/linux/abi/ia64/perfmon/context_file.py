@@ -7,8 +7,8 @@ import errno
 from collections import deque
 from collections.abc import Callable
 
-from pfmon.engine.linux.perfmon.perfmon_context import PerfmonContext
-from pfmon.engine.linux.perfmon.perfmon_structures import MESSAGE, MESSAGE_END, MESSAGE_OVERFLOW
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import MESSAGE, MESSAGE_END, MESSAGE_OVERFLOW
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.signals.fasync import POLL_IN, NotifyingFile

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pfmon.engine.linux.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.perfmon.default_format import FormatEntry, SamplingBuffer
-from pfmon.engine.linux.perfmon.kernel_registers import numbers
-from pfmon.engine.linux.perfmon.soft_counters import MASK
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.default_format import FormatEntry, SamplingBuffer
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import numbers
+from pfmon.engine.linux.abi.ia64.perfmon.soft_counters import MASK
 
 
 class OverflowOutcome(NamedTuple):

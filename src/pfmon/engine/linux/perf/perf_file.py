@@ -6,17 +6,17 @@ import errno
 from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64._ia64 import AddressSpace
-from pfmon.engine.linux.abi.ia64.structures import U64
+from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.memory.user_memory import int32
-from pfmon.engine.linux.perfmon.perf_attributes import HIGHEST_RATE, INHERIT
-from pfmon.engine.linux.perfmon.perf_ring import PerfRing
+from pfmon.engine.linux.perf.perf_attributes import HIGHEST_RATE, INHERIT
+from pfmon.engine.linux.perf.perf_ring import PerfRing
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.signals.fasync import NotifyingFile
 
 if TYPE_CHECKING:
-    from pfmon.engine.linux.perfmon.perf_event import PerfEvent
-    from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
+    from pfmon.engine.linux.perf.perf_event import PerfEvent
+    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 
 
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.guest_pmu import PmuEvent
-from pfmon.engine.linux.perfmon.perf_attributes import PerfEventAttr
+from pfmon.engine.linux.perf.perf_attributes import PerfEventAttr
 from pfmon.engine.linux.process.syscall_errors import fail
 
 HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4

@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pfmon.engine.linux.perfmon.perf_attributes import INHERIT
-from pfmon.engine.linux.perfmon.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_attributes import INHERIT
+from pfmon.engine.linux.perf.perf_event import PerfEvent
 from pfmon.engine.linux.process.process import Process
 
 if TYPE_CHECKING:
-    from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
+    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 
 
 def forked(schedule: PerfScheduler, child: Process) -> None:
     """Give a child copies of its parent's groups whose leaders are inherited."""
-    from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
-    from pfmon.engine.linux.perfmon.pmu_ownership import owners_of
+    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
+    from pfmon.engine.linux.perf.pmu_ownership import owners_of
 
     copies: list[PerfEvent] = []
     own = PerfScheduler(child)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pfmon.engine.guest_pmu import PmuEvent, ProgramPmu
-from pfmon.engine.linux.perfmon import perf_inherit
-from pfmon.engine.linux.perfmon.kernel_registers import registers_of
-from pfmon.engine.linux.perfmon.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
-from pfmon.engine.linux.perfmon.perf_event import PerfEvent
-from pfmon.engine.linux.perfmon.perf_ring import MappedCounter
-from pfmon.engine.linux.perfmon.perf_samples import sample
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
+from pfmon.engine.linux.perf import perf_inherit
+from pfmon.engine.linux.perf.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
+from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_ring import MappedCounter
+from pfmon.engine.linux.perf.perf_samples import sample
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.signals.fasync import POLL_HUP, POLL_IN
 from pfmon.errors import PfmonError

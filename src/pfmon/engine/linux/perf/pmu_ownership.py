@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
-from pfmon.engine.linux.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 
@@ -39,7 +39,7 @@ class PmuOwnership:
         monitor.load()
         self.monitors[context] = self._here = monitor
         if context.system:
-            from pfmon.engine.linux.perfmon.system_wide import SystemWideContext
+            from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
 
             self._process.system.everywhere = SystemWideContext(monitor, self._process)
 

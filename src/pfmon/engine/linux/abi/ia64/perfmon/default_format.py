@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pfmon.engine.linux.abi.ia64.layout import MAP_BASE, MAP_END
-from pfmon.engine.linux.perfmon.perfmon_structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.rlimits import RLIMIT_MEMLOCK
 from pfmon.engine.linux.process.syscall_errors import fail

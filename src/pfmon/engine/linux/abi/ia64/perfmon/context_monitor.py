@@ -6,9 +6,9 @@ import errno
 from collections.abc import Iterable, Mapping
 
 from pfmon.engine.guest_pmu import ProgramPmu
-from pfmon.engine.linux.perfmon.kernel_registers import numbers
-from pfmon.engine.linux.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
-from pfmon.engine.linux.perfmon.soft_counters import MASK
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import numbers
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.soft_counters import MASK
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.process.thread import Thread
@@ -202,7 +202,7 @@ class ContextMonitor:
 
     def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
         """Handle hardware overflows at the instruction at ``address``; ``retired`` instructions have retired."""
-        from pfmon.engine.linux.perfmon.overflow_handler import handle
+        from pfmon.engine.linux.abi.ia64.perfmon.overflow_handler import handle
 
         handle(self, pmds, address, retired)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.engine.linux.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 
 

@@ -6,7 +6,7 @@ import errno
 from struct import Struct
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.ia64.structures import U32
+from pfmon.engine.linux.abi.structures import U32
 from pfmon.engine.linux.memory.user_memory import UserMemory
 from pfmon.engine.linux.process.syscall_errors import fail
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.perfmon.perf_attributes import (
+from pfmon.engine.linux.perf.perf_attributes import (
     EXCLUDE_KERNEL,
     EXCLUSIVE,
     INHERIT,
@@ -17,12 +17,12 @@ from pfmon.engine.linux.perfmon.perf_attributes import (
     PerfEventAttr,
     read_attributes,
 )
-from pfmon.engine.linux.perfmon.perf_event import PerfEvent
-from pfmon.engine.linux.perfmon.perf_file import PerfFile
-from pfmon.engine.linux.perfmon.perf_samples import READ, SUPPORTED
-from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
-from pfmon.engine.linux.perfmon.perf_sources import source_of
-from pfmon.engine.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_file import PerfFile
+from pfmon.engine.linux.perf.perf_samples import READ, SUPPORTED
+from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
+from pfmon.engine.linux.perf.perf_sources import source_of
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.process.thread import Thread

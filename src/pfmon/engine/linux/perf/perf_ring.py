@@ -6,7 +6,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.ia64.structures import U64
+from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.process.process import Process
 
 # version compat lock index | offset enabled running capabilities | width, of time: shift mult offset zero | size

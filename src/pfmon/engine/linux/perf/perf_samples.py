@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from pfmon.engine.linux.abi.ia64.structures import U64
-from pfmon.engine.linux.perfmon.perf_event import PerfEvent
-from pfmon.engine.linux.perfmon.perf_ring import RECORD_HEADER
+from pfmon.engine.linux.abi.structures import U64
+from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_ring import RECORD_HEADER
 
 PAIR = Struct("<2I")
 RECORD_SAMPLE = 9

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.guest_pmu import PmuEvent
-from pfmon.engine.linux.perfmon.perf_attributes import (
+from pfmon.engine.linux.perf.perf_attributes import (
     DISABLED,
     FORMAT_ENABLED,
     FORMAT_GROUP,
@@ -17,12 +17,12 @@ from pfmon.engine.linux.perfmon.perf_attributes import (
     PINNED,
     PerfEventAttr,
 )
-from pfmon.engine.linux.perfmon.perf_file import PerfFile
-from pfmon.engine.linux.perfmon.perf_ring import PerfRing
-from pfmon.engine.linux.perfmon.perf_sources import ClockSource, Source
+from pfmon.engine.linux.perf.perf_file import PerfFile
+from pfmon.engine.linux.perf.perf_ring import PerfRing
+from pfmon.engine.linux.perf.perf_sources import ClockSource, Source
 
 if TYPE_CHECKING:
-    from pfmon.engine.linux.perfmon.perf_schedule import PerfScheduler
+    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 
 
 MASK = (1 << 64) - 1

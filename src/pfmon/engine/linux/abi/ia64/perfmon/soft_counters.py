@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pfmon.engine.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
 
 MASK = (1 << 64) - 1
 LOW = (1 << 31) - 1

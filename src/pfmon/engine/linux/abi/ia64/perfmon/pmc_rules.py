@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.engine.linux.perfmon.kernel_registers import CONTROL
-from pfmon.engine.linux.perfmon.perfmon_context import PerfmonContext
-from pfmon.engine.linux.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import CONTROL
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
 
 OVERFLOW_INTERRUPT = 1 << 5
 ENABLE = 1 << 23

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.perfmon.context_file import ContextFile
-from pfmon.engine.linux.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.perfmon.default_format import SamplingBuffer
-from pfmon.engine.linux.perfmon.kernel_registers import registers_of
-from pfmon.engine.linux.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
-from pfmon.engine.linux.perfmon.perfmon_structures import (
+from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.default_format import SamplingBuffer
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
+from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     BUFFER_ARGUMENT,
     CONTEXT,
     LOAD,
@@ -17,7 +17,7 @@ from pfmon.engine.linux.perfmon.perfmon_structures import (
     NOTIFY_BLOCK,
     SYSTEM_WIDE,
 )
-from pfmon.engine.linux.perfmon.pmu_ownership import owners_of
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 
