@@ -8,11 +8,11 @@ from typing import Self
 from guests import guest
 from perfmon_calls import Perfmon
 
+from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.ia64._ia64 import BREAK
 from pfmon.engine.linux.abi.ia64.perfmon import perfmonctl
 from pfmon.engine.linux.calls import sys_memory as memory_calls
 from pfmon.engine.linux.perf import perf_open
-from pfmon.engine.linux.process.engine_interface import GuestMemoryFault
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.session.run.program_pmu import ProgramPmu

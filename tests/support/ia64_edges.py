@@ -7,7 +7,8 @@ from typing import NamedTuple
 from ia64_assembly import BREAK, assemble
 from ia64_machine import FAULT, PAGE, UM_AC, UM_BE
 
-from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
+from pfmon.engine.guest_memory import GuestMemoryFault
+from pfmon.engine.ia64._ia64 import AddressSpace, Processor
 from pfmon.stream._stream import Consumer
 
 CODE = 0x100000

@@ -79,3 +79,54 @@ def test_stage_imports_only_earlier_stages(stage: str) -> None:
 def test_every_folder_is_a_stage() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders <= set(ALLOWED)
+
+
+LINUX = SOURCE / "engine" / "linux"
+IA64_ABI = LINUX / "abi" / "ia64"
+LINUX_MODULES = sorted(path for path in LINUX.rglob("*.py") if not path.is_relative_to(IA64_ABI))
+
+
+def test_linux_layer_imports_nothing_of_an_instruction_set() -> None:
+    """An ABI alone, a folder of engine/linux/abi, imports what belongs to an instruction set or to its engine."""
+    own = re.compile(r"pfmon\.(isa\.|engine\.(ia64|qemu|replay)\b|engine\.linux\.abi\.\w+\.)")
+    neutral = ("pfmon.engine.linux.abi.linux_abi.", "pfmon.engine.linux.abi.structures.")
+    for path in LINUX_MODULES:
+        found = {name for name in python_imports(path) if own.match(name) and not name.startswith(neutral)}
+        assert not found, f"{path.relative_to(SOURCE)} imports {', '.join(sorted(found))}"
+
+
+def test_linux_layer_uses_registers_through_the_abi() -> None:
+    declared = ast.parse((IA64_ABI / "ia64_registers.py").read_text())
+    names = {node.name for node in ast.walk(declared) if isinstance(node, ast.FunctionDef)}
+    assert {"gr", "ar", "um", "cfm", "set_secure"} <= names
+    for path in LINUX_MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("registers"):
+                assert node.attr not in names, f"{path.relative_to(SOURCE)}:{node.lineno} uses {node.attr}"
+
+
+def modules_imported(tree: ast.AST) -> set[str]:
+    """Modules of pfmon that a module imports, also within functions; not those imported for types alone."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        found |= modules_imported(node)
+    return found
+
+
+def test_modules_of_the_engines_import_in_one_direction() -> None:
+    """Each module imports, directly or not, only modules that do not import it."""
+    modules = {
+        ".".join(("pfmon", *path.relative_to(SOURCE).with_suffix("").parts)): path
+        for path in (SOURCE / "engine").rglob("*.py")
+        if path.stem != "__init__"
+    }
+    imports = {name: modules_imported(ast.parse(path.read_text())) & set(modules) for name, path in modules.items()}
+    left = dict(imports)
+    while free := [name for name, imported in left.items() if not imported & set(left)]:
+        for name in free:
+            del left[name]
+    assert not left, f"import each other, or modules that do: {', '.join(sorted(left))}"

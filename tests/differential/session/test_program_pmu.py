@@ -19,6 +19,7 @@ from instruction_log import SIGNALS, Step, logged_steps
 from perf_calls import Perf, records
 from perfmon_calls import NOTIFY, counter, debug_register, register
 
+from pfmon.engine.linux import kernel
 from pfmon.pmu import get
 from pfmon.stream._stream import Recorder
 
@@ -237,7 +238,7 @@ def test_whatever_perf_is_asked_for_counts_or_is_refused(pmu: str, machine: bool
                 if fd > 0 and data.draw(st.booleans()):
                     perf.map(fd, 1)
                 driven.run_to(driven.guest.retired + data.draw(st.integers(1, 2000)), looks=True)
-                driven.process.pending_signals()
+                kernel.pending_signals(driven.process)
                 if fd > 0 and data.draw(st.booleans()):
                     perf.words(fd)
                     driven.call("close", fd)

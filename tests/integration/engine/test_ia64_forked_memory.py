@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from grids import first_quick
 
-from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
+from pfmon.engine.guest_memory import GuestMemoryFault
+from pfmon.engine.ia64._ia64 import AddressSpace
 
 BASE = 0x2000000000000000
 PAGE = 0x4000

@@ -15,8 +15,9 @@ from grids import each
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
+from pfmon.engine.linux import kernel
+from pfmon.engine.linux.abi.ia64.ia64_abi import IA64
 from pfmon.engine.linux.process.engine_interface import End
-from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.signals.signals import Action, Signal, kill_info
 from pfmon.program import image
 from pfmon.stream._stream import Consumer
@@ -36,7 +37,7 @@ class Machine:
         words = [os.fsencode(path), *map(os.fsencode, arguments)]
         settings = settings or GuestSettings()
         program = image.load(str(path), settings.sysroot)
-        self.process = Process(program, words, [], settings, self.memory, self.processor)
+        self.process = kernel.first_process(program, words, [], settings, self.memory, self.processor, IA64)
         self.process.start()
         self.consumer = Consumer()
 
@@ -44,15 +45,15 @@ class Machine:
         """What the run loop does when the processor stops."""
         r = self.processor
         if why == BREAK and r.fault_info == SYSTEM_CALL_BREAK:
-            end = self.process.system_call()
+            end = kernel.system_call(self.process)
             while end is None and self.process.thread.wait is not None:
                 self.process.system.schedule.next()
-                end = self.process.system_call()
+                end = kernel.system_call(self.process)
             return end
         if why == BREAK:
-            return self.process.fault(FAULT_BREAK, 0, r.fault_info)
+            return kernel.fault(self.process, FAULT_BREAK, 0, r.fault_info)
         if why == FAULT:
-            return self.process.fault(r.fault, r.fault_address, r.fault_code)
+            return kernel.fault(self.process, r.fault, r.fault_address, r.fault_code)
         return None
 
     def run(self, at_step: Callable[["Machine"], None] | None = None) -> End:
@@ -64,7 +65,7 @@ class Machine:
             if end is None and at_step is not None:
                 at_step(self)
             if end is None and timer is not None and self.processor.retired >= timer:
-                end = self.process.pending_signals()
+                end = kernel.pending_signals(self.process)
             if end is not None:
                 return end
 
@@ -142,7 +143,7 @@ def interrupt(machine: Machine, at: set[int], flags: int = 0) -> Callable[[Machi
         steps += 1
         if steps in at:
             machine.process.send(Signal(10, kill_info(10, 0, 0, 0)))
-            assert machine.process.pending_signals() is None
+            assert kernel.pending_signals(machine.process) is None
 
     return at_step
 
@@ -182,8 +183,9 @@ def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
         "import sys,time; from pfmon.program import image;"
         "from pfmon.engine.ia64._ia64 import AddressSpace;"
         "from pfmon.engine.linux.process import loader; from pfmon.engine.guest_settings import GuestSettings;"
+        "from pfmon.engine.linux.abi.ia64.ia64_abi import IA64;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
-        "loader.load(AddressSpace(), p, [b'x'], [], GuestSettings(), (1, 1), bytes(16));"
+        "loader.load(AddressSpace(), p, [b'x'], [], GuestSettings(), (1, 1), bytes(16), IA64);"
         "print(time.perf_counter()-t)"
     )
     run = subprocess.run(

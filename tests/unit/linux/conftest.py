@@ -10,9 +10,11 @@ from stand_in_pmu import StandIn
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import AddressSpace, Processor
+from pfmon.engine.linux import kernel
+from pfmon.engine.linux.abi.ia64.ia64_abi import IA64
 from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
+from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import End
-from pfmon.engine.linux.process.process import Process
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -29,7 +31,9 @@ class Guest:
         program = image.load(str(EXAMPLES / "ia64" / "fib"))
         self.said: list[str] = []  # what the process tells the user
         arguments, environment = [b"./fib", b"7"], [b"HOME=/"]
-        self.process = Process(program, arguments, environment, settings, self.memory, self.registers, self.said.append)
+        self.process = kernel.first_process(
+            program, arguments, environment, settings, self.memory, self.registers, IA64, self.said.append
+        )
         self.process.start()
         self.memory.map(SCRATCH, SCRATCH_SIZE, 3)
         self.scratch = SCRATCH
@@ -42,10 +46,10 @@ class Guest:
         for i in range(6):
             r.set_gr(32 + i, arguments[i] & (1 << 64) - 1 if i < len(arguments) else 0)
         r.set_gr(15, NUMBERS[name] if isinstance(name, str) else name)
-        self.end = self.process.system_call()
+        self.end = kernel.system_call(self.process)
         while (thread := self.process.thread).wait is not None:
             assert self.process.system.schedule.next() is thread
-            self.end = self.process.system_call()
+            self.end = kernel.system_call(self.process)
         value = r.gr(8)
         assert r.gr(10) in (0, (1 << 64) - 1)
         return -value if r.gr(10) else value
@@ -84,7 +88,7 @@ def new_guest() -> Callable[[], Guest]:
 def guest(settings: GuestSettings) -> Iterator[Guest]:
     guest = Guest(settings)
     yield guest
-    guest.process.close()
+    process_exit.close(guest.process)
 
 
 @pytest.fixture

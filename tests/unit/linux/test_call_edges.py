@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pfmon.engine.linux.process import process_exit
+
 PAGE = 16384
 HERE = -1
 """Stands for the structure's address."""
@@ -66,4 +68,4 @@ def test_structures_are_there_wholly_or_the_call_fails(
             assert not any(written[: inside.start]) and not any(written[inside.stop :])
             assert result >= 0 or not any(written)
     finally:
-        guest.process.close()
+        process_exit.close(guest.process)

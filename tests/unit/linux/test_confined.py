@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.linux.process import process_exit
 
 AT_FDCWD = -100
 DIRECTORY, PATH = 0o200000, 0o10000000
@@ -187,4 +188,4 @@ def test_guests_are_independent(new_guest: Callable[[], Any], tmp_path: Path) ->
     guest = new_guest()
     (tmp_path / "mine").write_bytes(b"mine")
     assert guest.open(tmp_path / "mine") > 0
-    guest.process.close()
+    process_exit.close(guest.process)

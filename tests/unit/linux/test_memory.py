@@ -11,7 +11,9 @@ from example_counts import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64._ia64 import GuestMemoryFault
+from pfmon.engine.guest_memory import GuestMemoryFault
+from pfmon.engine.linux import kernel
+from pfmon.engine.linux.process import process_exit
 
 PAGE = 1 << 14
 READ, WRITE = 1, 2
@@ -96,7 +98,7 @@ def test_private_file_mapping_shows_the_file_and_keeps_changes_to_itself(guest: 
     assert guest.call("madvise", at, PAGE, 4) == 0
     assert guest.memory.read(at, 7) == data[:7]
     guest.memory.write(at, b"changed")
-    guest.process.close()
+    process_exit.close(guest.process)
     assert (tmp_path / "f").read_bytes() == data
 
 
@@ -150,9 +152,9 @@ def test_touching_a_mapping_beyond_its_file_is_sigbus_until_the_file_grows(guest
         file.truncate(2 * PAGE)
         file.seek(PAGE)
         file.write(b"grown")
-    assert guest.process.fault(DATA_RIGHTS_FAULT, at + PAGE, 0) is None
+    assert kernel.fault(guest.process, DATA_RIGHTS_FAULT, at + PAGE, 0) is None
     assert guest.memory.read(at + PAGE, 5) == b"grown"
-    death = guest.process.fault(DATA_RIGHTS_FAULT, at + 2 * PAGE, 0)
+    death = kernel.fault(guest.process, DATA_RIGHTS_FAULT, at + 2 * PAGE, 0)
     assert death.signal == 7
 
 

@@ -8,7 +8,7 @@ import pytest
 from perfmon_calls import NOTIFY, PID, Perfmon, counter, register
 from stand_in_pmu import Host
 
-from pfmon.engine.linux.process import job_control
+from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import Exit
 from pfmon.engine.linux.signals.signal_table import SIGSTOP
 
@@ -25,7 +25,7 @@ def child(guest: Any) -> Any:
 
 
 def stopped(child: Any) -> Any:
-    job_control.stop(child, SIGSTOP)
+    child.stop(SIGSTOP)
     return child
 
 
@@ -50,7 +50,7 @@ def test_a_task_has_to_be_stopped(perfmon: Perfmon, guest: Any, child: Any) -> N
     assert child.registers.um & 4 and not guest.registers.um & 4
     child.pmu.count(4, 10)
     assert perfmon.read(fd, 4) == [(1 << 64) - 990] and not guest.process.pmu.registers
-    job_control.go_on(child, report=False)
+    child.go_on(report=False)
     for what in (calls.START, calls.STOP, calls.UNLOAD):
         assert perfmon.command(fd, what) == -errno.EBUSY
     assert perfmon.command(fd, calls.READ_PMDS, [register(4)]) == -errno.EBUSY
@@ -81,7 +81,7 @@ def test_the_processors_context_goes_with_who_runs(perfmon: Perfmon, guest: Any,
     guest.process.pmu.count(4, 100)
     assert perfmon.read(fd, 4) == [125]
     child.switch_to(child.thread)
-    child.finish(Exit(0))
+    process_exit.finish(child, Exit(0))
     guest.process.switch_to(guest.process.thread)
     assert perfmon.read(fd, 4) == [125] and perfmon.command(fd, calls.UNLOAD) == 0 and guest.process.pmu.frozen
     assert perfmon.load(fd) == guest.call("close", fd) == 0 and guest.process.system.everywhere is None
@@ -111,7 +111,7 @@ def test_a_context_that_blocks_holds_its_task_until_it_is_restarted(perfmon: Per
     fd = prepared(perfmon, BLOCKS, period=10)
     stopped(child)
     assert perfmon.load(fd, child.process_id) == perfmon.command(fd, calls.START) == 0
-    job_control.go_on(child, report=False)
+    child.go_on(report=False)
     assert can_run(guest, child)
     child.pmu.count(4, 10)
     assert not can_run(guest, child) and child.pmu.frozen
@@ -125,7 +125,7 @@ def test_a_task_is_not_held_for_ever(perfmon: Perfmon, guest: Any, child: Any, e
     fd = prepared(perfmon, BLOCKS, period=10)
     stopped(child)
     assert perfmon.load(fd, child.process_id) == perfmon.command(fd, calls.START) == 0
-    job_control.go_on(child, report=False)
+    child.go_on(report=False)
     child.pmu.count(4, 10)
     if end == "close":
         assert guest.call("close", fd) == 0 and can_run(guest, child)
@@ -133,5 +133,5 @@ def test_a_task_is_not_held_for_ever(perfmon: Perfmon, guest: Any, child: Any, e
     # Restarted while it is stopped it runs when it goes on, not before.
     stopped(child)
     assert perfmon.command(fd, calls.RESTART) == 0 and not can_run(guest, child)
-    job_control.go_on(child, report=False)
+    child.go_on(report=False)
     assert can_run(guest, child)

@@ -15,6 +15,7 @@ from perfmon_calls import PID, Perfmon
 from stand_in_pmu import StandIn
 
 from pfmon.engine.linux.perf.perf_attributes import LAYOUT
+from pfmon.engine.linux.process import process_exit
 
 IP, TID, TIME, READ, SAMPLE_ID, PERIOD, IDENTIFIER = 1, 2, 4, 16, 64, 256, 1 << 16
 OFF = EXCLUDE_KERNEL | calls.DISABLED
@@ -401,4 +402,4 @@ def test_wild_arguments_never_raise(
                 pmu.count(pmd, 1)
             assert -134 < guest.call("read", fd, guest.scratch, 512) <= 512
     finally:
-        guest.process.close()
+        process_exit.close(guest.process)

@@ -9,7 +9,7 @@ from perf_calls import EXCLUDE_KERNEL, INHERIT, Perf
 from perfmon_calls import PID, Perfmon
 from stand_in_pmu import Host, StandIn
 
-from pfmon.engine.linux.process import job_control
+from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import Exit
 from pfmon.engine.linux.signals.signal_table import SIGCHLD, SIGSTOP
 
@@ -51,7 +51,7 @@ def test_counts_of_a_child_that_has_ended_can_be_read(perf: Perf, guest: Any) ->
     fd = perf.open(task=child.process_id, read_format=TIMES)
     child.pmu.count(4, 3)
     child.used.before += 2
-    child.finish(Exit(0))
+    process_exit.finish(child, Exit(0))
     assert perf.words(fd) == (3, 2, 2)
     assert perf.open(task=child.process_id) == -errno.ESRCH
     assert perf.ioctl(fd, calls.RESET) == 0 and perf.words(fd) == (0, 2, 2)
@@ -61,7 +61,7 @@ def test_counts_of_a_child_that_has_ended_can_be_read(perf: Perf, guest: Any) ->
 def test_closing_an_event_of_a_child_gives_its_pmu_back(perf: Perf, guest: Any, perfmon: Perfmon) -> None:
     child = fork(guest)
     fd = perf.open(task=child.process_id)
-    job_control.stop(child, SIGSTOP)
+    child.stop(SIGSTOP)
     context = perfmon.create()
     assert perfmon.load(context, child.process_id) == -errno.EBUSY
     assert guest.call("close", fd) == 0
@@ -99,10 +99,10 @@ def test_children_inherit_and_add_to_what_was_opened(perf: Perf, guest: Any, pmu
         one.pmu.count(4, 10**place)
         one.used.before += 2 * 10**place
     assert perf.words(fd) == (1111, 2222, 2222) and perf.words(alone) == (0,)
-    first.finish(Exit(0))
+    process_exit.finish(first, Exit(0))
     grandchild.pmu.count(4, 3000)
     assert perf.words(fd) == (4111, 2222, 2222)
-    grandchild.finish(Exit(0))
+    process_exit.finish(grandchild, Exit(0))
     assert perf.words(fd) == (4111, 2222, 2222)
     assert perf.ioctl(fd, calls.DISABLE) == 0 and second.pmu.frozen
     second.pmu.count(4, 50)

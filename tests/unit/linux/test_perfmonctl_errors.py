@@ -13,6 +13,7 @@ from perfmon_calls import EINVAL_FLAG, INST, NOPS, Perfmon, debug_register, regi
 from stand_in_pmu import StandIn
 
 from pfmon.engine.linux.abi.ia64.perfmon.perfmonctl import COMMANDS
+from pfmon.engine.linux.process import process_exit
 
 
 @pytest.mark.parametrize(("what", "count", "error"), [
@@ -181,4 +182,4 @@ def test_wild_arguments_never_raise(
             if pmu.told:
                 pmu.told([pmd for pmd in wrapped if pmd >= 4], 0x1000, 1)
     finally:
-        guest.process.close()
+        process_exit.close(guest.process)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.engine.linux.abi.ia64 import backing_store, gate_page
-from pfmon.engine.linux.signals import fault_signals
+from pfmon.engine.linux import kernel
+from pfmon.engine.linux.abi.ia64 import fault_causes, layout, register_stack
 from pfmon.engine.linux.signals.signals import Signal, kill_info
 from pfmon.isa.ia64._encodings import Fault
 
@@ -129,9 +129,9 @@ def test_backing_store_arithmetic_counts_what_a_walk_counts(slot: int, registers
         if at // 8 % 64 == 63:
             at += 8
         left -= 1
-    assert backing_store.skip(start, registers) == at
-    assert backing_store.skip(at, -registers) == start
-    assert backing_store.count(start, at) == registers
+    assert register_stack.skip(start, registers) == at
+    assert register_stack.skip(at, -registers) == start
+    assert register_stack.count(start, at) == registers
 
 
 @pytest.mark.parametrize(
@@ -155,27 +155,27 @@ def test_backing_store_arithmetic_counts_what_a_walk_counts(slot: int, registers
     ],
 )
 def test_fault_becomes_its_signal(guest: Any, kind: int, code: int, signal: int) -> None:
-    death = guest.process.fault(kind, 0x1234, code)
+    death = kernel.fault(guest.process, kind, 0x1234, code)
     assert death.signal == signal
     assert death.text
 
 
 def test_ignored_fault_ends_the_program_all_the_same(guest: Any) -> None:
     action(guest, SIGSEGV, IGNORE)
-    assert guest.process.fault(8, 0, 0).status == 139
+    assert kernel.fault(guest.process, 8, 0, 0).status == 139
 
 
 def test_every_fault_has_a_signal() -> None:
     told_by_code = {Fault.FAULT_NONE, Fault.FAULT_BREAK, Fault.FAULT_FP_FAULT, Fault.FAULT_FP_TRAP}
-    assert set(fault_signals.CAUSES) == set(Fault) - told_by_code
+    assert set(fault_causes.CAUSES) == set(Fault) - told_by_code
 
 
 def test_gate_page_returns_from_handlers() -> None:
     from pfmon.isa.ia64 import disassemble
 
     assert disassemble is not None
-    page = gate_page.page(1 << 14)
-    bundle = int.from_bytes(page[gate_page.SIGNAL_RETURN_OFFSET :][:16], "little")
+    page = layout.gate_page(1 << 14)
+    bundle = int.from_bytes(page[layout.SIGNAL_RETURN_OFFSET :][:16], "little")
     template, slots = bundle & 31, [bundle >> (5 + 41 * i) & (1 << 41) - 1 for i in range(3)]
     assert template == 0x0B  # MMI with stops after slots 0 and 2
     number = slots[0] >> 13 & 0x7F | (slots[0] >> 27 & 0x1FF) << 7  # addl: imm7b, imm9d
@@ -232,7 +232,7 @@ def test_alarm_interrupts_a_blocking_read(guest: Any) -> None:
 
 def test_sleep_with_signal_from_outside(guest: Any) -> None:
     guest.process.send(Signal(15, kill_info(15, 0, 0, 0)))
-    end = guest.process.pending_signals()
+    end = kernel.pending_signals(guest.process)
     assert end.status == 143
 
 

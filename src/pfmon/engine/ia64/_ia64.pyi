@@ -107,12 +107,6 @@ def tables() -> tuple[list[int], list[int]]: ...
 
 # memory/address_space.pyx
 
-class GuestMemoryFault(Exception):
-    address: int
-    def __init__(self, address: int) -> None: ...
-
-class GuestMemoryLimit(Exception): ...
-
 @final
 class AddressSpace:
     page_size: int

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault
+from pfmon.engine.guest_memory import GuestMemoryFault
+from pfmon.engine.ia64._ia64 import AddressSpace
 from pfmon.isa.ia64.bundle import slots
 from pfmon.isa.ia64.disassemble import disassemble
 from pfmon.program.loaded_objects import LoadedObjects, place_of

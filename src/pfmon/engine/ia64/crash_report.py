@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pfmon.engine.ia64._ia64 import GuestMemoryFault, Processor
+from pfmon.engine.guest_memory import GuestMemoryFault
+from pfmon.engine.ia64._ia64 import Processor
 from pfmon.engine.ia64.code_location import bundle_text
 from pfmon.engine.linux.memory.mappings import rights_text
 from pfmon.engine.linux.process.process import Process

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from pfmon.engine.api import Capabilities, ExitReport, Task, TaskReader
+from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.guest_pmu import PerformanceData, ProgramPmu
-from pfmon.engine.ia64._ia64 import AddressSpace, GuestMemoryFault, Processor
+from pfmon.engine.ia64._ia64 import AddressSpace, Processor
 from pfmon.engine.ia64.code_location import describe
 from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.crash_report import report

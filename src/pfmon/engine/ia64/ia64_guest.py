@@ -12,7 +12,10 @@ from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, PMD, AddressSpace, Processor
 from pfmon.engine.ia64.execution import Execution
 from pfmon.engine.ia64.task_following import TaskFollowing
+from pfmon.engine.linux import kernel
+from pfmon.engine.linux.abi.ia64.ia64_abi import IA64
 from pfmon.engine.linux.files.host_files import allow_open_files
+from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import Death, End
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.scheduler import Deadlock
@@ -54,8 +57,8 @@ class Ia64Guest:
         self._make = (processor, slow, trace)
         self.first = Execution(AddressSpace(memory_limit), program, *self._make)
         self.memory, self.processor = self.first.memory, self.first.processor
-        self.process = Process(
-            program, arguments, environment, settings, self.memory, self.processor, on_notice, host=self
+        self.process = kernel.first_process(
+            program, arguments, environment, settings, self.memory, self.processor, IA64, on_notice, host=self
         )
         self.first.set_process(self.process)
         self.process.processor = processor
@@ -148,7 +151,7 @@ class Ia64Guest:
                 if thread.wait is not None:
                     self._system_call(process, execution)
                 elif thread.signals.interrupting():
-                    process.pending_signals()
+                    kernel.pending_signals(process)
                 else:
                     self._run_turn(process, execution)
         except Interrupted:
@@ -184,12 +187,12 @@ class Ia64Guest:
             self._break(process, execution)
         elif why == FAULT:
             execution.mark(Mark.FAULT, processor.fault)
-            process.fault(processor.fault, processor.fault_address, processor.fault_code)
+            kernel.fault(process, processor.fault, processor.fault_address, processor.fault_code)
         elif why == PMD:
             data = execution.performance_data
             processor.answer_pmd(data.read_pmd(processor.fault_info) if data else 0)
         elif timer is not None and processor.retired >= timer:
-            process.pending_signals()
+            kernel.pending_signals(process)
         elif process.owners is not None:
             process.owners.rotate_if_due()
 
@@ -198,7 +201,7 @@ class Ia64Guest:
         immediate = processor.fault_info
         if immediate != SYSTEM_CALL_BREAK:
             execution.mark(Mark.FAULT, FAULT_BREAK)
-            process.fault(FAULT_BREAK, processor.ip, immediate)
+            kernel.fault(process, FAULT_BREAK, processor.ip, immediate)
             return
         execution.mark(Mark.SYSTEM_CALL, processor.gr(15))
         self._system_call(process, execution)
@@ -207,7 +210,7 @@ class Ia64Guest:
         self._calling = get_ident()
         before = execution.processor.um
         try:
-            process.system_call()
+            kernel.system_call(process)
         finally:
             self._calling = 0
             if execution.processor.um != before and self._executions.get(process) is execution:
@@ -217,7 +220,7 @@ class Ia64Guest:
         """Kill all processes: none can continue."""
         self.process.notice(text)
         for process in list(self.process.system.processes.values()):
-            process.finish(Death(SIGKILL, text))
+            process_exit.finish(process, Death(SIGKILL, text))
 
     # Requests of the processes (linux/system.py, Host):
 
@@ -276,8 +279,8 @@ class Ia64Guest:
         """Release the processes' host resources."""
         self._closed = True
         for process in list(self._executions):
-            process.close()
-        self.process.close()
+            process_exit.close(process)
+        process_exit.close(self.process)
         self._executions.clear()
         self._pmu = None
         self.first.abandon()

@@ -29,6 +29,7 @@ SOURCES = (
     "engine/ia64/core/__init__.py",
     "engine/ia64/core/cpuid.py",
     "engine/ia64/core/decoded_blocks.py",
+    "engine/guest_memory.py",
     "errors.py",
     "isa/__init__.py",
     "isa/ia64/__init__.py",

@@ -7,21 +7,12 @@ from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from pfmon.engine.guest_memory import GuestMemoryFault, GuestMemoryLimit
+
 
 cdef enum:
     MANY_BYTES = 4 * PAGE_SIZE   # threshold for asking the host for pages before a copy
 
-
-class GuestMemoryFault(Exception):
-    """An access by the system-call layer to guest memory that is unmapped or protected."""
-
-    def __init__(self, address: int) -> None:
-        super().__init__(f"guest address {address:#x} is not accessible")
-        self.address = address
-
-
-class GuestMemoryLimit(Exception):
-    """The guest asked for more memory than pfmon allows."""
 
 def _start(extent):
     return extent.start

@@ -1,4 +1,5 @@
-"""Layouts of the structures that Linux for IA-64 passes to and from programs (LP64, little-endian)."""
+"""Layouts of the structures that Linux passes to and from 64-bit little-endian programs, whatever their instruction set
+(include/uapi/asm-generic); `LinuxAbi` has those that differ."""
 
 from __future__ import annotations
 
@@ -11,8 +12,6 @@ INT = Struct("<i")
 INT2 = Struct("<2i")
 INT3 = Struct("<3i")
 
-# dev ino nlink | mode uid gid pad | rdev size atime.s .ns mtime.s .ns ctime.s .ns blksize | blocks | 3 unused
-STAT = Struct("<3Q4I9Qq3Q")
 # mask blksize attributes | nlink uid gid | mode pad | ino size blocks attributes_mask | four times s ns pad
 # | rdev_major rdev_minor dev_major dev_minor | 14 spare
 STATX = Struct("<IIQ3IHHQQQQ" + "qIi" * 4 + "4I" + "112x")
@@ -32,7 +31,6 @@ IOVEC = Struct("<2Q")
 POLLFD = Struct("<ihh")
 DIRENT64 = Struct("<QqHB")  # ino off reclen type, then the name
 FLOCK = Struct("<hh4xqqi4x")  # type whence start len pid
-SIGACTION = Struct("<3Q")  # handler flags mask
 SIGALTSTACK = Struct("<Qi4xQ")  # sp flags size
 TERMIOS = Struct("<4I20s")  # iflag oflag cflag lflag | line and 19 control characters
 WINSIZE = Struct("<4H")
@@ -49,5 +47,5 @@ SIGINFO_KILL = Struct("<3i4xiI104x")  # signo errno code | pid uid
 SIGINFO_QUEUE = Struct("<3i4xiIQ96x")  # signo errno code | pid uid value
 SIGINFO_TIMER = Struct("<3i4xiiQ96x")  # signo errno code | timer overrun value
 SIGINFO_CHILD = Struct("<3i4xiIi4x2q80x")  # signo errno code | pid uid status utime stime
-SIGINFO_FAULT = Struct("<3i4xQiIQ88x")  # signo errno code | address, immediate of break, flags, isr
+SIGINFO_FAULT = Struct("<3i4xQ")  # signo errno code | address, then what the instruction set adds
 SIGINFO_POLL = Struct("<3i4xqi100x")  # signo errno code | band fd

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
-from pfmon.engine.linux.calls.syscall_table import HANDLERS, Handler
+from pfmon.engine.linux.abi.linux_abi import LinuxAbi
+from pfmon.engine.linux.calls.syscall_table import HANDLERS, Handler, Numbered
 from pfmon.errors import LostError, reason
 
 CALLS = {
@@ -22,11 +24,11 @@ CALLS = {
     "sys_identity": (
         "getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setreuid "
         "setresuid setgid setregid setresgid setgroups getpgid getsid setpgid setsid uname sysinfo "
-        "sched_getaffinity sched_setaffinity getcpu old_getpagesize getrandom"
+        "sched_getaffinity sched_setaffinity getcpu getrandom"
     ),
     "sys_io": (
         "read write pread64 pwrite64 readv writev preadv pwritev sendfile lseek ftruncate fallocate fsync "
-        "fdatasync sync fadvise64 readahead pipe pipe2"
+        "fdatasync sync fadvise64 readahead pipe2"
     ),
     "sys_limits": (
         "getrlimit setrlimit prlimit64 getrusage getpriority setpriority sched_getscheduler "
@@ -42,9 +44,9 @@ CALLS = {
         "stat lstat fstat newfstatat statx access faccessat faccessat2 chmod fchmodat fchmod chown lchown "
         "fchownat fchown utimensat utimes futimesat truncate mknod mknodat umask statfs fstatfs"
     ),
-    "sys_monitoring": "perfmonctl perf_event_open",
+    "sys_monitoring": "perf_event_open",
     "sys_posix_timers": "timer_create timer_settime timer_gettime timer_getoverrun timer_delete",
-    "sys_processes": "clone2 clone execve execveat exit exit_group wait4 waitid",
+    "sys_processes": "clone execve execveat exit exit_group wait4 waitid",
     "sys_signals": (
         "rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait kill tkill tgkill "
         "rt_sigqueueinfo rt_tgsigqueueinfo sigaltstack rt_sigreturn"
@@ -54,7 +56,7 @@ CALLS = {
         "getsockopt sendto send recvfrom recv sendmsg recvmsg sendmmsg recvmmsg"
     ),
     "sys_terminal": "ioctl",
-    "sys_threads": "set_tid_address set_robust_list get_robust_list futex membarrier rseq getunwind",
+    "sys_threads": "set_tid_address set_robust_list get_robust_list futex membarrier rseq",
     "sys_time": "clock_gettime clock_getres gettimeofday times nanosleep clock_nanosleep getitimer setitimer",
     "sys_tracing": "ptrace",
     "sys_waiting": "poll ppoll select pselect6",
@@ -64,31 +66,30 @@ CALLS = {
 OF_FUNCTIONS = (
     "process.clone",
     "process.execve",
-    "signals.fault_signals",
     "files.host_calls",
     "perf.perf_open",
-    "abi.ia64.perfmon.overflow_handler",
-    "abi.ia64.perfmon.perfmonctl",
-    "abi.ia64.perfmon.system_wide",
 )
 """Modules of the package above that functions import, as they import the modules of these functions."""
 
-__all__ = ["CALLS", "HANDLERS", "handler", "load_all"]
+__all__ = ["CALLS", "HANDLERS", "load"]
 
 
-def handler(number: int) -> tuple[Handler | None, int]:
-    """The handler of a call and its number of arguments; None: not implemented."""
-    return HANDLERS.get(number, (None, 0))
-
-
-def load_all() -> None:
-    """Register all calls: a program may make any of them, and from its start on nothing is imported. LostError: no host
-    descriptor or memory is left."""
+def load(abi: LinuxAbi[Any]) -> Numbered:
+    """All calls by the numbers that they have in this ABI: a program may make any of them, and from its start on
+    nothing is imported. LostError: no host descriptor or memory is left."""
     above = __name__.rpartition(".")[0]
+    own: dict[str, Handler] = {}
     try:
         for module in CALLS:
             import_module(f"{__name__}.{module}")
         for module in OF_FUNCTIONS:
             import_module(f"{above}.{module}")
+        for module in abi.call_modules:
+            own |= getattr(import_module(module), "CALLS", {})
     except (OSError, MemoryError, ImportError) as error:  # not an error of the program
         raise LostError(f"what carries out system calls cannot be loaded: {reason(error)}") from None
+    return {
+        abi.call_numbers[name]: (handler, handler.__code__.co_argcount - 1)
+        for name, handler in (HANDLERS | own).items()
+        if name in abi.call_numbers
+    }

@@ -18,7 +18,6 @@ ACCEPTED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_FPEMU, PR_SET_NO_NEW_PRIVS
 ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_FPEMU)  # written to the address in the second argument
 PR_UNALIGN_NOPRINT, PR_UNALIGN_SIGBUS = 1, 2
 PR_DISABLE_EVENTS, PR_ENABLE_EVENTS = 31, 32
-UM_AC = 1 << 3
 QUERY_PERSONALITY = 0xFFFFFFFF
 
 
@@ -37,8 +36,8 @@ def prctl(p: Process, option: int, argument: int) -> int:
     if what == PR_SET_UNALIGN:
         return _set_unaligned(p, int32(argument))
     if what in (PR_DISABLE_EVENTS, PR_ENABLE_EVENTS):
-        if p.owners is not None and p.owners.schedule is not None:
-            p.owners.schedule.switch_all(what == PR_ENABLE_EVENTS)
+        if p.owners is not None:
+            p.owners.switch_events(what == PR_ENABLE_EVENTS)
         return 0
     if what == PR_GET_UNALIGN:
         p.user.pack(U32, argument, p.unaligned)
@@ -51,12 +50,12 @@ def prctl(p: Process, option: int, argument: int) -> int:
 
 
 def _set_unaligned(p: Process, mode: int) -> int:
-    """Set how unaligned references end: completed, with or without a notice, or SIGBUS, as with PSR.ac."""
+    """Set how unaligned references end: completed, with or without a notice, or SIGBUS."""
     if mode & ~(PR_UNALIGN_NOPRINT | PR_UNALIGN_SIGBUS):
         fail(errno.EINVAL)
+    if not p.abi.trap_unaligned(p.registers, bool(mode & PR_UNALIGN_SIGBUS)):
+        fail(errno.EINVAL)
     p.unaligned = mode
-    um = p.registers.um
-    p.registers.set_um(um | UM_AC if mode & PR_UNALIGN_SIGBUS else um & ~UM_AC)
     return 0
 
 

@@ -17,6 +17,7 @@ from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process import blocking_calls
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
+from pfmon.engine.linux.signals.fasync import NotifyingFile
 
 F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL = range(5)
 F_GETOWN = 9
@@ -142,7 +143,7 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
     if what == F_SETFD:
         p.files.set_close_on_exec(number, bool(argument & FD_CLOEXEC))
         return 0
-    own = file.fcntl(p, what, argument)
+    own = file.fcntl(p, what, argument) if isinstance(file, NotifyingFile) else None
     if own is not None:
         return own
     if what == F_GETFL:

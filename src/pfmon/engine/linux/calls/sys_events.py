@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import select
-from struct import Struct
 
 from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.calls.sys_time import TIMER_ABSTIME, read_setting, write_setting
@@ -21,9 +20,8 @@ from pfmon.engine.linux.process.syscall_errors import Restart, fail
 from pfmon.engine.linux.signals.signals import UNBLOCKABLE
 
 NONBLOCK, CLOEXEC, SEMAPHORE = 0o4000, 0o2000000, 1
-EPOLL_EVENT = Struct("<I4xQ")  # events, data: packed on x86 alone
 EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD = 1, 2, 3
-MAX_EPOLL_EVENTS = 1 << 16
+MAX_layoutS = 1 << 16
 IN_DONT_FOLLOW = 0x02000000
 MILLISECOND = 1_000_000
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME = 0, 1, 7
@@ -78,7 +76,7 @@ def epoll_ctl(p: Process, fd: int, operation: int, target: int, event: int) -> i
         own.poll.unregister(file.host)
         own.files.pop(file.host, None)
         return 0
-    events, data = p.user.unpack(EPOLL_EVENT, event)
+    events, data = p.user.unpack(p.abi.epoll_event, event)
     if what == EPOLL_CTL_ADD:
         own.poll.register(file.host, events)
     elif what == EPOLL_CTL_MOD:
@@ -91,9 +89,10 @@ def epoll_ctl(p: Process, fd: int, operation: int, target: int, event: int) -> i
 
 def _wait(p: Process, fd: int, events: int, count: int, nanoseconds: int | None) -> int:
     own, room = _event_poll(p, fd), int32(count)
-    if not 0 < room <= MAX_EPOLL_EVENTS:
+    layout = p.abi.epoll_event
+    if not 0 < room <= MAX_layoutS:
         fail(errno.EINVAL)
-    p.check_writable(events, room * EPOLL_EVENT.size)
+    p.user.check_writable(events, room * layout.size)
     own.inside = all(file.inside for file, _ in own.files.values())
     try:
         ready = blocking_calls.poll(p, [(own, select.POLLIN)], nanoseconds)
@@ -101,7 +100,7 @@ def _wait(p: Process, fd: int, events: int, count: int, nanoseconds: int | None)
         fail(errno.EINTR)
     found = own.poll.poll(0, room) if ready else []
     for place, (host, mask) in enumerate(found):
-        p.user.pack(EPOLL_EVENT, events + place * EPOLL_EVENT.size, mask, own.files[host][1])
+        p.user.pack(layout, events + place * layout.size, mask, own.files[host][1])
     return len(found)
 
 

@@ -154,7 +154,7 @@ def setsid(p: Process) -> int:
 @system_call("uname")
 def uname(p: Process, buffer: int) -> int:
     s = p.settings
-    fields = ("Linux", s.host_name, s.release, "#1 SMP", "ia64", "(none)")
+    fields = ("Linux", s.host_name, s.release, "#1 SMP", p.abi.machine, "(none)")
     p.user.pack(UTSNAME, buffer, *(f.encode()[:64] for f in fields))
     return 0
 
@@ -192,11 +192,6 @@ def getcpu(p: Process, processor: int, node: int) -> int:
         if address:
             p.user.pack(U32, address, 0)
     return 0
-
-
-@system_call("old_getpagesize")
-def getpagesize(p: Process) -> int:
-    return p.memory.page_size
 
 
 @system_call("getrandom")

@@ -254,24 +254,17 @@ def fadvise64(p: Process, fd: int) -> int:
     return 0
 
 
-@system_call("pipe")
-def pipe(p: Process) -> int:
-    """Returns both descriptors, in r8 and r9."""
-    reader, writer = _pipe(p, 0)
-    p.registers.set_gr(9, writer)
-    return reader
-
-
 @system_call("pipe2")
 def pipe2(p: Process, address: int, flags: int) -> int:
-    p.check_writable(address, 2 * INT.size)
-    reader, writer = _pipe(p, int32(flags))
+    p.user.check_writable(address, 2 * INT.size)
+    reader, writer = new_pipe(p, int32(flags))
     p.user.pack(INT, address, reader)
     p.user.pack(INT, address + INT.size, writer)
     return 0
 
 
-def _pipe(p: Process, flags: int) -> tuple[int, int]:
+def new_pipe(p: Process, flags: int) -> tuple[int, int]:
+    """The descriptors of both ends of a pipe."""
     if flags & ~(0o4000 | 0o2000000 | 0o40000):
         fail(errno.EINVAL)
     close_on_exec = bool(flags & 0o2000000)

@@ -41,5 +41,6 @@ def flock(p: Process, fd: int, operation: int) -> int:
 
 def _locks(p: Process) -> FileLocks:
     system = p.system
-    system.file_locks = system.file_locks or FileLocks(system)
-    return system.file_locks
+    locks: FileLocks = system.file_locks or FileLocks(system)
+    system.file_locks = locks
+    return locks

@@ -6,14 +6,14 @@ import errno
 import os
 import stat
 
-from pfmon.engine.linux.abi.ia64.layout import MAP_BASE, MAP_END, MAX_BREAK_BYTES, in_user_space
+from pfmon.engine.guest_memory import GuestMemoryFault, GuestMemoryLimit
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.file_table import OpenFile
 from pfmon.engine.linux.files.open_flags import O_ACCMODE
 from pfmon.engine.linux.memory.user_memory import int32
-from pfmon.engine.linux.process.engine_interface import GuestMemoryFault, GuestMemoryLimit
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
+from pfmon.engine.linux.signals.fasync import NotifyingFile
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PROT_ANY = 7
@@ -37,13 +37,13 @@ def _range(p: Process, address: int, length: int) -> tuple[int, int]:
     if address % p.memory.page_size:
         fail(errno.EINVAL)
     length = _pages(p, length)
-    if not in_user_space(address, length):
+    if not p.abi.in_user_space(address, length):
         fail(errno.ENOMEM)
     return address, address + length
 
 
 def _rights(protection: int) -> int:
-    """Protection of pages: on IA-64 a writable page can be read."""
+    """Protection of pages: a writable page can be read."""
     return protection & PROT_ANY | (PROT_READ if protection & PROT_WRITE else 0)
 
 
@@ -55,12 +55,12 @@ def _is_free(p: Process, start: int, length: int) -> bool:
 def brk(p: Process, wanted: int) -> int:
     """Returns the break, moved or not."""
     page = p.memory.page_size
-    if not p.first_break <= wanted <= p.first_break + MAX_BREAK_BYTES:
+    if not p.first_break <= wanted <= p.first_break + p.abi.layout.max_break_bytes:
         return p.current_break
     old, new = (p.current_break + page - 1) & -page, (wanted + page - 1) & -page
     try:
         if new > old:
-            if not in_user_space(old, new - old) or not _is_free(p, old, new - old):
+            if not p.abi.in_user_space(old, new - old) or not _is_free(p, old, new - old):
                 return p.current_break
             p.memory.map(old, new - old, PROT_READ | PROT_WRITE)
         elif new < old:
@@ -94,7 +94,7 @@ def _mmap(p: Process, address: int, length: int, protection: int, flags: int, fd
         fail(errno.EOVERFLOW)
     _unmap(p, start, start + size)
     p.memory.map(start, size, _rights(protection), kind != MAP_PRIVATE)
-    if file is not None and file.check_mapping(length, offset, kind != MAP_PRIVATE):
+    if isinstance(file, NotifyingFile) and file.check_mapping(length, offset, kind != MAP_PRIVATE):
         file.mapped(p, start, size, protection & PROT_ANY)
     elif file is not None:
         p.mappings.add(start, size, file, offset, kind != MAP_PRIVATE, _rights(protection))
@@ -119,20 +119,20 @@ def _mappable(p: Process, fd: int, protection: int, shared: bool, length: int, o
 
 def _place(p: Process, address: int, size: int, flags: int) -> int:
     """The address of a mapping: the given one if fixed or free, else the lowest free one."""
-    if not size or not in_user_space(0, size):
+    if not size or not p.abi.in_user_space(0, size):
         fail(errno.ENOMEM)
     if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE):
         if address % p.memory.page_size:
             fail(errno.EINVAL)
-        if not in_user_space(address, size):
+        if not p.abi.in_user_space(address, size):
             fail(errno.ENOMEM)
         if flags & MAP_FIXED_NOREPLACE and not _is_free(p, address, size):
             fail(errno.EEXIST)
         return address
     hint = _pages(p, address)
-    if hint and in_user_space(hint, size) and _is_free(p, hint, size):
+    if hint and p.abi.in_user_space(hint, size) and _is_free(p, hint, size):
         return hint
-    return p.memory.find_free(size, MAP_BASE, MAP_END) or fail(errno.ENOMEM)
+    return p.memory.find_free(size, p.abi.layout.map_base, p.abi.layout.map_end) or fail(errno.ENOMEM)
 
 
 def _unmap(p: Process, start: int, end: int) -> None:
@@ -142,7 +142,7 @@ def _unmap(p: Process, start: int, end: int) -> None:
 
 @system_call("munmap")
 def munmap(p: Process, address: int, length: int) -> int:
-    if address % p.memory.page_size or not length or not in_user_space(address, _pages(p, length)):
+    if address % p.memory.page_size or not length or not p.abi.in_user_space(address, _pages(p, length)):
         fail(errno.EINVAL)
     _unmap(p, address, address + _pages(p, length))
     return 0
@@ -192,17 +192,17 @@ def mremap(p: Process, address: int, old_length: int, new_length: int, flags: in
         p.notice("mremap cannot grow the mapping of a file; it returns ENOMEM")
         fail(errno.ENOMEM)
     more = new_size - (end - start)
-    if in_user_space(start, new_size) and _is_free(p, end, more):
+    if p.abi.in_user_space(start, new_size) and _is_free(p, end, more):
         p.memory.map(end, more, _protection_at(p, start))
         return start
     if not flags & MREMAP_MAYMOVE:
         fail(errno.ENOMEM)
-    place = p.memory.find_free(new_size, MAP_BASE, MAP_END) or fail(errno.ENOMEM)
+    place = p.memory.find_free(new_size, p.abi.layout.map_base, p.abi.layout.map_end) or fail(errno.ENOMEM)
     return _move(p, (start, end), place, new_size)
 
 
 def _move_fixed(p: Process, old: tuple[int, int], size: int, flags: int, target: int) -> int:
-    if not flags & MREMAP_MAYMOVE or target % p.memory.page_size or not in_user_space(target, size):
+    if not flags & MREMAP_MAYMOVE or target % p.memory.page_size or not p.abi.in_user_space(target, size):
         fail(errno.EINVAL)
     if old[0] < target + size and target < old[1]:
         fail(errno.EINVAL)

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from pfmon.engine.linux.abi.structures import STAT, STATFS, STATX, TIMESPEC, TIMEVAL
+from pfmon.engine.linux.abi.structures import STATFS, STATX, TIMESPEC, TIMEVAL
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files.open_flags import AT_EACCESS, AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW
 from pfmon.engine.linux.memory.user_memory import int32, signed
@@ -31,29 +31,7 @@ def _owner(p: Process, status: os.stat_result) -> tuple[int, int]:
 
 
 def _write_stat(p: Process, address: int, status: os.stat_result) -> int:
-    user, group = _owner(p, status)
-    times = []
-    for ns in (status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns):
-        times += [ns // SECOND & (1 << 64) - 1, ns % SECOND]
-    p.user.pack(
-        STAT,
-        address,
-        status.st_dev,
-        status.st_ino,
-        status.st_nlink,
-        status.st_mode,
-        user,
-        group,
-        0,
-        status.st_rdev,
-        status.st_size,
-        *times,
-        status.st_blksize,
-        status.st_blocks,
-        0,
-        0,
-        0,
-    )
+    p.user.write(address, p.abi.pack_stat(status, *_owner(p, status)))
     return 0
 
 

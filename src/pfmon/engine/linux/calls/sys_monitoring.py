@@ -1,18 +1,10 @@
-"""perfmonctl and perf_event_open: few programs need them."""
+"""perf_event_open, which few programs need."""
 
 from __future__ import annotations
 
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process.process import Process
-
-
-@system_call("perfmonctl")
-def perfmonctl(p: Process, fd: int, command: int, argument: int, count: int) -> int:
-    from pfmon.engine.linux.abi.ia64.perfmon import perfmonctl
-
-    perfmonctl.perfmonctl(p, int32(fd), int32(command), argument, int32(count))
-    return 0
 
 
 @system_call("perf_event_open")

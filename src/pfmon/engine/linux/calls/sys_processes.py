@@ -10,9 +10,8 @@ from pfmon.engine.linux.files.open_flags import AT_FDCWD
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process import process_exit
 from pfmon.engine.linux.process.engine_interface import Exit
-from pfmon.engine.linux.process.job_control import CLD_CONTINUED, CLD_STOPPED, CLD_TRAPPED, CONTINUED, STOPPED
 from pfmon.engine.linux.process.process import Process
-from pfmon.engine.linux.process.process_tree import Zombie
+from pfmon.engine.linux.process.process_tree import CLD_CONTINUED, CLD_STOPPED, CLD_TRAPPED, CONTINUED, STOPPED, Zombie
 from pfmon.engine.linux.process.syscall_errors import Restart, Terminated, fail
 from pfmon.engine.linux.process.thread import Blocked, Wait
 from pfmon.engine.linux.signals.signal_table import SIGCHLD, SIGCONT
@@ -23,22 +22,13 @@ WAIT_KINDS = 0xE0000000  # __WNOTHREAD, __WALL, __WCLONE: all kinds of children 
 P_ALL, P_PID, P_PGID = 0, 1, 2
 CLD_EXITED, CLD_KILLED = 1, 2
 AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
-STACK_OF_CLONE = 16
-
-
-@system_call("clone2")
-def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    from pfmon.engine.linux.process import clone
-
-    return clone.clone(p, flags, base, size, parent_tid, child_tid, tls)
 
 
 @system_call("clone")
-def clone(p: Process, flags: int, base: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    """As clone2, with the stack's address alone."""
+def clone(p: Process, flags: int, stack: int, parent_tid: int, child_tid: int, tls: int) -> int:
     from pfmon.engine.linux.process import clone
 
-    return clone.clone(p, flags, base, STACK_OF_CLONE, parent_tid, child_tid, tls)
+    return clone.clone(p, flags, (stack, None), parent_tid, child_tid, tls)
 
 
 @system_call("execve")

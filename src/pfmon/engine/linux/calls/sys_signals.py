@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.linux.abi.structures import INT, SIGACTION, SIGALTSTACK, SIGINFO_SIZE, U64
+from pfmon.engine.linux.abi.structures import INT, SIGALTSTACK, SIGINFO_SIZE, U64
 from pfmon.engine.linux.calls.sys_time import duration
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
@@ -14,11 +14,10 @@ from pfmon.engine.linux.process.syscall_errors import Terminated, fail
 from pfmon.engine.linux.process.thread import Thread
 from pfmon.engine.linux.signals import signal_delivery
 from pfmon.engine.linux.signals.signal_table import LAST, SIGKILL, SIGSTOP
-from pfmon.engine.linux.signals.signals import SI_TKILL, SI_USER, SS_DISABLE, SS_ONSTACK, UNBLOCKABLE, Action, Signal
+from pfmon.engine.linux.signals.signals import SI_TKILL, SI_USER, SS_DISABLE, SS_ONSTACK, UNBLOCKABLE, Signal
 
 SIGSET_SIZE = 8
 SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK = 0, 1, 2
-SMALLEST_STACK = 131027  # MINSIGSTKSZ of Linux for IA-64
 
 
 def _check_size(size: int) -> None:
@@ -35,11 +34,11 @@ def _number(value: int, zero: bool = False) -> int:
 def rt_sigaction(p: Process, signal: int, new: int, old: int, size: int) -> int:
     _check_size(size)
     number = _number(signal)
-    action = Action(*p.user.unpack(SIGACTION, new)) if new else None
+    action = p.abi.read_action(p.user, new) if new else None
     if action is not None and number in (SIGKILL, SIGSTOP):
         fail(errno.EINVAL)
     if old:
-        p.user.pack(SIGACTION, old, *p.signals.action(number))
+        p.abi.write_action(p.user, old, p.signals.action(number))
     if action is not None:
         p.signals.set_action(number, action._replace(mask=action.mask & ~UNBLOCKABLE))
     return 0
@@ -170,7 +169,7 @@ def rt_tgsigqueueinfo(p: Process, process_id: int, thread: int, signal: int, inf
 
 @system_call("sigaltstack")
 def sigaltstack(p: Process, new: int, old: int) -> int:
-    pointer = p.registers.gr(12)
+    pointer = p.abi.stack_pointer(p.registers)
     address, _, size = p.signals.stack
     before = (address, p.signals.stack_flags(pointer), size)
     if new:
@@ -181,7 +180,7 @@ def sigaltstack(p: Process, new: int, old: int) -> int:
             fail(errno.EINVAL)
         if flags == SS_DISABLE:
             address, size = 0, 0
-        elif size < SMALLEST_STACK:
+        elif size < p.abi.smallest_signal_stack:
             fail(errno.ENOMEM)
         p.signals.stack = (address, flags & SS_DISABLE, size)
     if old:

@@ -50,7 +50,7 @@ def socket(p: Process, family: int, kind: int, protocol: int) -> int:
 @system_call("socketpair")
 def socketpair(p: Process, family: int, kind: int, protocol: int, address: int) -> int:
     _check_kind(int32(family), int32(kind))
-    p.check_writable(address, 2 * INT.size)
+    p.user.check_writable(address, 2 * INT.size)
     hosts = (ctypes.c_int * 2)()
     call("socketpair", int32(family), int32(kind) | SOCK_CLOEXEC, int32(protocol), hosts)
     for place, host in enumerate(hosts):
@@ -276,7 +276,7 @@ def recvmsg(p: Process, fd: int, message: int, flags: int) -> int:
     pieces = p.user.vectors(vectors, count)
     room = min(sum(length for _, length in pieces), CHUNK)
     for base, length in pieces:
-        p.check_writable(base, length)
+        p.user.check_writable(base, length)
     data, sender, rights, found = _receive(
         p,
         p.files.get(int32(fd)),

@@ -12,6 +12,7 @@ from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
+from pfmon.engine.linux.signals.fasync import NotifyingFile
 
 FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = 0x541B, 0x5421, 0x5450, 0x5451
 
@@ -38,7 +39,8 @@ TIOCGPGRP, TIOCSPGRP, TIOCGSID = 0x540F, 0x5410, 0x5429
 def ioctl(p: Process, fd: int, request: int, argument: int) -> int:
     number, what = int32(fd), request & 0xFFFFFFFF
     host = p.files.host(number)
-    own = p.files.get(number).ioctl(p, what, argument)
+    file = p.files.get(number)
+    own = file.ioctl(p, what, argument) if isinstance(file, NotifyingFile) else None
     if own is not None:
         return own
     if what in (FIOCLEX, FIONCLEX):

@@ -133,11 +133,5 @@ def membarrier(p: Process, command: int) -> int:
 
 @system_call("rseq")
 def rseq(p: Process) -> int:
-    """Restartable sequences: Linux for IA-64 had none."""
+    """Restartable sequences: none."""
     fail(errno.ENOSYS)
-
-
-@system_call("getunwind")
-def getunwind(p: Process) -> int:
-    """The kernel's unwind information: none, superseded by the gate page."""
-    return 0

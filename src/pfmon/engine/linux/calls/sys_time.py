@@ -8,7 +8,6 @@ from pfmon.engine.linux.abi.structures import ITIMERSPEC, ITIMERVAL, TIMESPEC, T
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.process import blocking_calls
-from pfmon.engine.linux.process.loader import CLOCK_TICKS
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.time.clock import SECOND
@@ -67,8 +66,8 @@ def times(p: Process, address: int) -> int:
     """Clock ticks: of user time in the buffer, since boot as the result."""
     if address:
         own, children = p.clock.processor(), p.family.used_by_children
-        p.user.pack(TMS, address, own * CLOCK_TICKS // SECOND, 0, children * CLOCK_TICKS // SECOND, 0)
-    return p.clock.monotonic() * CLOCK_TICKS // SECOND
+        p.user.pack(TMS, address, own * p.abi.clock_ticks // SECOND, 0, children * p.abi.clock_ticks // SECOND, 0)
+    return p.clock.monotonic() * p.abi.clock_ticks // SECOND
 
 
 def duration(p: Process, address: int) -> int:

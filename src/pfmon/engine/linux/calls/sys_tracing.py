@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import errno
 
+from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.memory.user_memory import int32
-from pfmon.engine.linux.process import job_control
-from pfmon.engine.linux.process.engine_interface import GuestMemoryFault
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.signals.signal_table import LAST, SIGKILL, SIGSTOP
@@ -57,7 +56,7 @@ def _trace(tracer: Process, target: Process) -> int:
 
 
 def _peek(p: Process, target: Process, address: int) -> int:
-    """The word itself is the result on IA-64; r10 is 0."""
+    """The word itself is the result."""
     try:
         return int(target.user.unpack(U64, address)[0])
     except GuestMemoryFault:
@@ -87,5 +86,5 @@ def _resume(p: Process, target: Process, number: int, detach: bool) -> int:
         if not detach:
             target.family.injected = signal
         target.thread.signals.put_back(signal)
-    job_control.go_on(target, report=False)
+    target.go_on(report=False)
     return 0

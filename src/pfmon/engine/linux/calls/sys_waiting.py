@@ -35,7 +35,7 @@ def _poll(p: Process, address: int, count: int, nanoseconds: int | None) -> int:
     if not 0 <= count <= MAX_POLLED_DESCRIPTORS:
         fail(errno.EINVAL)
     size = count * POLLFD.size
-    p.check_writable(address, size)
+    p.user.check_writable(address, size)
     entries = list(POLLFD.iter_unpack(p.user.read(address, size))) if count else []
     known = set(p.files.numbers())
     wanted = [(p.files.get(fd), events & 0xFFFF) for fd, events, _ in entries if fd in known]

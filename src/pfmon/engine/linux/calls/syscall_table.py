@@ -1,23 +1,30 @@
-"""The table of implemented system calls, filled by the modules of this package."""
+"""Tables of implemented system calls by name, filled by the modules that carry them out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pfmon.engine.linux.abi.ia64.syscall_numbers import NUMBERS
-
-# None if it has set the result itself; it fails by an exception (see errors.py).
+# None if it has set the result itself; it fails by an exception (syscall_errors.py).
 Handler = Callable[..., int | None]
+Numbered = dict[int, tuple[Handler, int]]
+"""By number: a call's handler and its number of arguments."""
 
-HANDLERS: dict[int, tuple[Handler, int]] = {}
+
+class CallTable(dict[str, Handler]):
+    """Handlers by the call's name."""
+
+    def register(self, *names: str) -> Callable[[Handler], Handler]:
+        """Register a function as the handler of the calls of these names."""
+
+        def register(handler: Handler) -> Handler:
+            for name in names:
+                self[name] = handler
+            return handler
+
+        return register
 
 
-def system_call(*names: str) -> Callable[[Handler], Handler]:
-    """Register a function as the handler of the calls of these names."""
+HANDLERS = CallTable()
+"""The calls that are the same for all instruction sets."""
 
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            HANDLERS[NUMBERS[name]] = (handler, handler.__code__.co_argcount - 1)
-        return handler
-
-    return register
+system_call = HANDLERS.register

@@ -6,14 +6,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pfmon.engine.linux.process.random_bytes import RandomBytes
 from pfmon.engine.linux.process.syscall_errors import fail
-
-if TYPE_CHECKING:
-    from pfmon.engine.linux.process.process import Process
-
 
 CHUNK = 1 << 20  # bytes moved at a time
 RESERVED = 16
@@ -79,19 +75,8 @@ class OpenFile:
         """Called before a wait for readability."""
 
     def check_mapping(self, length: int, offset: int, shared: bool) -> bool:
-        """Whether the file maps in its own way (`mapped`). OSError: it cannot be mapped so."""
+        """Whether the file maps in its own way (`NotifyingFile.mapped`). OSError: it cannot be mapped so."""
         return False
-
-    def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
-        """Called after memory was mapped for it."""
-
-    def fcntl(self, process: Process, command: int, argument: int) -> int | None:
-        """fcntl commands of such files alone; None: the general ones apply."""
-        return None
-
-    def ioctl(self, process: Process, request: int, argument: int) -> int | None:
-        """ioctl requests of such files alone; None: the general ones apply."""
-        return None
 
     @property
     def may_wait(self) -> bool:

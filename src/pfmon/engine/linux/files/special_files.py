@@ -28,38 +28,6 @@ def _maps(process: Process) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-FAMILIES = {7: "Merced", 31: "Madison", 32: "Montecito"}
-FEATURES = {0: "branchlong", 2: "16-byte atomic ops"}
-COUNTERS = {32: 12}
-"""By family: the processor's name and its counters, 4 by default (arch/ia64/kernel/setup.c); by bit of CPUID[4]."""
-
-
-def _processors(process: Process) -> bytes:
-    """/proc/cpuinfo of Linux for IA-64 for the modelled processor, at the nominal frequency of the program's time."""
-    version, features = process.registers.cpuid[3:5]
-    family, model, revision = version >> 24 & 0xFF, version >> 16 & 0xFF, version >> 8 & 0xFF
-    names = [name for bit, name in FEATURES.items() if features >> bit & 1] or ["standard"]
-    frequency = 1000 / process.settings.nanoseconds_per_instruction
-    lines = {
-        "vendor": "GenuineIntel",
-        "arch": "IA-64",
-        "family": family,
-        "model": model,
-        "model name": FAMILIES.get(family, "Unknown"),
-        "revision": revision,
-        "archrev": version >> 32 & 0xFF,
-        "features": ", ".join(names),
-        "cpu number": 0,
-        "cpu regs": COUNTERS.get(family, 4),
-        "cpu MHz": f"{frequency:.6f}",
-        "itc MHz": f"{frequency:.6f}",
-        "BogoMIPS": f"{2 * frequency:.2f}",
-        "siblings": 1,
-    }
-    rest = "".join(f"{name:<10} : {value}\n" for name, value in lines.items())
-    return "".join(f"processor  : {number}\n{rest}\n" for number in range(process.settings.processors)).encode()
-
-
 def _memory(process: Process) -> bytes:
     kilobytes = process.settings.memory >> 10
     return f"MemTotal:       {kilobytes} kB\nMemFree:        {kilobytes} kB\n".encode()
@@ -109,23 +77,6 @@ TICK = 10_000_000
 """Nanoseconds of a clock tick in /proc (USER_HZ)."""
 
 
-def _perfmon(process: Process) -> bytes:
-    """/proc/perfmon, by which tools detect perfmon."""
-    names = {"itanium": "Itanium", "itanium2": "Itanium 2", "montecito": "Montecito"}
-    mask = (1 << (32 if process.processor == "itanium" else 47)) - 1
-    format_id = "4d-72-be-c0-06-64-41-43-82-b4-d3-fd-27-24-3c-97"
-    rows = {
-        "perfmon version": "2.0",
-        "model": names[process.processor],
-        "fastctxsw": "Yes",
-        "expert mode": "No",
-        "ovfl_mask": f"{mask:#x}",
-        "PMU flags": "0x0" if process.processor == "itanium" else "0x1",
-        "format": f"{format_id} default_format",
-    }
-    return "".join(f"{name:<26}: {value}\n" for name, value in rows.items()).encode()
-
-
 OWN: dict[bytes, Callable[[Process], bytes]] = {
     b"cmdline": _command_line,
     b"comm": _name,
@@ -136,9 +87,7 @@ OWN: dict[bytes, Callable[[Process], bytes]] = {
     b"status": _status,
 }
 SYSTEM: dict[bytes, Callable[[Process], bytes]] = {
-    b"/proc/cpuinfo": _processors,
     b"/proc/meminfo": _memory,
-    b"/proc/perfmon": _perfmon,
     b"/proc/sys/kernel/perf_event_paranoid": lambda _: b"2\n",
     b"/proc/sys/kernel/perf_event_max_sample_rate": lambda _: b"100000\n",
 }
@@ -154,10 +103,19 @@ def open_special(process: Process, path: bytes) -> OpenFile | None:
     if own is None and path.startswith(b"/proc/"):
         number, _, own = path[len(b"/proc/") :].partition(b"/")
         whose = process.system.processes.get(int(number)) if number.isdigit() else None
-    make = SYSTEM.get(path) or (OWN.get(own) if own is not None and whose else None)
-    if make is None:
+    text = _text(process, path, whose, own)
+    if text is None:
         return None
     host = os.memfd_create("pfmon")
-    os.write(host, make(whose or process))
+    os.write(host, text)
     os.lseek(host, 0, os.SEEK_SET)
     return OpenFile(host, True, path)
+
+
+def _text(process: Process, path: bytes, whose: Process | None, own: bytes | None) -> bytes | None:
+    """The contents of a file of /proc: of the processor, the system, or (``own``) of a process."""
+    if make := process.abi.proc_files().get(path):
+        return make(process.registers, process.settings, process.processor)
+    if of := SYSTEM.get(path) or (OWN.get(own) if own is not None and whose else None):
+        return of(whose or process)
+    return None

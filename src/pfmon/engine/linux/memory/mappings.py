@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from pfmon.engine.guest_memory import Memory
 from pfmon.engine.linux.files.code_files import CodeFiles
 from pfmon.engine.linux.files.file_table import OpenFile
-from pfmon.engine.linux.process.engine_interface import Memory
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PIECE = 1 << 20

@@ -6,11 +6,12 @@ import errno
 from struct import Struct
 from typing import Any
 
+from pfmon.engine.guest_memory import GuestMemoryFault, Memory
 from pfmon.engine.linux.abi.structures import IOVEC
-from pfmon.engine.linux.process.engine_interface import GuestMemoryFault, Memory
 from pfmon.engine.linux.process.syscall_errors import fail
 
 READ, WRITE, EXECUTE = 1, 2, 4
+MASK = (1 << 64) - 1
 MAX_PATH_BYTES = 4096
 MAX_IOVECS = 1024
 MAX_TRANSFER_BYTES = 0x7FFFC000  # bytes in one read or write, as Linux limits it (a whole number of pages)
@@ -59,6 +60,12 @@ class UserMemory:
             if end - address >= length:
                 return length
         return end - address
+
+    def check_writable(self, address: int, length: int) -> None:
+        """GuestMemoryFault unless the program could write to the whole range."""
+        usable = self.prefix(address & MASK, length, WRITE)
+        if address < 0 or usable < length:
+            raise GuestMemoryFault(address + usable)
 
     def buffer(self, address: int, length: int, protection: int) -> int:
         """The usable length of a buffer; EFAULT if it has one and not even its first byte can be used."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.engine.linux.perf.perf_attributes import (
@@ -17,13 +17,8 @@ from pfmon.engine.linux.perf.perf_attributes import (
     PINNED,
     PerfEventAttr,
 )
-from pfmon.engine.linux.perf.perf_file import PerfFile
 from pfmon.engine.linux.perf.perf_ring import PerfRing
 from pfmon.engine.linux.perf.perf_sources import ClockSource, Source
-
-if TYPE_CHECKING:
-    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
-
 
 MASK = (1 << 64) - 1
 SECOND = 1_000_000_000
@@ -39,6 +34,29 @@ class PerfTotal(NamedTuple):
     def plus(self, other: PerfTotal) -> PerfTotal:
         """The sum of both."""
         return PerfTotal(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+class EventFile(Protocol):
+    """The file of an event's descriptor."""
+
+    def ready(self, now: bool) -> None:
+        """Set whether it is readable."""
+
+    def notify_opener(self, code: int) -> None:
+        """Send the signal requested by the opening process."""
+
+
+class EventSchedule(Protocol):
+    """The perf events of a process."""
+
+    def update(self) -> None:
+        """Update counts and times to the next instruction."""
+
+    def change(self) -> None:
+        """Reschedule after a change of enabled events."""
+
+    def remove(self, event: PerfEvent) -> None:
+        """Remove a closed event."""
 
 
 class PerfEvent:
@@ -62,7 +80,7 @@ class PerfEvent:
         self.source = source
         self.leader = leader or self
         self.siblings: list[PerfEvent] = []
-        self.file: PerfFile
+        self.file: EventFile
         self.is_on = not attributes.flags & DISABLED
         self.runs = True
         """Whether its thread runs."""
@@ -85,7 +103,7 @@ class PerfEvent:
         """Samples since the last wakeup of pollers."""
         self.root = self
         """The opened event, for a copy inherited by a child process (perf_inherit.py)."""
-        self.copies: list[tuple[PerfScheduler, PerfEvent]] = []
+        self.copies: list[tuple[EventSchedule, PerfEvent]] = []
         """Its copies in running child processes."""
         self.ended = PerfTotal(0, 0, 0)
         """Totals of its copies in ended child processes."""
@@ -172,3 +190,12 @@ class PerfEvent:
 
 def _words(*values: int) -> bytes:
     return Struct(f"<{len(values)}Q").pack(*(value & MASK for value in values))
+
+
+def inherited_ended(events: Iterable[PerfEvent]) -> None:
+    """Add the totals of an ended process's copies to the opened events."""
+    for event in events:
+        root = event.root
+        if root is not event:
+            root.ended = root.ended.plus(event.total)
+            root.copies = [one for one in root.copies if one[1] is not event]

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
-from pfmon.engine.ia64._ia64 import AddressSpace
 from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.memory.user_memory import int32
 from pfmon.engine.linux.perf.perf_attributes import HIGHEST_RATE, INHERIT
+from pfmon.engine.linux.perf.perf_event import EventSchedule, PerfEvent
 from pfmon.engine.linux.perf.perf_ring import PerfRing
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.signals.fasync import NotifyingFile
 
-if TYPE_CHECKING:
-    from pfmon.engine.linux.perf.perf_event import PerfEvent
-    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
-
-
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
 PERIOD, ID = 0x40082404, 0x80082407
-PAGE = AddressSpace.page_size
 GROUP = 1
 """Flag of ENABLE, DISABLE and RESET: the whole group."""
 
@@ -29,7 +22,7 @@ GROUP = 1
 class PerfFile(NotifyingFile):
     """The file of a perf event's descriptor."""
 
-    def __init__(self, process: Process, event: PerfEvent, schedule: PerfScheduler) -> None:
+    def __init__(self, process: Process, event: PerfEvent, schedule: EventSchedule) -> None:
         super().__init__(b"anon_inode:[perf_event]")
         self.event = event
         self.number = -1
@@ -141,11 +134,12 @@ class PerfFile(NotifyingFile):
     def check_mapping(self, length: int, offset: int, shared: bool) -> bool:
         """Accept one page, and none or a power of two of pages for records."""
         ring = self.event.ring
-        pages = length // PAGE - 1
-        whole = length % PAGE == 0 and pages >= 0 and pages & (pages - 1) == 0
+        page = self._process.memory.page_size
+        pages = length // page - 1
+        whole = length % page == 0 and pages >= 0 and pages & (pages - 1) == 0
         if not shared or offset or not whole or self.event.attributes.flags & INHERIT:
             fail(errno.EINVAL)
-        if ring and ring.is_mapped and ring.size != pages * PAGE:
+        if ring and ring.is_mapped and ring.size != pages * page:
             fail(errno.EINVAL)
         return True
 

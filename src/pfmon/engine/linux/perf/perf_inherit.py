@@ -1,24 +1,20 @@
 """Perf events inherited by child processes: each child has a copy, which adds to the opened event (Linux 6.1,
-kernel/events/core.c, perf_event_init_task and perf_event_exit_task)."""
+kernel/events/core.c, perf_event_init_task)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from pfmon.engine.linux.perf.perf_attributes import INHERIT
 from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 
-if TYPE_CHECKING:
-    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 
-
-def forked(schedule: PerfScheduler, child: Process) -> None:
+def forked(parent: Process, child: Process) -> None:
     """Give a child copies of its parent's groups whose leaders are inherited."""
-    from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
-    from pfmon.engine.linux.perf.pmu_ownership import owners_of
-
+    schedule = owners_of(parent).schedule if parent.owners is not None else None
+    if schedule is None:
+        return
     copies: list[PerfEvent] = []
     own = PerfScheduler(child)
     for leader in schedule.in_order():
@@ -42,12 +38,3 @@ def _copy(event: PerfEvent, schedule: PerfScheduler, leader: PerfEvent | None, c
     copy.is_on, copy.period, copy.left = event.is_on, event.period, event.period
     root.copies.append((schedule, copy))
     return copy
-
-
-def ended(events: Iterable[PerfEvent]) -> None:
-    """Add the totals of an ended process's copies to the opened events."""
-    for event in events:
-        root = event.root
-        if root is not event:
-            root.ended = root.ended.plus(event.total)
-            root.copies = [one for one in root.copies if one[1] is not event]

@@ -10,10 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pfmon.engine.guest_pmu import PmuEvent, ProgramPmu
-from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
-from pfmon.engine.linux.perf import perf_inherit
 from pfmon.engine.linux.perf.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
-from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_event import PerfEvent, inherited_ended
 from pfmon.engine.linux.perf.perf_ring import MappedCounter
 from pfmon.engine.linux.perf.perf_samples import sample
 from pfmon.engine.linux.process.process import Process
@@ -22,10 +20,6 @@ from pfmon.errors import PfmonError
 
 TICK = 1_000_000
 """Nanoseconds between two rotations of multiplexed groups."""
-DEBUG_REGISTERS = 8
-OVERFLOW_INTERRUPT = 1 << 5
-LEVELS = 0xF
-"""PMC.plm of no level: the counter does not count."""
 
 
 class CounterSlot(NamedTuple):
@@ -97,7 +91,7 @@ class PerfScheduler:
             event.pmd = None
             if not event.own:
                 event.file.ready(True)
-        perf_inherit.ended(self.events)
+        inherited_ended(self.events)
         self.events, self._order, self._slots = [], [], {}
 
     def leave_program(self) -> None:
@@ -240,7 +234,7 @@ class PerfScheduler:
         pmu = self._pmu
         pmu.freeze(not slots)
         if slots:
-            for name, value in self._configuration(writes).items():
+            for name, value in self._process.abi.perf_registers(self._process.processor, writes).items():
                 pmu.write(name, value)
         for pmd, slot in slots.items():
             for event in slot.events:
@@ -250,18 +244,8 @@ class PerfScheduler:
         pmu.set_overflow_stops([pmd for pmd, slot in slots.items() if _samples(slot)])
         pmu.set_counting(bool(slots), None)
         own = any(event.own for slot in slots.values() for event in slot.events)
-        self._process.registers.set_secure(not own)
+        self._process.abi.allow_monitoring(self._process.registers, own)
         self._pass_time(self._used)
-
-    def _configuration(self, writes: dict[str, int]) -> dict[str, int]:
-        """All configuration registers: unwritten ones have the kernel's values."""
-        pmcs = registers_of(self._process.processor).pmcs
-        values = {f"pmc{number}": one.default for number, one in pmcs.items() if one.mask}
-        values |= {f"{file}{number}": 0 for file in ("ibr", "dbr") for number in range(DEBUG_REGISTERS)}
-        counting = {f"pmc{number}" for number, one in pmcs.items() if one.counts}
-        return values | {
-            name: value | (OVERFLOW_INTERRUPT if name in counting else 0) for name, value in writes.items()
-        }
 
     def _load(self, pmd: int) -> None:
         """Load a counter: a sampling one with its period, others with 0."""
@@ -333,7 +317,7 @@ class PerfScheduler:
         """Stop the counter of an event disabled by its overflow, from the next instruction on."""
         for pmd, slot in list(self._slots.items()):
             if not any(event.wants_time for event in slot.events):
-                self._pmu.write(f"pmc{pmd}", self._pmu.read(f"pmc{pmd}") & ~LEVELS)
+                self._process.abi.stop_counter(self._pmu, pmd)
                 for event in slot.events:
                     event.pmd = None
                 del self._slots[pmd]

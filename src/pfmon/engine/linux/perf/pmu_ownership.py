@@ -6,9 +6,8 @@ Contexts of several threads own it in turn, each while its thread runs. A system
 from __future__ import annotations
 
 import errno
+from typing import Protocol
 
-from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
-from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import PerfmonContext
 from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
@@ -16,34 +15,63 @@ from pfmon.engine.linux.process.syscall_errors import fail
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
 
 
+class MonitoringContext(Protocol):
+    """A monitoring session that a program has created: of one thread (``task``), or ``system``-wide."""
+
+    system: bool
+    task: int | None
+
+    def ended(self) -> None:
+        """Its thread has ended."""
+
+
+class Monitor(Protocol):
+    """A context on the PMU of a process."""
+
+    @property
+    def context(self) -> MonitoringContext:
+        """The context."""
+
+    def load(self) -> None:
+        """Load it. OSError: it cannot be counted."""
+
+    def unload(self) -> None:
+        """Unload it."""
+
+    def save_counters(self) -> None:
+        """Its thread no longer runs."""
+
+    def restore_counters(self) -> None:
+        """Its thread runs again."""
+
+    def move(self, process: Process) -> None:
+        """Move to the PMU of another process, which runs from here on."""
+
+
 class PmuOwnership:
     """The loaded contexts of a process, its perf events, and the present owner of the PMU."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self.monitors: dict[PerfmonContext, ContextMonitor] = {}
-        self._here: ContextMonitor | None = None
+        self.monitors: dict[MonitoringContext, Monitor] = {}
+        self._here: Monitor | None = None
         self.schedule: PerfScheduler | None = None
 
     # --- perfmon
 
-    def load(self, monitor: ContextMonitor) -> None:
+    def load(self, monitor: Monitor) -> None:
         """Load a context with its task or processor. OSError: EBUSY, EINVAL."""
         context = monitor.context
         self._check_pmu("perfmonctl (PFM_LOAD_CONTEXT)")
-        owners = [process.owners for process in self._process.system.processes.values() if process.owners]
+        owners = [owners_of(process) for process in self._process.system.processes.values() if process.owners]
         if any(
             other.system or context.system or other.task == context.task for one in owners for other in one.monitors
         ) or any(one.uses_perf for one in (owners if context.system else [self])):
             fail(errno.EBUSY)
         monitor.load()
         self.monitors[context] = self._here = monitor
-        if context.system:
-            from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
 
-            self._process.system.everywhere = SystemWideContext(monitor, self._process)
-
-    def unload(self, context: PerfmonContext) -> None:
+    def unload(self, context: MonitoringContext) -> None:
         """Unload a context."""
         monitor = self.monitors.pop(context)
         monitor.unload()
@@ -69,17 +97,17 @@ class PmuOwnership:
         """Notify the monitor of a thread that is about to end."""
         for context in [context for context in self.monitors if context.task == thread and not context.system]:
             self.unload(context)
-            context.file.ended()
+            context.ended()
         if self.schedule is not None:
             self.schedule.update()
 
-    def detach(self, monitor: ContextMonitor) -> None:
+    def detach(self, monitor: Monitor) -> None:
         """Detach the system-wide monitor: another process runs, or none."""
         monitor.save_counters()
         del self.monitors[monitor.context]
         self._here = None
 
-    def attach(self, monitor: ContextMonitor) -> None:
+    def attach(self, monitor: Monitor) -> None:
         """Attach the system-wide monitor: this process runs from here on."""
         self._check_pmu("perfmonctl")
         monitor.move(self._process)
@@ -98,6 +126,11 @@ class PmuOwnership:
         if self.monitors:
             fail(errno.EBUSY)
 
+    def switch_events(self, on: bool) -> None:
+        """Enable or disable the perf events of the process (prctl)."""
+        if self.schedule is not None:
+            self.schedule.switch_all(on)
+
     def rotate_if_due(self) -> None:
         """The program was stopped, perhaps to rotate perf events."""
         if self.schedule is not None:
@@ -110,7 +143,7 @@ class PmuOwnership:
         for context in [context for context in self.monitors if not context.system]:
             self.unload(context)
             if ended:
-                context.file.ended()
+                context.ended()
         if self.schedule is not None:
             self.schedule.end() if ended else self.schedule.leave_program()
         if self._process.pmu is not None and self._here is None:
@@ -136,6 +169,6 @@ class PmuOwnership:
 
 def owners_of(process: Process) -> PmuOwnership:
     """The owners of a process's PMU."""
-    if process.owners is None:
+    if not isinstance(process.owners, PmuOwnership):
         process.owners = PmuOwnership(process)
     return process.owners

@@ -8,6 +8,7 @@ from copy import copy
 
 from pfmon.engine.linux.abi.structures import U32
 from pfmon.engine.linux.files.file_table import programs_descriptors
+from pfmon.engine.linux.perf import perf_inherit
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.process_tree import ProcessTree
 from pfmon.engine.linux.process.syscall_errors import fail
@@ -20,33 +21,33 @@ CLONE_PARENT_SETTID, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x100000, 0x2000
 CLONE_NAMESPACES = 0x7E020000
 OF_THREADS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD
 EXIT_SIGNAL = 0xFF
-STACK_SCRATCH = 16
-"""Bytes above the stack pointer that a callee may write (software conventions, chapter 8)."""
-THREAD_POINTER = 13
 MAX_THREADS = 4096
-PSR_UP = 1 << 2
+
+
+ChildStack = tuple[int, int | None]
+"""Address and bytes of a child's stack; None: the address is the stack pointer."""
 
 
 class TooManyError(LostError):
     """The programs have created more processes or threads than the run allows at a time."""
 
 
-def clone(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    """Create a thread or a process; returns its number. ``base``, ``size``: memory for both of its stacks, 0:
-    unchanged. EINVAL for inconsistent flags, and for a partial thread or process."""
+def clone(p: Process, flags: int, stack: ChildStack, parent_tid: int, child_tid: int, tls: int) -> int:
+    """Create a thread or a process; returns its number. ``stack``: memory for its stack,
+    address 0: unchanged. EINVAL for inconsistent flags, and for a partial thread or process."""
     if flags & CLONE_NAMESPACES:
         fail(errno.EPERM)
     if flags & CLONE_THREAD:
         if flags & OF_THREADS != OF_THREADS:
             fail(errno.EINVAL)
-        thread = _new_thread(p, flags, base, size, tls)
+        thread = _new_thread(p, flags, stack, tls)
     else:
         if flags & CLONE_VM and not flags & CLONE_VFORK:
             p.notice("clone with shared memory but not as a thread is not supported; it returns EINVAL")
             fail(errno.EINVAL)
         if p.thread.wait is not None:  # the child of vfork has released it
             return p.thread.done
-        thread = _new_process(p, flags, base, size, tls)
+        thread = _new_process(p, flags, stack, tls)
     if flags & CLONE_PARENT_SETTID:
         p.user.pack(U32, parent_tid, thread.number)
     if flags & CLONE_CHILD_SETTID:
@@ -77,41 +78,34 @@ def _no_descriptor_is_left() -> bool:
     return host + 1 >= programs_descriptors()
 
 
-def _begin(p: Process, flags: int, base: int, size: int, tls: int, monitored: bool) -> None:
+def _begin(p: Process, flags: int, stack: ChildStack, tls: int, monitored: bool) -> None:
     """Registers of the new thread, in the processor of its process: the creator's, except for stacks and TLS, and for
-    PSR.up and PSR.sp if that was ``monitored`` by perfmon."""
-    r = p.registers
+    monitoring if that was ``monitored`` by a kernel's interface."""
     if monitored:
-        r.set_um(r.um & ~PSR_UP)
-        r.set_secure(True)
-    r.set_gr(8, 0)
-    r.set_gr(10, 0)
-    if base:
-        r.set_gr(12, base + size - STACK_SCRATCH)
-        r.begin_stack(base)
-    if flags & CLONE_SETTLS:
-        r.set_gr(THREAD_POINTER, tls)
+        p.abi.set_monitoring(p.registers, False)
+        p.abi.allow_monitoring(p.registers, False)
+    p.abi.begin_thread(p.registers, *stack, tls if flags & CLONE_SETTLS else None)
 
 
-def _new_thread(p: Process, flags: int, base: int, size: int, tls: int) -> Thread:
+def _new_thread(p: Process, flags: int, stack: ChildStack, tls: int) -> Thread:
     if p.system.threads >= MAX_THREADS:
         fail(errno.EAGAIN)
     thread = p.add_thread(p.system.new_number(), p.signals.copy(p.signals.shared))
     maker = p.registers.context()
-    _begin(p, flags, base, size, tls, p.owners is not None)
+    _begin(p, flags, stack, tls, p.owners is not None)
     thread.context = p.registers.context()
     p.registers.resume(maker)
     return thread
 
 
-def _new_process(p: Process, flags: int, base: int, size: int, tls: int) -> Thread:
+def _new_process(p: Process, flags: int, stack: ChildStack, tls: int) -> Thread:
     if p.system.host is None:
         fail(errno.ENOSYS)
     _check_room(p)
     child = fork(p, lend=bool(flags & CLONE_VM))
     child.family.exit_signal = flags & EXIT_SIGNAL
     child.registers.resume(p.registers.context())
-    _begin(child, flags, base, size, tls, p.owners is not None)
+    _begin(child, flags, stack, tls, p.owners is not None)
     return child.thread
 
 
@@ -134,8 +128,5 @@ def fork(p: Process, lend: bool) -> Process:
     child.thread.name = p.thread.name
     p.family.children.append(child)
     p.system.processes[child.process_id] = child
-    if p.owners is not None and p.owners.schedule is not None:
-        from pfmon.engine.linux.perf import perf_inherit
-
-        perf_inherit.forked(p.owners.schedule, child)
+    perf_inherit.forked(p, child)
     return child

@@ -91,15 +91,14 @@ def _interpreter(path: bytes) -> list[bytes] | None:
 def _load(p: Process, path: bytes) -> Program:
     from pfmon.engine.registry import instruction_set_in
     from pfmon.program import image
-    from pfmon.stream._stream import InstructionSet
 
     try:
         program = image.load(os.fsdecode(path), p.settings.sysroot, p.settings.confined)
     except PfmonError as error:
         p.notice(f"cannot execute {os.fsdecode(path)}: {error}")
         fail(errno.ENOEXEC)
-    if instruction_set_in(program) is not InstructionSet.IA64:
-        p.notice(f"cannot execute {os.fsdecode(path)}: not an IA-64 program; --sysroot DIR has those")
+    if instruction_set_in(program) is not p.abi.instruction_set:
+        p.notice(f"cannot execute {os.fsdecode(path)}: not an {p.abi.name} program; --sysroot DIR has those")
         fail(errno.ENOEXEC)
     return program
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.linux.abi.structures import ROBUST_LIST_HEAD, U32, U64
-from pfmon.engine.linux.process.engine_interface import GuestMemoryFault
 from pfmon.engine.linux.process.syscall_errors import Restart, fail
 from pfmon.engine.linux.process.thread import Blocked, Thread, Wait
 

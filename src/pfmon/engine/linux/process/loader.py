@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from pfmon.engine.guest_memory import GuestMemoryLimit, Memory
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.linux.abi.ia64 import gate_page
-from pfmon.engine.linux.abi.ia64.layout import BACKING_STORE, STACK_TOP, in_user_space
-from pfmon.engine.linux.process.engine_interface import GuestMemoryLimit, Memory
+from pfmon.engine.linux.abi.linux_abi import LinuxAbi
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program import initial_stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
@@ -15,11 +15,10 @@ from pfmon.program.image import Image, Program
 from pfmon.program.initial_stack import InitialStack
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
-CLOCK_TICKS = 1024  # HZ of Linux for IA-64
 
 
 def protection(flags: int) -> int:
-    """Page protection for segment flags. Writable pages are readable, as always on IA-64."""
+    """Page protection for segment flags. Writable pages are readable."""
     return (
         (PROT_READ if flags & (PF_R | PF_W) else 0)
         | (PROT_WRITE if flags & PF_W else 0)
@@ -27,7 +26,7 @@ def protection(flags: int) -> int:
     )
 
 
-def map_image(memory: Memory, image: Image) -> None:
+def map_image(memory: Memory, image: Image, abi: LinuxAbi[Any]) -> None:
     """Map the segments of a file. A page shared by two segments has the rights of both."""
     page = memory.page_size
     content = memoryview(image.data)
@@ -36,7 +35,7 @@ def map_image(memory: Memory, image: Image) -> None:
         start = s.address + image.bias
         low, high = start & -page, (start + s.memory_size + page - 1) & -page
         rights = protection(s.flags)
-        if not in_user_space(low, high - low):
+        if not abi.in_user_space(low, high - low):
             raise PfmonError(f"{image.path}: segment at {start:#x} is outside the user's address space")
         if low < mapped_to:
             memory.protect(low, mapped_to - low, rights | last)
@@ -49,13 +48,15 @@ def map_image(memory: Memory, image: Image) -> None:
         mapped_to, last = max(high, mapped_to), rights
 
 
-def auxiliary_vector(program: Program, page_size: int, ids: tuple[int, int]) -> list[tuple[int, int]]:
-    """The pairs that Linux for IA-64 passes, without those that point into the stack."""
+def auxiliary_vector(
+    program: Program, page_size: int, ids: tuple[int, int], abi: LinuxAbi[Any]
+) -> list[tuple[int, int]]:
+    """The pairs that Linux passes, without those that point into the stack."""
     image, (user, group) = program.image, ids
     return [
-        (initial_stack.AT_HWCAP, 0),
+        (initial_stack.AT_HWCAP, abi.capabilities),
         (initial_stack.AT_PAGESZ, page_size),
-        (initial_stack.AT_CLKTCK, CLOCK_TICKS),
+        (initial_stack.AT_CLKTCK, abi.clock_ticks),
         (initial_stack.AT_PHDR, image.program_headers),
         (initial_stack.AT_PHENT, PROGRAM_HEADER.size),
         (initial_stack.AT_PHNUM, image.elf.program_header_count),
@@ -78,25 +79,24 @@ def load(
     settings: GuestSettings,
     ids: tuple[int, int],
     random: bytes,
+    abi: LinuxAbi[Any],
 ) -> InitialStack:
     """Fill the address space. Raises PfmonError when the program does not fit."""
     page = memory.page_size
     name = program.image.path
     try:
         for image in program.images:
-            map_image(memory, image)
+            map_image(memory, image, abi)
         size = settings.stack_size
-        memory.map(STACK_TOP - size, size, PROT_READ | PROT_WRITE)
-        memory.map(BACKING_STORE, settings.backing_store_size, PROT_READ | PROT_WRITE)
-        memory.map(gate_page.ADDRESS, page, PROT_READ | PROT_EXEC)
+        memory.map(abi.layout.stack_top - size, size, PROT_READ | PROT_WRITE)
+        abi.map_additions(memory, settings)
     except MemoryError as error:
         raise LostError(f"{name}: the host has no memory for it: {reason(error)}") from None
     except GuestMemoryLimit as error:
         raise PfmonError(f"{name}: needs more memory than programs get: {error}") from None
-    memory.write_initial(gate_page.ADDRESS, gate_page.page(page))
-    vector = auxiliary_vector(program, page, ids)
+    vector = auxiliary_vector(program, page, ids, abi)
     first = initial_stack.build(
-        STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random
+        abi.layout.stack_top, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random
     )
     memory.write_initial(first.address, first.data)
     return first

@@ -1,53 +1,73 @@
-"""One Linux process: started by the run loop and called at breaks, faults and timers of the running thread."""
+"""One Linux process: what the kernel knows of it. What happens to it is in kernel.py and the modules of the calls."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from pfmon.engine.guest_memory import Memory
 from pfmon.engine.guest_pmu import ProgramPmu
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.linux import calls
-from pfmon.engine.linux.abi.ia64.layout import BACKING_STORE, STACK_TOP
-from pfmon.engine.linux.abi.ia64.syscall_numbers import FIRST, NAMES
+from pfmon.engine.linux.abi.linux_abi import LinuxAbi
+from pfmon.engine.linux.abi.structures import SIGINFO_CHILD
 from pfmon.engine.linux.files import host_files, open_flags
 from pfmon.engine.linux.files.file_table import FileTable, OpenFile
 from pfmon.engine.linux.files.paths import Paths
 from pfmon.engine.linux.memory.mappings import Mappings
-from pfmon.engine.linux.memory.user_memory import WRITE, UserMemory
-from pfmon.engine.linux.process import futexes, job_control, loader, process_exit
-from pfmon.engine.linux.process.engine_interface import (
-    Death,
-    End,
-    Exit,
-    GuestMemoryFault,
-    GuestMemoryLimit,
-    Memory,
-    Registers,
+from pfmon.engine.linux.memory.user_memory import UserMemory
+from pfmon.engine.linux.process import loader
+from pfmon.engine.linux.process.engine_interface import Registers
+from pfmon.engine.linux.process.process_tree import (
+    CLD_CONTINUED,
+    CLD_STOPPED,
+    CLD_TRAPPED,
+    CONTINUED,
+    SA_NOCLDSTOP,
+    STOPPED,
+    ProcessTree,
+    StopReport,
 )
-from pfmon.engine.linux.process.process_tree import ProcessTree
 from pfmon.engine.linux.process.random_bytes import RandomBytes
 from pfmon.engine.linux.process.rlimits import ResourceLimits
-from pfmon.engine.linux.process.syscall_errors import Restart, Terminated, ThreadEnded, error_number
 from pfmon.engine.linux.process.system import Host, System
-from pfmon.engine.linux.process.thread import Blocked, Thread
+from pfmon.engine.linux.process.thread import Thread
 from pfmon.engine.linux.process.umask import Umask
-from pfmon.engine.linux.signals import signal_delivery
-from pfmon.engine.linux.signals.signal_table import SIGCONT, SIGKILL
+from pfmon.engine.linux.signals.signal_table import SIGCHLD, SIGCONT, SIGKILL
 from pfmon.engine.linux.signals.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.linux.time.clock import Clock, CpuTime
 from pfmon.engine.linux.time.interval_timers import IntervalTimers
 from pfmon.engine.linux.time.posix_timers import PosixTimer
 from pfmon.program.image import Program
 
-if TYPE_CHECKING:
-    from pfmon.engine.linux.files.event_files import SignalFile
-    from pfmon.engine.linux.perf.pmu_ownership import PmuOwnership
+
+class PmuOwners(Protocol):
+    """The owners of a process's PMU (perf/pmu_ownership.py), as far as they follow the process."""
+
+    def switched(self) -> None:
+        """Another thread of the process runs."""
+
+    def thread_ended(self, thread: int) -> None:
+        """A thread is about to end."""
+
+    def rotate_if_due(self) -> None:
+        """The program was stopped, perhaps to rotate perf events."""
+
+    def switch_events(self, on: bool) -> None:
+        """Enable or disable the perf events of the process (prctl)."""
+
+    def unload_all(self, ended: bool) -> None:
+        """The process has ``ended``, or executes another program."""
+
+    def begin_program(self) -> None:
+        """The process has begun an executed program."""
 
 
-EFAULT, ENOMEM, ENOSYS = 14, 12, 38
-MASK = (1 << 64) - 1
+class WatchingFile(Protocol):
+    """A file that shows pending signals (signalfd)."""
+
+    def update_readiness(self) -> None:
+        """Pending signals have changed."""
 
 
 def _nobody(_: str) -> None:
@@ -68,12 +88,13 @@ class Process:
         settings: GuestSettings,
         memory: Memory,
         registers: Registers,
+        abi: LinuxAbi[Any],
         on_notice: Callable[[str], None] = _nobody,
         host: Host | None = None,
     ) -> None:
-        """The first process of a system. ``on_notice`` is called with messages for the user while the program runs;
-        ``host`` gives processors to its children."""
-        calls.load_all()
+        """The first process of a system. ``abi``: of its instruction set; ``on_notice`` is called with messages for the
+        user while the program runs; ``host`` gives processors to its children."""
+        self.abi = abi
         self.program = program
         self.arguments = list(arguments)
         self.environment = list(environment)
@@ -98,11 +119,12 @@ class Process:
         """Treatment of unaligned references (prctl, PR_SET_UNALIGN)."""
         self.processor = "itanium2"
         self.pmu: ProgramPmu | None = None
-        self.owners: PmuOwnership | None = None
-        self._finished = False
+        self.owners: PmuOwners | None = None
+        self.is_over = False
+        """Whether the process has ended."""
         self.family = ProcessTree(self.settings.process_id, None, self.settings.parent_id)
         self.threads: dict[int, Thread] = {}
-        self.signal_files: list[SignalFile] = []
+        self.signal_files: list[WatchingFile] = []
         self.thread = self.add_thread(self.process_id, Signals())
         self.thread.name = os.path.basename(self.paths.program)[:15]
         self.system.processes[self.process_id] = self
@@ -204,72 +226,9 @@ class Process:
             s,
             (s.user_id, s.group_id),
             self.random.take(16),
+            self.abi,
         )
-        r = self.registers
-        r.set_cfm(0)
-        r.set_gr(12, first.pointer)
-        r.set_ar("rsc", signal_delivery.EAGER_RSE)
-        r.set_ar("bspstore", BACKING_STORE)
-        r.set_ar("fpsr", signal_delivery.FPSR_DEFAULT)
-        r.set_um(0)
-        r.set_ip(self.program.entry & -16)
-
-    def system_call(self) -> End | None:
-        """Carry out the system call of the last break instruction (number in r15). A call that waits parks the thread
-        and is called again at the thread's next turn (``thread.wait``)."""
-        thread = self.thread
-        number = self.registers.gr(15)
-        restart = returns = False
-        try:
-            handler, count = calls.handler(number)
-            if handler is None:
-                self._unsupported(number)
-                self.set_result(ENOSYS, failed=True)
-            else:
-                result = handler(self, *[self.registers.out_argument(i) for i in range(count)])
-                returns = result is None
-                if result is not None:
-                    self.set_result(result)
-        except Terminated as end:
-            return self.finish(end.end)
-        except Blocked as blocked:
-            thread.wait = blocked.wait
-            self.system.schedule.park(thread)
-            return None
-        except ThreadEnded:
-            return None
-        except Restart:
-            restart = True
-        except GuestMemoryFault:
-            self.set_result(EFAULT, failed=True)
-        except GuestMemoryLimit:
-            self.set_result(ENOMEM, failed=True)
-        except (OSError, MemoryError, OverflowError) as error:
-            errno = error_number(error)
-            if errno is None:
-                raise
-            self.set_result(errno, failed=True)
-        finally:
-            self.paths.close_held()
-        thread.wait, thread.done = None, 0
-        self.fire_timers()
-        return self.finish(signal_delivery.deliver(self, in_call=not returns, restart=restart))
-
-    def fault(self, kind: int, address: int, code: int) -> Death | None:
-        """Handle a processor fault (enum Fault): continue in a handler, repeat the instruction, or end.
-
-        address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
-        """
-        from pfmon.engine.linux.signals import fault_signals
-
-        end = fault_signals.deliver_fault(self, kind, address, code)
-        self.finish(end)
-        return end
-
-    def pending_signals(self) -> End | None:
-        """Apply expired timers and pending signals."""
-        self.fire_timers()
-        return self.finish(signal_delivery.deliver(self))
+        self.abi.begin_program(self.registers, self.program.entry, first.pointer)
 
     def next_timer(self) -> int | None:
         """The count of the present program's retired instructions at which to call pending_signals; None if no timer
@@ -283,7 +242,7 @@ class Process:
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
         """Send a signal, to one thread or to any thread; it takes effect when that thread runs."""
         if self.family.stopped and signal.number in (SIGCONT, SIGKILL):
-            job_control.go_on(self, report=signal.number == SIGCONT)
+            self.go_on(report=signal.number == SIGCONT)
         if thread is not None:
             thread.signals.send(signal)
             self._wake([thread], signal)
@@ -292,6 +251,37 @@ class Process:
             (takers[0] if takers else self.thread).signals.send(signal, to_process=True)
             self._wake(takers or list(self.threads.values()), signal)
         self._notify_signal_files()
+
+    def stop(self, number: int) -> None:
+        """Stop all threads until the process is continued: by a signal, for job control or for a tracer (ptrace)."""
+        self.family.stopped = True
+        for thread in self.threads.values():
+            self.system.schedule.stop(thread)
+        traced = self.family.tracer is not None
+        self._report(number << 8 | STOPPED, CLD_TRAPPED if traced else CLD_STOPPED, number)
+
+    def go_on(self, *, report: bool) -> None:
+        """Continue the process. ``report``: notify waiters for that (SIGCONT)."""
+        if not self.family.stopped:
+            return
+        self.family.stopped = False
+        for thread in self.threads.values():
+            self.system.schedule.release(thread)
+        if report:
+            self._report(CONTINUED, CLD_CONTINUED, SIGCONT)
+
+    def _report(self, status: int, code: int, number: int) -> None:
+        told = self.family.watcher
+        if told is None:
+            return
+        family = told.family
+        family.stops = [one for one in family.stops if one.process is not self]
+        family.stops.append(StopReport(self, status))
+        if not told.signals.action(SIGCHLD).flags & SA_NOCLDSTOP:
+            user = self.settings.user_id
+            info = SIGINFO_CHILD.pack(SIGCHLD, 0, code, self.process_id, user, number, 0, 0)
+            told.send(Signal(SIGCHLD, info))
+        told.wake_waiting_for_children()
 
     def wake_waiting_for_children(self) -> None:
         """Wake threads that wait for a child or traced process, after one ended, stopped or continued."""
@@ -315,24 +305,7 @@ class Process:
                 self.system.schedule.wake(thread)
                 return
 
-    def close(self) -> None:
-        """Release host resources of the process, and of the system for the first one."""
-        self.finish(Exit(0))
-        self.system.close()
-        if hasattr(self, "thread"):
-            del self.thread  # breaks a reference cycle, so that memory is freed at once
-
     # Used by system calls:
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the process has ended."""
-        return self._finished
-
-    def set_result(self, value: int, failed: bool = False) -> None:
-        """Result registers: r8 the value or errno, r10 0 or -1."""
-        self.registers.set_gr(8, value & MASK)
-        self.registers.set_gr(10, MASK if failed else 0)
 
     def fire_timers(self) -> None:
         """Make the signals of expired timers pending."""
@@ -353,19 +326,13 @@ class Process:
         """The flags of an open file as F_GETFL returns them to the program."""
         return open_flags.to_guest(host_files.flags(file.host))
 
-    def check_writable(self, address: int, length: int) -> None:
-        """GuestMemoryFault unless the program could write to the whole range."""
-        usable = self.user.prefix(address & MASK, length, WRITE)
-        if address < 0 or usable < length:
-            raise GuestMemoryFault(address + usable)
-
     def notice(self, text: str) -> None:
         """Report a message about the program to the user, once."""
         self.system.notice(text)
 
     def region_name(self, start: int, end: int) -> str:
         """The name that /proc/PID/maps gives to a region."""
-        if end == STACK_TOP:
+        if end == self.abi.layout.stack_top:
             return "[stack]"
         if self.first_break <= start < self.current_break:
             return "[heap]"
@@ -379,30 +346,6 @@ class Process:
             ):
                 return os.path.abspath(image.path)
         return ""
-
-    def _unsupported(self, number: int) -> None:
-        name = NAMES.get(number)
-        what = name if name else f"number {number} ({number - FIRST:+d})"
-        self.notice(f"system call {what} is not supported; it returns ENOSYS")
-
-    def finish(self, end: End | None) -> End | None:
-        """End the process: threads end, shared mappings are written back, descriptors are closed."""
-        if end is not None and not self._finished:
-            self._finished = True
-            if self.owners is not None:
-                self.owners.unload_all(ended=True)
-            for thread in list(self.threads.values()):
-                futexes.give_up_robust_list(self, thread)
-                self.system.schedule.remove(thread)
-            self.threads.clear()
-            try:
-                self.mappings.close()
-            except OSError as error:
-                self.notice(f"cannot write back a mapped file: {error.strerror}")
-            self.files.close_all()
-            self.paths.close()
-            process_exit.process_ended(self, end)
-        return end
 
 
 def _with_host_ids(settings: GuestSettings) -> GuestSettings:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.linux.abi.structures import SIGINFO_CHILD, U32
-from pfmon.engine.linux.process import futexes, job_control
-from pfmon.engine.linux.process.engine_interface import Death, End, GuestMemoryFault
+from pfmon.engine.linux.process import futexes
+from pfmon.engine.linux.process.engine_interface import Death, End, Exit
 from pfmon.engine.linux.process.process_tree import Zombie
 from pfmon.engine.linux.process.syscall_errors import ThreadEnded
 from pfmon.engine.linux.signals.signal_table import SIGCHLD
@@ -47,7 +48,7 @@ def wait_status(end: End) -> int:
     return end.signal if isinstance(end, Death) else (end.status & 0xFF) << 8
 
 
-def process_ended(process: Process, end: End) -> None:
+def _process_ended(process: Process, end: End) -> None:
     """Notify the parent of an ended process, whose threads and files are closed; its children become init's."""
     system, family = process.system, process.family
     system.stopped_running(process)
@@ -59,7 +60,7 @@ def process_ended(process: Process, end: End) -> None:
     used = process.clock.processor()
     for traced in family.traced:  # they continue untraced
         traced.family.tracer = None
-        job_control.go_on(traced, report=False)
+        traced.go_on(report=False)
     if family.tracer is not None:
         family.tracer.family.traced.remove(process)
         family.tracer.family.stops = [one for one in family.tracer.family.stops if one.process is not process]
@@ -95,3 +96,31 @@ def _notify_parent(parent: Process, process: Process, end: End, used: int) -> No
         user = process.settings.user_id
         parent.send(Signal(number, SIGINFO_CHILD.pack(number, 0, code, process.process_id, user, value, 0, 0)))
     parent.wake_waiting_for_children()
+
+
+def finish(process: Process, end: End | None) -> End | None:
+    """End the process, unless ``end`` is None: threads end, shared mappings are written back, files are closed."""
+    if end is not None and not process.is_over:
+        process.is_over = True
+        if process.owners is not None:
+            process.owners.unload_all(ended=True)
+        for thread in list(process.threads.values()):
+            futexes.give_up_robust_list(process, thread)
+            process.system.schedule.remove(thread)
+        process.threads.clear()
+        try:
+            process.mappings.close()
+        except OSError as error:
+            process.notice(f"cannot write back a mapped file: {error.strerror}")
+        process.files.close_all()
+        process.paths.close()
+        _process_ended(process, end)
+    return end
+
+
+def close(process: Process) -> None:
+    """Release host resources of the process, and those of the system."""
+    finish(process, Exit(0))
+    process.system.close()
+    if hasattr(process, "thread"):
+        del process.thread  # breaks a reference cycle, so that memory is freed at once

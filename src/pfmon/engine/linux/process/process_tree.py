@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from pfmon.engine.linux.process.process import Process
 
 
+SA_NOCLDSTOP = 1
+CLD_TRAPPED, CLD_STOPPED, CLD_CONTINUED = 4, 5, 6
+STOPPED, CONTINUED = 0x7F, 0xFFFF
+"""Wait status: of a stopped process, beside the signal in bits 8 to 15, and of a continued one."""
 INIT = 1
 """The parent of a process whose own parent has ended."""
 
@@ -64,6 +68,11 @@ class ProcessTree:
     def parent_id(self) -> int:
         """The parent's number."""
         return self.parent.process_id if self.parent else self._parent_id
+
+    @property
+    def watcher(self) -> Process | None:
+        """Process notified of a stop: the tracer, else the parent."""
+        return self.tracer or self.parent
 
     def orphan(self) -> None:
         """Note that the parent has ended."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import select
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pfmon.engine.linux.process.syscall_errors import Interrupted
 from pfmon.engine.linux.process.thread import Thread
-
-if TYPE_CHECKING:
-    from pfmon.engine.linux.process.system import System
-
+from pfmon.engine.linux.process.wakeup import Wakeup
+from pfmon.engine.linux.time.clock import Clock
 
 MILLISECOND = 1_000_000
 MIN_POLL_TIME = 2 * MILLISECOND
@@ -28,10 +26,27 @@ class Deadlock(Exception):
     """Every thread waits for another one; the text names the waits."""
 
 
+class Shared(Protocol):
+    """What the processes of a run share, as far as it matters whose turn it is."""
+
+    clock: Clock
+    wakeup: Wakeup
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+
+    def fire_timers(self) -> None:
+        """Send the signals of expired timers."""
+
+    def timer_ends(self) -> list[int]:
+        """Expiry times of the real-time timers, by the monotonic clock."""
+
+
 class Scheduler:
     """``quantum``: instructions of a turn."""
 
-    def __init__(self, system: System, quantum: int, seed: int) -> None:
+    def __init__(self, system: Shared, quantum: int, seed: int) -> None:
         self._system = system
         self._quantum = quantum
         self._state = seed % MODULUS

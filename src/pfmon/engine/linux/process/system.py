@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
+from pfmon.engine.guest_memory import Memory
 from pfmon.engine.guest_pmu import ProgramPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.linux.memory.mappings import Mappings
-from pfmon.engine.linux.process.engine_interface import End, Memory, Registers
+from pfmon.engine.linux.process.engine_interface import End, Registers
 from pfmon.engine.linux.process.scheduler import Scheduler
 from pfmon.engine.linux.process.thread import Thread
 from pfmon.engine.linux.process.wakeup import Wakeup
 from pfmon.engine.linux.time.clock import Clock
+from pfmon.engine.linux.time.countdown import Countdown
 from pfmon.program.image import Program
 
 if TYPE_CHECKING:
-    from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
-    from pfmon.engine.linux.files.event_files import TimerFile
-    from pfmon.engine.linux.files.file_locks import FileLocks
     from pfmon.engine.linux.process.process import Process
+
+
+class ExpiringFile(Protocol):
+    """A file with a timer (timerfd)."""
+
+    @property
+    def timer(self) -> Countdown:
+        """Its timer."""
+
+    def fire(self) -> None:
+        """Become readable if the timer has expired."""
+
+
+class SystemWideMonitor(Protocol):
+    """What counts every running process, on that process's PMU."""
+
+    def runs(self, process: Process | None) -> None:
+        """Another process runs; None: none does."""
 
 
 class Host(Protocol):
@@ -49,16 +66,18 @@ class System:
         self.schedule = Scheduler(self, settings.quantum, settings.schedule_seed)
         self.clock = Clock(settings, self, lambda: self.retired)
         self.processes: dict[int, Process] = {}
-        self.timer_files: set[TimerFile] = set()
+        self.timer_files: set[ExpiringFile] = set()
         self.futexes: dict[tuple[int, int], list[tuple[Thread, int]]] = {}
         """By address space (0: shared memory) and address: waiting threads, with their bits."""
         self.foreground = settings.process_id
         """The process group in the foreground of the terminal."""
-        self.file_locks: FileLocks | None = None
-        """The file locks of all processes, created at first use."""
+        self.calls: Mapping[int, tuple[Callable[..., int | None], int]] = {}
+        """The system calls that programs may make, by number: handler and number of arguments."""
+        self.file_locks: Any = None
+        """The file locks of all processes (files/file_locks.py), created at first use."""
         self.perf_events = 0
         """Number of perf events opened so far."""
-        self.everywhere: SystemWideContext | None = None
+        self.everywhere: SystemWideMonitor | None = None
         """The system-wide monitor."""
         self._next = settings.process_id + 1
         self._on_notice: Callable[[str], None] | None = on_notice

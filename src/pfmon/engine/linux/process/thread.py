@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pfmon.engine.ia64._ia64 import ThreadContext
 from pfmon.engine.linux.signals.signals import Signals
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Thread:
         self.place = place
         self.signals = signals
         self.name = b""
-        self.context: ThreadContext | None = None
+        self.context: Any = None
         """Its registers while another thread of its process is in the processor."""
         self.clear_child_tid = 0
         self.robust_list = 0

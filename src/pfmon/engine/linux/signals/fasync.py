@@ -65,6 +65,13 @@ class NotifyingFile(OpenFile):
         else:
             process.send(process.own_signal(SIGIO, SI_KERNEL), thread)
 
+    def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
+        """Called after memory was mapped for it."""
+
+    def ioctl(self, process: Process, request: int, argument: int) -> int | None:
+        """ioctl requests of such files alone; None: the general ones apply."""
+        return None
+
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
         """Handle commands on its flags and owner; None: the general ones apply."""
         if command == F_GETFL:

@@ -171,10 +171,23 @@ class Signals:
     def set_blocked(self, mask: int) -> None:
         self.blocked = mask & FULL & ~UNBLOCKABLE
 
+    @property
+    def interrupted_mask(self) -> int:
+        """The mask to restore after a handler."""
+        return self.blocked if self.saved_mask is None else self.saved_mask
+
     def on_stack(self, pointer: int) -> bool:
         """Whether an address lies in the alternate stack."""
         address, flags, size = self.stack
         return not flags & SS_DISABLE and address < pointer <= address + size
+
+    def handler_begins(self, number: int) -> None:
+        """Block what the action of a signal blocks, and reset the action if it says so."""
+        action = self.action(number)
+        self.saved_mask = None
+        self.set_blocked(self.blocked | action.mask | (0 if action.flags & SA_NODEFER else bit(number)))
+        if action.flags & SA_RESETHAND:
+            self.set_action(number, action._replace(handler=SIG_DFL))
 
     def stack_flags(self, pointer: int) -> int:
         """ss_flags as sigaltstack reports them for a stack pointer."""

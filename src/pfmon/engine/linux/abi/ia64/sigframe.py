@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from struct import Struct
 
+from pfmon.engine.linux.abi.ia64.ia64_registers import Ia64Registers
 from pfmon.engine.linux.abi.structures import SIGINFO_SIZE, U64
 from pfmon.engine.linux.memory.user_memory import UserMemory
-from pfmon.engine.linux.process.engine_interface import Registers
 
 SCRATCH = 16
 ARGUMENTS = Struct("<4Q")  # signal, address of siginfo, address of sigcontext, function descriptor
@@ -39,7 +39,7 @@ RESTORED_BR = (0, 6, 7)
 RESTORED_FR = (*range(6, 16), *range(32, 128))
 
 
-def save(registers: Registers) -> bytearray:
+def save(registers: Ia64Registers) -> bytearray:
     """The interrupted state as a struct sigcontext; the caller adds the register stack and the mask."""
     words = [0] * (FR_OFFSET // 8)
     words[WORDS["nat"]] = sum(1 << n for n in range(1, 32) if registers.nat(n))
@@ -70,7 +70,7 @@ def get(context: bytes, name: str) -> int:
     return int(U64.unpack_from(context, 8 * WORDS[name])[0])
 
 
-def restore(registers: Registers, context: bytes) -> None:
+def restore(registers: Ia64Registers, context: bytes) -> None:
     """Restore the registers of a struct sigcontext, which the handler may have changed; not the register stack."""
     nat = get(context, "nat")
     for n in RESTORED_GR:

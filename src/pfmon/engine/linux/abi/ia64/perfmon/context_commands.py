@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
-from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor, monitor_of
 from pfmon.engine.linux.abi.ia64.perfmon.default_format import SamplingBuffer
 from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
+from pfmon.engine.linux.abi.ia64.perfmon.overflow_handler import handle
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     BUFFER_ARGUMENT,
@@ -17,6 +18,7 @@ from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     NOTIFY_BLOCK,
     SYSTEM_WIDE,
 )
+from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
 from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
@@ -60,13 +62,16 @@ def load(process: Process, context: PerfmonContext, argument: bytearray) -> None
         fail(errno.EPERM)
     context.target = process if own else _other_task(process, context, task)
     context.task = task
+    monitor = ContextMonitor(context.target, context, handle)
     try:
-        owners_of(context.target).load(ContextMonitor(context.target, context))
+        owners_of(context.target).load(monitor)
     except OSError:
         context.unload()
         raise
     if own and not context.system:
-        process.registers.set_secure(False)
+        process.abi.allow_monitoring(process.registers, True)
+    if context.system:
+        process.system.everywhere = SystemWideContext(monitor, context.target)
     context.file.forget()
 
 
@@ -90,18 +95,18 @@ def start(process: Process, context: PerfmonContext, _: bytearray) -> None:
     """PFM_START."""
     if context.state != LOADED:
         fail(errno.EINVAL)
-    owners_of(context.target).monitors[context].start()
+    monitor_of(context).start()
 
 
 def stop(process: Process, context: PerfmonContext, _: bytearray) -> None:
     """PFM_STOP."""
     if not context.is_attached:
         fail(errno.EINVAL)
-    owners_of(context.target).monitors[context].stop()
+    monitor_of(context).stop()
 
 
 def restart(process: Process, context: PerfmonContext, _: bytearray) -> None:
     """PFM_RESTART: after a notification; with a sampling buffer at any time."""
     if context.state != MASKED and not (context.state == LOADED and context.buffer is not None):
         fail(errno.EBUSY)
-    owners_of(context.target).monitors[context].restart()
+    monitor_of(context).restart()

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pfmon.engine.guest_pmu import ProgramPmu
 from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import numbers
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import LOADED, MASKED, PerfmonContext
 from pfmon.engine.linux.abi.ia64.perfmon.soft_counters import MASK
+from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 from pfmon.engine.linux.process.thread import Thread
 
-PSR_UP = 1 << 2
+OverflowHandler = Callable[["ContextMonitor", Iterable[int], int, int], None]
+"""Called with a monitor, the PMDs that wrapped together, the instruction's address, and the instructions retired."""
 
 
 class ContextMonitor:
     """A context that owns the PMU of a process."""
 
-    def __init__(self, process: Process, context: PerfmonContext) -> None:
+    def __init__(self, process: Process, context: PerfmonContext, handle: OverflowHandler) -> None:
+        """``handle`` is called with the monitor at its counters' overflows."""
+        self._handle = handle
         self._process = process
         self.context = context
         self._is_here = False
@@ -60,7 +64,7 @@ class ContextMonitor:
         if self._is_here:
             self.save_counters()
         if not self.context.system and self.context.task == self._process.thread.number:
-            self._process.registers.set_secure(True)
+            self._process.abi.allow_monitoring(self._process.registers, False)
         self.context.unload()
         self._resume_task()
 
@@ -126,8 +130,7 @@ class ContextMonitor:
             self.context.running = True
             self.resume()
         else:
-            registers = self._process.registers
-            registers.set_um(registers.um | PSR_UP)
+            self._process.abi.set_monitoring(self._process.registers, True)
             self._steer()
 
     def stop(self) -> None:
@@ -136,8 +139,7 @@ class ContextMonitor:
             self.context.running = False
             self._steer()
         else:
-            registers = self._process.registers
-            registers.set_um(registers.um & ~PSR_UP)
+            self._process.abi.set_monitoring(self._process.registers, False)
             self._steer()
 
     def put(self, number: int, value: int) -> None:
@@ -177,7 +179,7 @@ class ContextMonitor:
         if self.context.system:
             self._pmu.set_counting(self.context.running, None)
         else:
-            self._pmu.set_counting(True, bool(self._process.registers.um & PSR_UP))
+            self._pmu.set_counting(True, self._process.abi.monitoring(self._process.registers))
 
     # --- overflow
 
@@ -202,9 +204,7 @@ class ContextMonitor:
 
     def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
         """Handle hardware overflows at the instruction at ``address``; ``retired`` instructions have retired."""
-        from pfmon.engine.linux.abi.ia64.perfmon.overflow_handler import handle
-
-        handle(self, pmds, address, retired)
+        self._handle(self, pmds, address, retired)
 
     @property
     def task(self) -> tuple[int, int]:
@@ -250,3 +250,10 @@ class ContextMonitor:
         held, self._held = self._held, None
         if held is not None and not self._process.family.stopped:
             self._process.system.schedule.release(held)
+
+
+def monitor_of(context: PerfmonContext) -> ContextMonitor:
+    """The monitor of a loaded context."""
+    monitor = owners_of(context.target).monitors[context]
+    assert isinstance(monitor, ContextMonitor)
+    return monitor

@@ -8,16 +8,21 @@ up to 5.9, arch/ia64/kernel/perfmon_*.h).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
+from pfmon.engine.guest_pmu import ProgramPmu
 
 TABLE = join(dirname(__file__), "registers.csv")
 COLUMNS = ("pmu", "register", "kind", "pm", "default", "kept", "pmds", "source")
 CONTROL, CONFIGURATION, MONITOR, COUNTING, BUFFER = "control", "configuration", "monitor", "counting", "buffer"
+DEBUG_REGISTERS = 8
+OVERFLOW_INTERRUPT = 1 << 5
+LEVELS = 0xF
+"""PMC.plm, the privilege levels at which a counter counts."""
 
 
 class KernelRegister(NamedTuple):
@@ -96,3 +101,18 @@ def registers_of(pmu: str) -> KernelRegisters:
                 1 << number if pmds == "own" else _mask(pmds),
             )
     return made
+
+
+def perf_registers(processor: str, values: Mapping[str, int]) -> dict[str, int]:
+    """All configuration registers for perf events: ``values``, with overflow interrupts; unwritten ones have the
+    kernel's values, and breakpoint registers 0."""
+    pmcs = registers_of(processor).pmcs
+    kernels = {f"pmc{number}": one.default for number, one in pmcs.items() if one.mask}
+    kernels |= {f"{file}{number}": 0 for file in ("ibr", "dbr") for number in range(DEBUG_REGISTERS)}
+    counting = {f"pmc{number}" for number, one in pmcs.items() if one.counts}
+    return kernels | {name: value | (OVERFLOW_INTERRUPT if name in counting else 0) for name, value in values.items()}
+
+
+def stop_counter(pmu: ProgramPmu, counter: int) -> None:
+    """Let a counter count at no privilege level."""
+    pmu.write(f"pmc{counter}", pmu.read(f"pmc{counter}") & ~LEVELS)

@@ -9,19 +9,28 @@ processor (system-wide).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pfmon.engine.linux.abi.ia64.perfmon.default_format import SamplingBuffer
 from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import KernelRegisters, numbers
 from pfmon.engine.linux.abi.ia64.perfmon.soft_counters import MASK, SoftCounter
 from pfmon.engine.linux.process.process import Process
 
-if TYPE_CHECKING:
-    from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
-
-
 UNLOADED, LOADED, MASKED = "unloaded", "loaded", "masked"
 DEBUG_REGISTERS = 8
+
+
+class MessageFile(Protocol):
+    """The file of a context's descriptor."""
+
+    def overflowed(self, pmds: int) -> None:
+        """Report an overflow."""
+
+    def ended(self) -> None:
+        """Report the end of the task."""
+
+    def forget(self) -> None:
+        """Drop unread messages."""
 
 
 class PerfmonContext:
@@ -46,13 +55,17 @@ class PerfmonContext:
         """PMDs that are reset at the restart."""
         self.running = False
         """PSR.pp: whether a system-wide context was started."""
-        self.file: ContextFile
+        self.file: MessageFile
         self.buffer: SamplingBuffer | None = None
 
     @property
     def is_attached(self) -> bool:
         """Whether it owns the PMU."""
         return self.state != UNLOADED
+
+    def ended(self) -> None:
+        """Report the end of its task."""
+        self.file.ended()
 
     def unload(self) -> None:
         """Take the PMU away from it."""

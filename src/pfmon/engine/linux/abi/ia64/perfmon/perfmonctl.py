@@ -80,7 +80,7 @@ def perfmonctl(process: Process, number: int, what: int, address: int, count: in
             command.run(process, argument, extra)
     finally:
         if size and command.answers:
-            process.check_writable(address, size)
+            process.user.check_writable(address, size)
             process.user.write(address, bytes(argument))
 
 

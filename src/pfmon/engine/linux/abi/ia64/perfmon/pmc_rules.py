@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import CONTROL
+from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import CONTROL, OVERFLOW_INTERRUPT
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import PerfmonContext
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import OVERFLOW_NOTIFY, RANDOM, RegisterArgument
 
-OVERFLOW_INTERRUPT = 1 << 5
 ENABLE = 1 << 23
 """PMC4 of Itanium 2: the PMU is clocked."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 
-from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor, monitor_of
 from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_context import DEBUG_REGISTERS, LOADED, MASKED, PerfmonContext
 from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
@@ -18,7 +18,6 @@ from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     RegisterArgument,
 )
 from pfmon.engine.linux.abi.ia64.perfmon.pmc_rules import accepted
-from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
 
@@ -47,7 +46,7 @@ def _monitor(context: PerfmonContext) -> ContextMonitor | None:
         return None
     assert context.target.pmu
     context.target.pmu.update_registers()
-    return owners_of(context.target).monitors[context]
+    return monitor_of(context)
 
 
 def write_pmcs(process: Process, context: PerfmonContext, argument: bytearray) -> None:

@@ -1,24 +1,23 @@
-"""The signal of a processor fault, and its siginfo (Linux for IA-64, trap handling)."""
+"""The signals of processor faults, and their siginfo (Linux for IA-64, trap handling)."""
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import NamedTuple
 
-from pfmon.engine.linux.abi.structures import SIGINFO_FAULT
+from pfmon.engine.linux.abi.ia64.ia64_registers import Ia64Registers, previous_slot
+from pfmon.engine.linux.abi.linux_abi import ProcessorFault
 from pfmon.engine.linux.memory.user_memory import int32
-from pfmon.engine.linux.process.engine_interface import Death
-from pfmon.engine.linux.process.process import Process
-from pfmon.engine.linux.signals import signal_delivery
 from pfmon.engine.linux.signals.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
-from pfmon.engine.linux.signals.signals import Signal
 from pfmon.isa.ia64._encodings import Fault
 
+DETAILS = Struct("<iIQ")  # immediate of break, flags, isr
 ISR_VALID = 1
 MASK = (1 << 64) - 1
 
 ILL_ILLOPC, ILL_ILLOPN, ILL_PRVOPC, ILL_PRVREG, ILL_BADIADDR, ILL_BREAK = 1, 2, 5, 6, 9, 10
 SEGV_MAPERR, SEGV_ACCERR, SEGV_PSTKOVF = 1, 2, 4
-BUS_ADRALN, BUS_ADRERR = 1, 2
+BUS_ADRALN = 1
 TRAP_BRKPT = 1
 FPE_INTDIV, FPE_INTOVF, FPE_FLTDIV, FPE_FLTOVF, FPE_FLTUND, FPE_FLTRES, FPE_FLTINV, FPE_FLTSUB = range(1, 9)
 
@@ -99,20 +98,14 @@ def cause(kind: int, code: int) -> Cause:
     return CAUSES.get(kind, Cause(SIGILL, ILL_ILLOPC, f"fault {kind}"))
 
 
-def deliver_fault(process: Process, kind: int, address: int, code: int) -> Death | None:
-    """Send the signal of a fault to the running thread, unless the fault can be resolved (Process.fault)."""
+def fault(registers: Ia64Registers, kind: int, address: int, code: int) -> ProcessorFault:
+    """The signal of a fault (enum Fault). ``code``: ISR.code, of a break its immediate."""
     found = cause(kind, code)
-    text = found.text if found.at_ip else f"{found.text} {address:#x}"
-    signal, si_code = found.signal, found.code
     is_break = kind == Fault.FAULT_BREAK
     if is_break:  # a break is a fault: it does not retire
-        process.registers.set_ip(signal_delivery.previous_slot(process.registers.ip))
-    if kind == Fault.FAULT_DATA_ACCESS_RIGHTS:
-        if process.mappings.grow(address):
-            return None
-        if process.mappings.beyond_file(address):
-            signal, si_code, text = SIGBUS, BUS_ADRERR, f"the mapped file has ended before {address:#x}"
-    at = process.registers.ip if found.at_ip else address
-    immediate, isr, flags = (code, 0, 0) if is_break else (0, code, ISR_VALID)
-    info = SIGINFO_FAULT.pack(signal, 0, si_code, at & MASK, int32(immediate), flags, isr & MASK)
-    return signal_delivery.force(process, Signal(signal, info, text))
+        registers.set_ip(previous_slot(registers.ip))
+    at = registers.ip if found.at_ip else address
+    text = found.text if found.at_ip else f"{found.text} {address:#x}"
+    details = DETAILS.pack(int32(code), 0, 0) if is_break else DETAILS.pack(0, ISR_VALID, code & MASK)
+    denied = address if kind == Fault.FAULT_DATA_ACCESS_RIGHTS else None
+    return ProcessorFault(found.signal, found.code, text, at & MASK, details, denied)
