@@ -28,7 +28,7 @@ class FedEngine:
     def instruction_set(self) -> InstructionSet:
         return self.table.instruction_set
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """There is no program that could see it."""
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:

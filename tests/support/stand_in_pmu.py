@@ -37,17 +37,23 @@ class StandIn:
     def write(self, name: str, value: int) -> None:
         self.registers[name] = value
 
+    def read_counter(self, number: int) -> int:
+        return self.read(f"pmd{number}")
+
+    def write_counter(self, number: int, value: int) -> None:
+        self.write(f"pmd{number}", value)
+
     def freeze(self, frozen: bool) -> None:
         self.frozen = frozen
 
     def commit(self) -> str:
         return self.refusal
 
-    def set_counting(self, on: bool, up: bool | None) -> None:
-        self.steered = (on, up)
+    def set_counting(self, on: bool, monitoring: bool | None) -> None:
+        self.steered = (on, monitoring)
 
-    def set_overflow_stops(self, pmds: Any) -> None:
-        self.watched = list(pmds)
+    def set_overflow_stops(self, counters: Any) -> None:
+        self.watched = list(counters)
 
     # --- what perf events ask for: any event, on as many counters as there are; the code 0x99 is not modelled
 

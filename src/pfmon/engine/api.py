@@ -143,9 +143,9 @@ class Engine(Protocol):
     def ip(self) -> int:
         """The address of the instruction that is next."""
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
-        """Set PSR.up and PSR.sp for the program's start: whether user monitors are on, and whether the program may
-        neither switch them nor read their counts."""
+    def set_monitoring(self, on: bool, locked: bool) -> None:
+        """Set for the program's start whether its user-level monitoring is on, and whether the program may neither
+        switch it nor read counters."""
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Write the stream to a consumer. Returns how the program ended, or None when it was stopped."""

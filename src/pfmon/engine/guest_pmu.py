@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from pfmon.stream._stream import Consumer
+from pfmon.stream._stream import BlockTable, Consumer
 
-if TYPE_CHECKING:
-    from pfmon.engine.api import Engine
+
+class CountedProgram(Protocol):
+    """What a PMU needs of the engine whose stream it counts (api.Engine)."""
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks that its stream names."""
+
+    @property
+    def traced(self) -> bool:
+        """Whether its stream has the addresses of memory accesses."""
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+
+    @property
+    def ip(self) -> int:
+        """The address of the instruction that is next."""
 
 
 class PerformanceData(Protocol):
-    """Answers a program's reads of performance data registers."""
+    """Answers a program's instructions that read counters."""
 
     @property
     def pmu(self) -> ProgramPmu | None:
         """The PMU, if the program programs it; None: pfmon counts with it, or it is unused."""
 
-    def read_pmd(self, number: int) -> int:
-        """The value that the program reads from PMD ``number``."""
+    def read_data(self, number: int) -> int:
+        """The value that the program reads from the PMU's data register ``number``, which may be a counter."""
 
 
 class PmuEvent(NamedTuple):
@@ -36,19 +53,21 @@ class PmuEvent(NamedTuple):
 
 class ProgramPmu(Protocol):
     """The modelled processor's PMU, for the system calls of a program that programs it. Registers have the names of the
-    processor's manual (pmc4, pmd4, ibr0, dbr0); written values take effect at `commit`, between two instructions."""
+    processor's manual, counters the manual's numbers; written values take effect at `commit`, between two
+    instructions."""
 
     @property
     def counters(self) -> Sequence[int]:
-        """The PMDs that are event counters."""
+        """The numbers of the event counters."""
 
     @property
     def width(self) -> int:
         """Bits of a counter."""
 
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
-        """Set the overflow callback (None: none). At the overflowing instruction it gets the PMDs that wrapped
-        together, the instruction's address and slot, and the number of instructions retired, itself included."""
+        """Set the overflow callback (None: none). At the overflowing instruction it gets the counters that wrapped
+        together, the instruction's address (as ``Engine.ip``), and the number of instructions retired, itself
+        included."""
 
     def update_registers(self) -> None:
         """Update the registers to the next instruction; called before they are read or written."""
@@ -59,8 +78,14 @@ class ProgramPmu(Protocol):
     def write(self, name: str, value: int) -> None:
         """Write a register. ValueError for a value that it does not take."""
 
+    def read_counter(self, number: int) -> int:
+        """The value of a counter."""
+
+    def write_counter(self, number: int, value: int) -> None:
+        """Write a counter."""
+
     def freeze(self, frozen: bool) -> None:
-        """Stop all counting, whatever the registers say (PMC0.fr), or resume it."""
+        """Stop all counting, whatever the registers say, or resume it."""
 
     def clear_captures(self) -> None:
         """Reset the capture registers."""
@@ -69,10 +94,11 @@ class ProgramPmu(Protocol):
         """Count as the registers say from here on. Returns "", or a text that names what cannot be counted; the
         registers must then be written again."""
 
-    def set_counting(self, on: bool, up: bool | None) -> None:
-        """Start or stop all counters; ``up``: PSR.up, None: it does not matter."""
+    def set_counting(self, on: bool, monitoring: bool | None) -> None:
+        """Start or stop all counters; ``monitoring``: whether the program has its user-level monitoring on, which it
+        may switch itself; None: that does not matter."""
 
-    def set_overflow_stops(self, pmds: Collection[int]) -> None:
+    def set_overflow_stops(self, counters: Collection[int]) -> None:
         """Set the counters whose overflow stops the program, at the end of a block."""
 
     def set_timer(self, retired: int | None) -> None:
@@ -88,8 +114,8 @@ class ProgramPmu(Protocol):
     def next_poll(self) -> int | None:
         """The count of retired instructions at which the program next stops for an overflow."""
 
-    def read_pmd(self, number: int) -> int:
-        """The value that the program reads from PMD ``number``."""
+    def read_data(self, number: int) -> int:
+        """The value that the program reads from a data register."""
 
     @property
     def pmu(self) -> ProgramPmu:
@@ -103,5 +129,5 @@ class ProgramPmu(Protocol):
     def running(self) -> AbstractContextManager[object]:
         """The context in which the program runs."""
 
-    def pmu_of_program(self, engine: Engine) -> ProgramPmu:
+    def pmu_of_program(self, engine: CountedProgram) -> ProgramPmu:
         """A PMU for another program of the run, from here on; its machine starts cold."""

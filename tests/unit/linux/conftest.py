@@ -34,6 +34,7 @@ class Guest:
         self.process = kernel.first_process(
             program, arguments, environment, settings, self.memory, self.registers, IA64, self.said.append
         )
+        self.process.processor = "itanium2"
         self.process.start()
         self.memory.map(SCRATCH, SCRATCH_SIZE, 3)
         self.scratch = SCRATCH

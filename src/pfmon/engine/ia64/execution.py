@@ -89,8 +89,7 @@ class Execution:
         """A thread switch: the thread at ``place``, with this ``number``, runs from here on; ``before``: user mask of
         the previous one."""
         if self._monitoring is not None:  # a child inherits registers, but not monitors
-            up, secure = self._monitoring
-            self.set_monitoring(up, secure)
+            self.set_monitoring(*self._monitoring)
             self._monitoring = None
             return
         if place != self._thread:
@@ -155,13 +154,13 @@ class Execution:
 
         return listing(bundle, first, beyond)
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
         if self.task is not None and len(self.task.process) > 1:
-            self._monitoring = (up, secure)
+            self._monitoring = (on, locked)
         um = self.processor.um
-        self.processor.set_um(um | PSR_UP if up else um & ~PSR_UP)
-        self.processor.set_secure(secure)
+        self.processor.set_um(um | PSR_UP if on else um & ~PSR_UP)
+        self.processor.set_secure(locked)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Not supported: the guest runs it in turn."""

@@ -126,9 +126,9 @@ class Ia64Guest:
         """The turns of its threads so far."""
         return self.first.threads
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
-        self.first.set_monitoring(up, secure)
+        self.first.set_monitoring(on, locked)
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
@@ -190,7 +190,7 @@ class Ia64Guest:
             kernel.fault(process, processor.fault, processor.fault_address, processor.fault_code)
         elif why == PMD:
             data = execution.performance_data
-            processor.answer_pmd(data.read_pmd(processor.fault_info) if data else 0)
+            processor.answer_pmd(data.read_data(processor.fault_info) if data else 0)
         elif timer is not None and processor.retired >= timer:
             kernel.pending_signals(process)
         elif process.owners is not None:

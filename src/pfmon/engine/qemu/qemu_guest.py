@@ -100,9 +100,9 @@ class QemuGuest:
     threads: Sequence[tuple[int, int]] = ()
     """Not reported by the plugin."""
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """PfmonError when the program is to read counters: qemu emulates no PMU."""
-        if not secure:
+        if not locked:
             raise PfmonError("--insecure: a program under qemu has no counters to read")
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:

@@ -81,7 +81,7 @@ class RunningTask:
     threads: Sequence[tuple[int, int]] = ()
     """Not reported by the plugin."""
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """No effect: the program finds no PMU."""
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:

@@ -87,9 +87,9 @@ class ReplayEngine:
                 reader.close()
         return self._threads
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
+    def set_monitoring(self, on: bool, locked: bool) -> None:
         """PfmonError when the program is to read counters: a recording does not change."""
-        if not secure:
+        if not locked:
             raise PfmonError("--insecure: a recorded program cannot read counters; run the program itself")
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:

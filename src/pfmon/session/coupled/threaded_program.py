@@ -155,9 +155,9 @@ class ThreadSession:
         """The address of the next instruction of any thread."""
         return self._engine.ip
 
-    def set_monitoring(self, up: bool, secure: bool) -> None:
-        """Set the program's initial PSR.up and PSR.sp, which are the same for both halves."""
-        self._engine.set_monitoring(up, secure)
+    def set_monitoring(self, on: bool, locked: bool) -> None:
+        """Set the program's initial monitoring, which is the same for both halves."""
+        self._engine.set_monitoring(on, locked)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run the program, passing this half's stream to a consumer; return its ending."""

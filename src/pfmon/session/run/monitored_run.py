@@ -312,7 +312,7 @@ class Session:
         from pfmon.session.run.program_pmu import ProgramPmu
 
         pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
-        self.engine.set_monitoring(up=False, secure=True)
+        self.engine.set_monitoring(on=False, locked=True)
         ending, times = self._execute(pmu.consumer, pmu.running, pmu)
         pmu.finish()
         return self._outcome(ending, times, [], [])

@@ -37,7 +37,7 @@ Interval = tuple[int, list[Value]]
 
 
 class Monitoring:
-    """The monitoring of one run. ``consumer`` is for the engine; `read_pmd` serves the program's reads of counters."""
+    """The monitoring of one run. ``consumer`` is for the engine; `read_data` serves the program's reads of counters."""
 
     pmu = None
     """None: pfmon, not the program, uses the PMU."""
@@ -80,7 +80,7 @@ class Monitoring:
         self._machine = self._make_machine(machine, memo, gated, threaded) if machine else None
         self._gate = self._make_gate() if gated else None
         self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._timers)
-        engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
+        engine.set_monitoring(on=not controls.dont_start, locked=not controls.insecure)
         for group in groups:
             group.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
@@ -287,7 +287,7 @@ class Monitoring:
             move(self._gate, placed.triggers)
         self._controls = self._controls._replace(triggers=placed.triggers)
 
-    def read_pmd(self, number: int) -> int:
+    def read_data(self, number: int) -> int:
         """Return the current counter of the active set, as the program reads it. With two threads on a core PSR.sp is
         set (library/coupled_checks.py), so that nothing is read: neither thread could be stopped for it."""
         if self._hardware_thread:

@@ -15,8 +15,7 @@ from pfmon.counting._counting import LiveSets
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.countable import has_kernel_time
 from pfmon.counting.totals.counting_unit import CountingUnit
-from pfmon.engine.api import Engine
-from pfmon.engine.guest_pmu import PmuEvent
+from pfmon.engine.guest_pmu import CountedProgram, PmuEvent
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.monitors import read_counters
@@ -37,10 +36,12 @@ EVENT_SETS = 2
 
 
 class ProgramPmu:
-    """The PMU used by the program (engine.api.ProgramPmu). ``consumer`` is for the engine, which runs within
-    ``running``; `read_pmd` serves the program's reads of counters."""
+    """The PMU used by the program (engine.guest_pmu.ProgramPmu). ``consumer`` is for the engine, which runs within
+    ``running``; `read_data` serves the program's reads of counters."""
 
-    def __init__(self, model: PmuModel, engine: Engine, figures: MachineFigures | None, ear_seed: int = 1) -> None:
+    def __init__(
+        self, model: PmuModel, engine: CountedProgram, figures: MachineFigures | None, ear_seed: int = 1
+    ) -> None:
         """``figures``: of the machine; None: only architectural events can be counted."""
         self._model = model
         self._engine = engine
@@ -129,14 +130,21 @@ class ProgramPmu:
     def write(self, name: str, value: int) -> None:
         """Write a register. ValueError: invalid value."""
         if name.startswith("pmd"):
-            number = int(name[3:])
-            count = value & ((1 << self.width) - 1) if number in self.counters else value
-            self.registers.store({number: count})
+            self.write_counter(int(name[3:]), value)
             return
         try:
             self.registers.write(name, value)
         except BadValueError as error:
             raise ValueError(str(error)) from error
+
+    def read_counter(self, number: int) -> int:
+        """Return the value of a PMD."""
+        return self.registers.peek(f"pmd{number}")
+
+    def write_counter(self, number: int, value: int) -> None:
+        """Write a PMD: of a counter the bits that it has."""
+        count = value & ((1 << self.width) - 1) if number in self.counters else value
+        self.registers.store({number: count})
 
     def freeze(self, frozen: bool) -> None:
         """Set PMC0.fr, which freezes the counters."""
@@ -159,14 +167,14 @@ class ProgramPmu:
                 self._machine.set_ranges(self._ranges)
         return reason
 
-    def set_counting(self, on: bool, up: bool | None) -> None:
-        """Set whether counters count from here on; ``up``: PSR.up, which the program may change; None: ignore
+    def set_counting(self, on: bool, monitoring: bool | None) -> None:
+        """Set whether counters count from here on; ``monitoring``: PSR.up, which the program may change; None: ignore
         PSR.up."""
-        self._gate.set_counting(on, up)
+        self._gate.set_counting(on, monitoring)
 
-    def set_overflow_stops(self, pmds: Collection[int]) -> None:
+    def set_overflow_stops(self, counters: Collection[int]) -> None:
         """Set the counters whose overflow stops the program."""
-        self._watched = pmds
+        self._watched = counters
         self._poll_interval.forget()
 
     def set_timer(self, retired: int | None) -> None:
@@ -202,12 +210,12 @@ class ProgramPmu:
         queries = [one for one in (look, self._timer) if one is not None]
         return min(queries, default=None)
 
-    def read_pmd(self, number: int) -> int:
+    def read_data(self, number: int) -> int:
         """Return the value that the program reads from a performance data register."""
         self.update_registers()
         return self.registers.read_data(number, cpl=3)
 
-    def pmu_of_program(self, engine: Engine) -> ProgramPmu:
+    def pmu_of_program(self, engine: CountedProgram) -> ProgramPmu:
         """Return a PMU for another program of the run, with an empty machine."""
         self._others.append(ProgramPmu(self._model, engine, self._figures, self._seed))
         return self._others[-1]

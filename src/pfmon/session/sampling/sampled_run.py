@@ -87,7 +87,7 @@ def _made(engine: Engine, fields: tuple[Any, ...], retired: int) -> Sample:
 
 
 class SampledRun:
-    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; `read_pmd` serves the
+    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; `read_data` serves the
     program's reads of counters."""
 
     pmu = None
@@ -132,7 +132,7 @@ class SampledRun:
         self._timers = Timers([PeriodicTimer(period, self._switch)] if len(sets) > 1 else [])
         self._gate = self._make_gate(self._live) if self._live else None
         self._start = event_start(controls, model, engine.table, traced, self._gate, self._timers)
-        engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
+        engine.set_monitoring(on=not controls.dont_start, locked=not controls.insecure)
         for counting in sets:
             counting.counters.registers.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
@@ -254,9 +254,9 @@ class SampledRun:
             move(self._gate, placed.triggers)
         self._controls = self._controls._replace(triggers=placed.triggers)
 
-    def read_pmd(self, number: int) -> int:
+    def read_data(self, number: int) -> int:
         """Return the current counter of the active set, as the program reads it (with two threads:
-        Monitoring.read_pmd)."""
+        Monitoring.read_data)."""
         unit = self._sets[self._turn].unit
         if self._hardware_thread:
             return unit.registers.read_data(number, cpl=3)

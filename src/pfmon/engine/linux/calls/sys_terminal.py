@@ -16,7 +16,7 @@ from pfmon.engine.linux.signals.fasync import NotifyingFile
 
 FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = 0x541B, 0x5421, 0x5450, 0x5451
 
-# Requests of Linux for IA-64 that move a structure: the host's request and the structure's size.
+# Requests (include/uapi/asm-generic/ioctls.h) that move a structure: the host's request and the structure's size.
 READS = {
     0x5401: (termios.TCGETS, TERMIOS.size),
     0x540F: (termios.TIOCGPGRP, INT.size),

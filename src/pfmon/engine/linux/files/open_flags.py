@@ -1,4 +1,4 @@
-"""Flags of open, fcntl and the *at calls: values of Linux for IA-64 and of this host."""
+"""Flags of open, fcntl and the *at calls: values of programs (include/uapi/asm-generic/fcntl.h) and of this host."""
 
 from __future__ import annotations
 

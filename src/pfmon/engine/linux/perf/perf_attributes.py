@@ -52,7 +52,7 @@ class PerfEventAttr(NamedTuple):
 
     @property
     def levels(self) -> int:
-        """The privilege levels that it counts at, as PMC.plm has them."""
+        """The privilege levels that it counts at, a bit each."""
         user = 0 if self.flags & EXCLUDE_USER else 8
         return user | (0 if self.flags & EXCLUDE_KERNEL else 1)
 

@@ -84,7 +84,7 @@ class PerfEvent:
         self.is_on = not attributes.flags & DISABLED
         self.runs = True
         """Whether its thread runs."""
-        self.pmd: int | None = None
+        self.counter: int | None = None
         """Its counter, if it is scheduled."""
         self.failed = False
         """It is pinned, and no counter was free."""
@@ -148,7 +148,7 @@ class PerfEvent:
         if not self.wants_time:
             return
         self.enabled += passed
-        if self.pmu_event is None or self.pmd is not None:
+        if self.pmu_event is None or self.counter is not None:
             self.running += passed
         if self.source is ClockSource:
             self.count += passed

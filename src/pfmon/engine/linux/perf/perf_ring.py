@@ -22,9 +22,9 @@ READ, WRITE = 1, 2
 
 
 class MappedCounter(NamedTuple):
-    """Contents of the first page: the PMD to read at user level, the offset to add, times in nanoseconds."""
+    """Contents of the first page: the counter to read at user level, the offset to add, times in nanoseconds."""
 
-    pmd: int | None
+    counter: int | None
     offset: int
     enabled: int
     running: int
@@ -68,7 +68,7 @@ class PerfRing:
 
     def describe(self, counter: MappedCounter, width: int) -> None:
         """Update the first page."""
-        index = 0 if counter.pmd is None else counter.pmd + 1
+        index = 0 if counter.counter is None else counter.counter + 1
         capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if index else 0)
         page = PAGE.pack(
             *(0, 0, 0, index, _signed(counter.offset), counter.enabled, counter.running, capabilities),

@@ -88,7 +88,7 @@ class PerfScheduler:
         """Stop all counting at process exit."""
         self.update()
         for event in self.events:
-            event.pmd = None
+            event.counter = None
             if not event.own:
                 event.file.ready(True)
         inherited_ended(self.events)
@@ -98,7 +98,7 @@ class PerfScheduler:
         """Give up the processor and PMU: the process executes another program."""
         self.update()
         for event in self.events:
-            event.pmd = None
+            event.counter = None
         self._slots, self._known, self._tick = {}, {}, None
 
     def begin_program(self) -> None:
@@ -141,8 +141,8 @@ class PerfScheduler:
         """Update counts and times to the next instruction."""
         if self._slots:
             self._pmu.update_registers()
-            for pmd in self._slots:
-                self._collect(pmd)
+            for counter in self._slots:
+                self._collect(counter)
         self._pass_time(self._used)
 
     def change(self) -> None:
@@ -154,10 +154,10 @@ class PerfScheduler:
         for event in self.events:
             event.runs = event.thread == thread or bool(event.attributes.flags & INHERIT)
         for event in self.events:
-            event.pmd = None
+            event.counter = None
         slots: list[CounterSlot] = []
         writes: dict[str, int] = {}
-        pmds: list[int] = []
+        counters: list[int] = []
         waiting = False
         for leader in sorted(self._order, key=lambda one: not one.is_pinned):
             wanted = [one for one in leader.group if one.wants_time and one.pmu_event]
@@ -166,12 +166,12 @@ class PerfScheduler:
             tried = _slots((event for slot in slots for event in slot.events), wanted)
             found = self._assigned(tried)
             if found is not None:
-                slots, (writes, pmds) = tried, found
+                slots, (writes, counters) = tried, found
             elif leader.is_pinned:
                 leader.failed = True
             else:
                 waiting = True
-        self._program(dict(zip(pmds, slots, strict=True)), writes)
+        self._program(dict(zip(counters, slots, strict=True)), writes)
         self._tick = self._process.clock.processor() + TICK if waiting else None
         if self.uses_pmu:
             self._pmu.set_timer(None if self._tick is None else self._process.clock.instructions_until(self._tick))
@@ -202,10 +202,10 @@ class PerfScheduler:
         """Update the event's first page."""
         assert event.ring
         offset = event.total.value
-        if event.pmd is not None and event.own:
-            offset -= self._bases[event.pmd]
+        if event.counter is not None and event.own:
+            offset -= self._bases[event.counter]
         total = event.total
-        shown = event.pmd if event.own else None
+        shown = event.counter if event.own else None
         event.ring.describe(MappedCounter(shown, offset, total.enabled, total.running), self._width)
 
     @property
@@ -236,48 +236,48 @@ class PerfScheduler:
         if slots:
             for name, value in self._process.abi.perf_registers(self._process.processor, writes).items():
                 pmu.write(name, value)
-        for pmd, slot in slots.items():
+        for counter, slot in slots.items():
             for event in slot.events:
-                event.pmd = pmd
-            self._load(pmd)
+                event.counter = counter
+            self._load(counter)
         pmu.commit()
-        pmu.set_overflow_stops([pmd for pmd, slot in slots.items() if _samples(slot)])
+        pmu.set_overflow_stops([counter for counter, slot in slots.items() if _samples(slot)])
         pmu.set_counting(bool(slots), None)
         own = any(event.own for slot in slots.values() for event in slot.events)
         self._process.abi.allow_monitoring(self._process.registers, own)
         self._pass_time(self._used)
 
-    def _load(self, pmd: int) -> None:
+    def _load(self, counter: int) -> None:
         """Load a counter: a sampling one with its period, others with 0."""
-        (first, *_), low = self._slots[pmd].events, (1 << self._width) - 1
-        self._bases[pmd] = -first.left & low if first.attributes.samples else 0
-        self._pmu.write(f"pmd{pmd}", self._bases[pmd])
+        (first, *_), low = self._slots[counter].events, (1 << self._width) - 1
+        self._bases[counter] = -first.left & low if first.attributes.samples else 0
+        self._pmu.write_counter(counter, self._bases[counter])
 
-    def _collect(self, pmd: int) -> None:
+    def _collect(self, counter: int) -> None:
         """Add a counter's increase since the last call."""
-        held = self._pmu.read(f"pmd{pmd}")
-        passed = (held - self._bases[pmd]) & (1 << self._width) - 1
-        self._bases[pmd] = held
-        for event in self._slots[pmd].events:
+        held = self._pmu.read_counter(counter)
+        passed = (held - self._bases[counter]) & (1 << self._width) - 1
+        self._bases[counter] = held
+        for event in self._slots[counter].events:
             event.count += passed
             event.left -= passed if event.attributes.samples else 0
 
     # --- overflow
 
-    def overflowed(self, pmds: Sequence[int], address: int, retired: int) -> None:
+    def overflowed(self, counters: Sequence[int], address: int, retired: int) -> None:
         """Handle counters that overflowed together; ``retired`` instructions have retired."""
         behind = (self._process.registers.retired - retired) * self._process.settings.nanoseconds_per_instruction
         now = self._now() - behind
-        for pmd in self._slots:
-            self._collect(pmd)
+        for counter in self._slots:
+            self._collect(counter)
         self._pass_time(self._used - behind)
         stopped = False
-        for pmd in pmds:
-            slot = self._slots.get(pmd)
+        for counter in counters:
+            slot = self._slots.get(counter)
             if slot and _samples(slot):
                 (event,) = slot.events
                 stopped |= self._sample(event, address, now)
-                self._load(pmd)
+                self._load(counter)
                 if event.ring:
                     self._describe(event)
         if stopped:
@@ -315,13 +315,13 @@ class PerfScheduler:
 
     def _stop_within(self) -> None:
         """Stop the counter of an event disabled by its overflow, from the next instruction on."""
-        for pmd, slot in list(self._slots.items()):
+        for counter, slot in list(self._slots.items()):
             if not any(event.wants_time for event in slot.events):
-                self._process.abi.stop_counter(self._pmu, pmd)
+                self._process.abi.stop_counter(self._pmu, counter)
                 for event in slot.events:
-                    event.pmd = None
-                del self._slots[pmd]
-        self._pmu.set_overflow_stops([pmd for pmd, slot in self._slots.items() if _samples(slot)])
+                    event.counter = None
+                del self._slots[counter]
+        self._pmu.set_overflow_stops([counter for counter, slot in self._slots.items() if _samples(slot)])
 
 
 def _samples(slot: CounterSlot) -> bool:

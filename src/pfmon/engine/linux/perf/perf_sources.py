@@ -24,7 +24,7 @@ NEVER = (3, 4, 9)
 """Software events that never happen to a single task on one processor: context switches, migrations, dummy."""
 
 CODE, UMASK, THRESHOLD = 0xFF, 0xF00, 0x70000
-"""Fields of a raw event: event code, unit mask, threshold, at other positions in the PMCs."""
+"""Fields of a raw event: event code, unit mask, threshold, whatever their positions in the PMU's registers."""
 
 
 class ClockSource:

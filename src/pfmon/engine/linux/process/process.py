@@ -117,7 +117,8 @@ class Process:
         self.set_first_break()
         self.unaligned = 0
         """Treatment of unaligned references (prctl, PR_SET_UNALIGN)."""
-        self.processor = "itanium2"
+        self.processor = ""
+        """The name of the processor that the program sees."""
         self.pmu: ProgramPmu | None = None
         self.owners: PmuOwners | None = None
         self.is_over = False

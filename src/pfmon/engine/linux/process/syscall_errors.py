@@ -1,6 +1,6 @@
-"""Failure of a system call: OSError with the number that the program finds in r8.
+"""Failure of a system call: OSError with the number that the program finds.
 
-Linux for IA-64 has the generic error numbers, as do x86-64 and arm64 hosts.
+The numbers are the generic ones, which IA-64, x86-64 and arm64 have.
 """
 
 from __future__ import annotations

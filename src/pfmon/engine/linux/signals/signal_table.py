@@ -1,4 +1,4 @@
-"""The signals of Linux for IA-64, by number: name, default action, and a shell's description."""
+"""The signals of Linux (asm-generic/signal.h), by number: name, default action, and a shell's description."""
 
 from __future__ import annotations
 
