@@ -14,7 +14,7 @@ from argcomplete.completers import DirectoriesCompleter, FilesCompleter, Suppres
 from argcomplete.shell_integration import shellcode
 
 from pfmon.cli.argparse_view import argument_parser
-from pfmon.engine.registry import instruction_set_of
+from pfmon.engine.registry import engine_names, instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.options.table import TOPICS
 from pfmon.library.options.where import REPORTS
@@ -95,6 +95,7 @@ COMPLETERS: dict[str, Any] = {
     "events": _events,
     "event-info": _events,
     "pmu": _one_of(names),
+    "engine": _one_of(engine_names),
     "machine": _one_of(lambda: [*MACHINES, HOST]),
     "report": _one_of(lambda: list(REPORTS)),
     "smpl-module": _one_of(_modules),

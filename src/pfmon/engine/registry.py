@@ -1,12 +1,14 @@
-"""The registry of engines: the instruction set of a program decides which engine runs it."""
+"""The registry of engines: a program's instruction set, the host and the user decide which engine runs it."""
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
+from typing import NamedTuple
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Engine, Recording, StartRequest
+from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import Instructions
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.program.image import Program
@@ -26,17 +28,35 @@ MACHINES = {
 }
 """Instruction sets of ELF files, by e_machine and big-endianness."""
 
-QEMU = ("pfmon.engine.qemu.qemu_guest", "QemuGuest")
-
-ENGINES = {
-    InstructionSet.IA64: ("pfmon.engine.ia64.ia64_guest", "Ia64Guest"),
-    InstructionSet.X86_64: QEMU,
-    InstructionSet.I386: QEMU,
-    InstructionSet.PPC: QEMU,
-    InstructionSet.PPC64: QEMU,
-    InstructionSet.PPC64LE: QEMU,
+NAMES = {
+    InstructionSet.IA64: "IA-64",
+    InstructionSet.X86_64: "x86-64",
+    InstructionSet.I386: "i386",
+    InstructionSet.PPC: "PowerPC",
+    InstructionSet.PPC64: "PowerPC",
+    InstructionSet.PPC64LE: "PowerPC",
 }
-"""Module and class of the engine that runs its programs, by instruction set."""
+"""Instruction sets as users know them."""
+
+
+class EngineRow(NamedTuple):
+    """One engine: its name (``--engine``), its module and class, the instruction sets of its programs, and the hosts
+    that it runs on, as uname names them (none: any)."""
+
+    name: str
+    module: str
+    factory: str
+    programs: frozenset[InstructionSet]
+    hosts: frozenset[str] = frozenset()
+
+
+ENGINES = (
+    EngineRow("ia64", "pfmon.engine.ia64.ia64_guest", "Ia64Guest", frozenset({InstructionSet.IA64})),
+    EngineRow(
+        "qemu", "pfmon.engine.qemu.qemu_guest", "QemuGuest", frozenset(MACHINES.values()) - {InstructionSet.IA64}
+    ),
+)
+"""The engines; of several that run a program the first one does, unless another is asked for."""
 
 INSTRUCTIONS = {InstructionSet.IA64: "pfmon.isa.ia64.opcode_masks"}
 """The module with its instructions' properties, by instruction set."""
@@ -77,12 +97,40 @@ def emulators() -> dict[str, str]:
     }
 
 
+def engine_names() -> list[str]:
+    """The names of all engines."""
+    return [row.name for row in ENGINES]
+
+
+def chosen(instruction_set: InstructionSet, name: str = "") -> EngineRow:
+    """The engine of an instruction set's programs on this host: the one of this name, or (empty) the first one.
+    PfmonError: it does not run them."""
+    host = os.uname().machine
+    able = [row for row in ENGINES if instruction_set in row.programs and (not row.hosts or host in row.hosts)]
+    found = next((row for row in able if name in ("", row.name)), None)
+    if found is not None:
+        return found
+    check_name(name)
+    would = " or ".join(f"--engine={row.name}" for row in able)
+    raise PfmonError(
+        f"--engine={name} runs no {NAMES[instruction_set]} programs on this host: "
+        f"{f'give {would}' if able else 'no engine does'}"
+    ).about("--engine")
+
+
+def check_name(name: str) -> None:
+    """PfmonError unless an engine has this name, or none is named."""
+    if name and name not in engine_names():
+        known = ", ".join(engine_names())
+        raise PfmonError(f"--engine={name}: no engine has this name; there are: {known}").about("--engine")
+
+
 def start(wanted: StartRequest) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
     instruction_set = instruction_set_in(wanted.program)
-    module, name = ENGINES[instruction_set]
-    log("engine", "%s runs %s, a program for %s", name, wanted.program.image.path, instruction_set.name)
-    engine: Engine = getattr(import_module(module), name).start(wanted)
+    row = chosen(instruction_set, wanted.engine)
+    log("engine", "%s runs %s, a program for %s", row.factory, wanted.program.image.path, instruction_set.name)
+    engine: Engine = getattr(import_module(row.module), row.factory).start(wanted)
     return engine
 
 

@@ -112,6 +112,7 @@ class Keywords(TypedDict, total=False):
     quantum: int
     schedule_seed: int
     memory_limit: int | str
+    engine: str
     cores: int
     no_smt_rules: bool
     guest_pmu: bool | str

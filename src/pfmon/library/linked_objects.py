@@ -43,6 +43,7 @@ def linked_objects(options: Options, words: Sequence[str], program: Program) -> 
             memory_limit=options.memory_limit or default_memory_limit(),
             processor=options.pmu,
             totals=True,
+            engine=options.engine,
         )
         engine = registry.start(wanted)
         try:

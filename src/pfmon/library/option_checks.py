@@ -29,6 +29,7 @@ OF_PROGRAMS = {
     "--host-env": "host_env",
     "--env": "environment",
     "--memory-limit": "memory_limit",
+    "--engine": "engine",
 }
 """Options that affect how a program runs, which a recording has already done. Option -> its field."""
 

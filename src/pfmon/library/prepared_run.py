@@ -251,6 +251,7 @@ class Prepared:
             requests=[one._replace(ia32_program=ia32, two_threads=both) for one in wanted],
             memory_limit=options.memory_limit or default_memory_limit(),
             timeout=options.session_timeout if self._timed else None,
+            engine=options.engine,
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options) or _surveys_counts(options),

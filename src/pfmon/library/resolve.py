@@ -47,6 +47,10 @@ def resolve(given: Options, command: Sequence[str]) -> Resolved:
     command = list(recording.command if recording else command)
     words = command if recording else interpreted(command)
     instructions = recording.instruction_set if recording else _instruction_set(words[0])
+    if instructions is None or recording:
+        registry.check_name(options.engine)
+    else:
+        registry.chosen(instructions, options.engine)
     take_pmu_of_program(options, instructions)
     ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
     cpu = "" if recording else cpu_model(options, instructions)

@@ -125,6 +125,8 @@ class Options(FreezableRecord):
     quantum: int = 100_000
     schedule_seed: int = 0
     memory_limit: int | None = None
+    engine: str = ""
+    """The name of the engine that runs the program; empty: the usual one of its instruction set."""
     slow: bool = False
     cores: int = 1
     """2: the two programs run on two cores of one bus."""

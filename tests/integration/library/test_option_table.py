@@ -57,6 +57,7 @@ SAME: list[tuple[tuple[str, ...], dict[str, object]]] = [
     (("--follow-exec",), {"follow_exec": True}),
     (("--follow-all", "--follow-exec-exclude=/bin/.*"), {"follow_all": True, "follow_exec_exclude": "/bin/.*"}),
     (("--session-timeout=1.5", "--env=A=1", "--env=B"), {"timeout": 1.5, "environment": {"A": 1, "B": None}}),
+    (("--engine=ia64",), {"engine": "ia64"}),
     (("--memory-limit=1G", "--seed=0x10", "--quantum=5"), {"memory_limit": "1G", "seed": 16, "quantum": "5"}),
 ]
 

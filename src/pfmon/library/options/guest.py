@@ -11,7 +11,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.coupled_checks import TWO_THREADS
 from pfmon.library.option_values import seconds, size, variable
 from pfmon.library.options import python_values
-from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, converted, flag, number, of_command
+from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, WORD, converted, flag, number, of_command
 from pfmon.library.options.option import Kind, Option, Topic, extend, put, same
 from pfmon.library.run_options import MAX_PROCESSES, MAX_QUANTUM, MAX_SEED
 from pfmon.session.run.run_plan import EXACT, MACHINE
@@ -141,6 +141,7 @@ PROGRAM = Topic(
             "SIZE",
             keyword=True,
         ),
+        Option("engine", "execute the program by this engine (ia64, qemu)", WORD, "NAME", keyword=True),
         Option(
             "crash-report",
             "when a signal kills the program, write registers, code, stack and memory map here",

@@ -155,6 +155,7 @@ class Session:
             on_notice=self._notice,
             follow=self._tasks.follow if self._tasks else None,
             on_mapped=self._mapped if plan.deferred else None,
+            engine=plan.engine,
         )
 
     def _make_tasks(self) -> FollowedTasks:

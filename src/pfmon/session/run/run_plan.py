@@ -67,6 +67,7 @@ class RunPlan(NamedTuple):
     requests: Sequence[Request]
     memory_limit: int
     timeout: float | None = None
+    engine: str = ""
     slow: bool = False
     profile: bool = False
     annotate: tuple[int, int] | str | None = None
