@@ -1,8 +1,28 @@
-/* Blocks that did not retire whole: finds the retired part. */
+/* Retired blocks as words of the stream; of a block that did not retire whole, the retired part. */
 
 #include <string.h>
 
 #include "parts.h"
+
+/* The retired block, in its parts, with the addresses of its accesses; `taken`: the bit for its taken branch. */
+void put_block(struct thread *thread, const struct announcement *block, uint64_t taken) {
+    const struct announcement *part = block;
+    uint64_t *slots = thread->slots;
+    uint32_t i;
+    if (area->count >= FULL)
+        hand_over();
+    for (i = 1; i <= block->parts; i++) {
+        bool last = i == block->parts, repeats = last && block->tail == REPEATED;
+        uint32_t strings = repeats && area->traced ? sizes_of(part)[part->length - 1] >> SLOTS_SHIFT & 3 : 0;
+        put(part->number | (last ? taken : 0));
+        if (area->traced) {
+            put_slots(slots, part->slots - strings);
+            slots += part->slots;
+            put_string(thread, block, strings);
+        }
+        part = last ? part : part_behind(part);
+    }
+}
 
 /* The sizes and bytes of a block's first instructions, over all its parts. */
 static void copy_start(struct code_block *to, const struct announcement *from, uint32_t length) {

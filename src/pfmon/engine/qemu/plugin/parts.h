@@ -34,6 +34,9 @@ struct code_block {              /* instructions that follow each other in memor
 
 #pragma GCC visibility push(hidden)
 
+/* Each part uses those above it. */
+
+/* Shared memory and the stream's buffers (stream.c). */
 extern struct area *area;
 extern size_t area_bytes;        /* of the whole area */
 extern struct ring *ring;
@@ -41,26 +44,15 @@ extern uint64_t *words;          /* the buffer that is filled */
 extern unsigned int threads;     /* maximum at a time */
 extern bool is_child;            /* this is a child of the program, without a reader */
 
-void give_up(enum trouble why);
+_Noreturn void give_up(enum trouble why);
+void hand_over(void);            /* a full buffer, to the reader */
 
 /* Guards all but a single first thread. */
 void enter(void);
 void leave(void);
 void fresh_lock(void);
 
-/* The stream (plugin.c). */
-void put(uint64_t word);
-void put_mark(int kind, uint64_t instruction, uint64_t value);
-void put_block(struct thread *thread, const struct announcement *block, uint64_t taken);
-
-/* Addresses of accesses (accesses.c). */
-struct qemu_plugin_insn;
-void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded);
-void put_slots(uint64_t *slots, uint32_t count);
-void put_string(struct thread *thread, const struct announcement *block, uint32_t slots);
-void forget_accesses(struct thread *thread);
-
-/* Blocks (announce.c). */
+/* Announced blocks (announce.c). */
 uint8_t *sizes_of(const struct announcement *block);
 uint32_t sum_of(const uint8_t *sizes, uint32_t length);
 uint32_t part_of(uint32_t length);
@@ -69,6 +61,17 @@ struct announcement *block_of(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 bool copy_announcements(struct area *to);
 uint64_t *counters_of(const struct announcement *block);
+
+/* Addresses of accesses (accesses.c). */
+struct qemu_plugin_insn;
+void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded);
+void put_slots(uint64_t *slots, uint32_t count);
+void put_string(struct thread *thread, const struct announcement *block, uint32_t slots);
+void forget_accesses(struct thread *thread);
+
+/* Retired blocks (partial_block.c). */
+void put_block(struct thread *thread, const struct announcement *block, uint64_t taken);
+bool finish_last_block(struct thread *thread, uint64_t next_ip);
 
 /* Counting without a stream (totals.c). */
 struct qemu_plugin_tb;
@@ -83,9 +86,16 @@ bool watch_the_end(int area_file);
 void before_child(void);
 void in_child(void);
 
-/* Blocks that did not retire whole (partial_block.c). */
-bool finish_last_block(struct thread *thread, uint64_t next_ip);
-
 #pragma GCC visibility pop
+
+/* A word of the stream. The buffer has room: `put_block` ensures it. */
+static inline void put(uint64_t word) {
+    words[area->count] = word;
+    area->count++;
+}
+
+static inline void put_mark(int kind, uint64_t instruction, uint64_t value) {
+    put((uint64_t)1 << 63 | (uint64_t)kind << 56 | instruction << 32 | (value & 0xFFFFFFFF));
+}
 
 #endif

@@ -7,106 +7,22 @@
 
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "follow.h"
-#include "futex.h"
 #include "mapped.h"
 #include "parts.h"
 #include "qemu_plugin.h"
 
 EXPORTED int qemu_plugin_version = 1;
 
-struct area *area;
-size_t area_bytes;
-bool is_child;
-struct ring *ring;
-uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the program's first thread */
 static const struct target *target;
-unsigned int threads = 1;        /* maximum at a time */
 static bool threaded;             /* code translated now may be executed by several threads */
 static bool anew;                 /* so may all existing translations: older ones are gone */
 static bool flushed;              /* qemu has flushed all translations before */
-static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-
-/* ---------------------------------------------------------------- giving up */
-
-void give_up(enum trouble why) {
-    area->trouble = why;
-    kill(getpid(), SIGKILL);
-    for (;;)
-        pause();
-}
-
-/* A thread that holds the lock already has left a callback by a fault, which qemu takes for one of the program's. */
-void enter(void) {
-    if (pthread_mutex_lock(&lock))
-        give_up(INTERRUPTED);
-}
-
-void leave(void) {
-    pthread_mutex_unlock(&lock);
-}
-
-void fresh_lock(void) {
-    static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-    lock = fresh;
-}
-
-/* ---------------------------------------------------------------- the stream */
-
-static __attribute__((noinline)) void hand_over(void) {
-    uint32_t read;
-    if (is_child) {              /* a child of the program has no reader */
-        area->count = 0;
-        return;
-    }
-    ring->buffers[ring->filling % RING_BUFFERS].count = area->count;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* from here on a kill finds the buffer's count */
-    area->count = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&ring->filling, ring->filling + 1, __ATOMIC_RELEASE);
-    futex_wake(&ring->filling);
-    while (ring->filling - (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)) >= RING_BUFFERS)
-        futex_wait(&ring->reading, read, NULL);
-    if (area->stopping)
-        kill(getpid(), SIGKILL);
-    words = ring->buffers[ring->filling % RING_BUFFERS].words;
-}
-
-/* The buffer has room: `put_block` ensures it. */
-void put(uint64_t word) {
-    words[area->count] = word;
-    area->count++;
-}
-
-/* The retired block, in its parts, with the addresses of its accesses; `taken`: the bit for its taken branch. */
-void put_block(struct thread *thread, const struct announcement *block, uint64_t taken) {
-    const struct announcement *part = block;
-    uint64_t *slots = thread->slots;
-    uint32_t i;
-    if (area->count >= FULL)
-        hand_over();
-    for (i = 1; i <= block->parts; i++) {
-        bool last = i == block->parts, repeats = last && block->tail == REPEATED;
-        uint32_t strings = repeats && area->traced ? sizes_of(part)[part->length - 1] >> SLOTS_SHIFT & 3 : 0;
-        put(part->number | (last ? taken : 0));
-        if (area->traced) {
-            put_slots(slots, part->slots - strings);
-            slots += part->slots;
-            put_string(thread, block, strings);
-        }
-        part = last ? part : part_behind(part);
-    }
-}
-
-void put_mark(int kind, uint64_t instruction, uint64_t value) {
-    put((uint64_t)1 << 63 | (uint64_t)kind << 56 | instruction << 32 | (value & 0xFFFFFFFF));
-}
 
 /* ---------------------------------------------------------------- what qemu calls */
 

@@ -2,7 +2,7 @@
    harmless may fault: that costs time and is never wrong. */
 
 #include "layout.h"
-#include "x86.h"
+#include "x86_opcode.h"
 
 enum { NOT_HARMLESS = 0, HARMLESS = 1, IN_REGISTERS = 2 };
 
@@ -16,7 +16,7 @@ static bool is_prefix(uint8_t byte) {
     }
 }
 
-struct decoded x86_decode(const uint8_t *bytes, size_t size, bool is_64) {
+static struct decoded decode(const uint8_t *bytes, size_t size, bool is_64) {
     struct decoded it = {0, 0, NO_MODRM, false, false, 0};
     size_t at = 0;
     while (at < size && is_prefix(bytes[at])) {
@@ -107,7 +107,7 @@ static bool is_harmless(const struct decoded *it, bool is_64) {
     return what == HARMLESS;
 }
 
-bool x86_is_string(uint8_t opcode) {
+static bool is_string(uint8_t opcode) {
     return between(opcode, 0xA4, 0xA7) || between(opcode, 0xAA, 0xAF) || between(opcode, 0x6C, 0x6F);
 }
 
@@ -147,7 +147,7 @@ static bool is_trap(const struct decoded *it, const uint8_t *last) {
 }
 
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64) {
-    struct decoded it = x86_decode(bytes, size, is_64);
+    struct decoded it = decode(bytes, size, is_64);
     struct code code = {true, false, SUCCESSOR, 0, 0};
     int accesses;
     code.slots = x86_slots(&it, bytes, size, is_64);
@@ -170,7 +170,7 @@ struct code x86_code(const uint8_t *bytes, size_t size, bool is_64) {
     if (accesses >= 0) {
         code.tail = COUNTED;
         code.accesses = (uint8_t)accesses;
-    } else if (it.repeats && x86_is_string(it.opcode))
+    } else if (it.repeats && is_string(it.opcode))
         code.tail = REPEATED;
     return code;
 }

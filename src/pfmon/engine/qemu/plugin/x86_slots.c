@@ -1,7 +1,7 @@
 /* The number of addresses of an x86 instruction in the stream: one for each memory operand, including the stack's
    (Intel SDM volume 2, appendix A: opcode maps). Prefetches have none. */
 
-#include "x86.h"
+#include "x86_opcode.h"
 
 static bool in_memory(int modrm) {
     return modrm != NO_MODRM && modrm >> 6 != 3;

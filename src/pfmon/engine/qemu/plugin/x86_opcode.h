@@ -1,7 +1,7 @@
 /* The beginning of an x86 instruction, up to its opcode. */
 
-#ifndef PFMON_QEMU_X86_H
-#define PFMON_QEMU_X86_H
+#ifndef PFMON_QEMU_X86_OPCODE_H
+#define PFMON_QEMU_X86_OPCODE_H
 
 #include "code.h"
 
@@ -17,9 +17,7 @@ struct decoded {
 
 #pragma GCC visibility push(hidden)
 
-struct decoded x86_decode(const uint8_t *bytes, size_t size, bool is_64);
 uint8_t x86_slots(const struct decoded *it, const uint8_t *bytes, size_t size, bool is_64);
-bool x86_is_string(uint8_t opcode);
 
 #pragma GCC visibility pop
 
