@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pfmon.debug_log import log
 from pfmon.engine.api import Engine, Recording, StartRequest
 from pfmon.errors import PfmonError
-from pfmon.isa.common.instruction_properties import Instructions
+from pfmon.isa.common.instruction_properties import Instructions, properties
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.program.image import Program
 from pfmon.stream._stream import InstructionSet
@@ -57,9 +57,6 @@ ENGINES = (
     ),
 )
 """The engines; of several that run a program the first one does, unless another is asked for."""
-
-INSTRUCTIONS = {InstructionSet.IA64: "pfmon.isa.ia64.opcode_masks"}
-"""The module with its instructions' properties, by instruction set."""
 
 
 def instruction_set_of(path: str) -> InstructionSet | None:
@@ -145,8 +142,7 @@ def replay(path: str, *, partial: bool = False, addresses: bool = False, listing
 
 def instructions(instruction_set: InstructionSet) -> Instructions:
     """The properties of an instruction set."""
-    instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
-    return instructions
+    return properties(instruction_set)
 
 
 def check_emulator(instruction_set: InstructionSet) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pfmon.engine import registry
 from pfmon.engine.api import Capabilities, ExitReport
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import PfmonError
+from pfmon.isa.common.instruction_properties import MODULES, properties
 from pfmon.needed_modules import import_needed
 from pfmon.program import image
 from pfmon.program.file_digest import digest
@@ -145,18 +145,18 @@ class ReplayEngine:
 
     def _import_listing(self) -> None:
         """Import what lists code, before the recording is read."""
-        module = registry.INSTRUCTIONS.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
+        module = MODULES.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
         import_needed({module: True, "pfmon.program.loaded_objects": True})
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code: from the program's file, or, where
         instructions differ in length, from the executed blocks."""
-        if self.instruction_set not in registry.INSTRUCTIONS:
+        if self.instruction_set not in MODULES:
             from pfmon.engine.qemu.capstone_listing import listing
             from pfmon.engine.qemu.qemu_targets import TARGETS
 
             return listing(self.table, TARGETS[self.instruction_set], first, beyond)
-        instructions = registry.instructions(self.instruction_set)
+        instructions = properties(self.instruction_set)
         return instructions.listing(self._objects().bundle, first, beyond)
 
     def _objects(self) -> LoadedObjects:

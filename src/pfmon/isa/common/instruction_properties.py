@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import NamedTuple, Protocol
+
+from pfmon.stream._stream import InstructionSet
+
+MODULES = {InstructionSet.IA64: "pfmon.isa.ia64.opcode_masks"}
+"""The module with its instructions' properties, by instruction set."""
 
 
 class MnemonicPattern(NamedTuple):
@@ -28,3 +34,9 @@ class Instructions(Protocol):
 
     def listing(self, read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the instructions in a range of code; ``read`` returns 16 bytes at an address."""
+
+
+def properties(instruction_set: InstructionSet) -> Instructions:
+    """The properties of an instruction set that has them (MODULES)."""
+    module: Instructions = import_module(MODULES[instruction_set])
+    return module
