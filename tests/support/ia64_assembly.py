@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from functools import cache
 
 from pfmon.isa.ia64.assemble import encode
+from pfmon.isa.ia64.bundle import TEMPLATES
 from pfmon.isa.ia64.formats import SLOT_BITS
 from pfmon.isa.ia64.instruction import operand_names
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 from pfmon.isa.ia64.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
-from pfmon.isa.ia64.templates import TEMPLATES
 
 BREAK = "break.i 0"
 CODE = 0x100000

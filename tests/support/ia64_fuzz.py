@@ -7,9 +7,9 @@ from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, S
 
 from pfmon.counting._counting import Tally
 from pfmon.engine.ia64._ia64 import AddressSpace, Processor
+from pfmon.isa.ia64.bundle import TEMPLATES
 from pfmon.isa.ia64.formats import Field
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
-from pfmon.isa.ia64.templates import TEMPLATES
 from pfmon.stream._stream import Consumer
 
 CODE = 0x100000

@@ -8,10 +8,9 @@ from grids import each, first_quick
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, STOP, AddressSpace, Processor
-from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.bundle import TEMPLATES, slots
 from pfmon.isa.ia64.disassemble import disassemble
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
-from pfmon.isa.ia64.templates import TEMPLATES
 from pfmon.stream._stream import Consumer
 
 DATA = 0x2000000000100000

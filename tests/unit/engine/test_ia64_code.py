@@ -8,7 +8,7 @@ from grids import each
 from ia64_assembly import BREAK, CODE, NUMBERS, assemble, bundle, instruction, join
 from ia64_machine import DATA, FAULT, ILLEGAL_OPERATION, INST_NOT_PRESENT, PAGE, STOP, Machine
 
-from pfmon.isa.ia64.templates import TEMPLATES
+from pfmon.isa.ia64.bundle import TEMPLATES
 
 ADD_ONE = int.from_bytes(assemble(["adds r8=1,r8"]), "little")
 ADD_TWO = int.from_bytes(assemble(["adds r8=2,r8"]), "little")

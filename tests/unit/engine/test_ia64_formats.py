@@ -2,10 +2,9 @@
 
 from grids import each
 
-from pfmon.isa.ia64.bundle import slots
+from pfmon.isa.ia64.bundle import TEMPLATES, slots
 from pfmon.isa.ia64.formats import FORMATS, Format
 from pfmon.isa.ia64.operands import OPERANDS, operand
-from pfmon.isa.ia64.templates import TEMPLATES
 
 
 def test_every_format_of_the_manual_is_there() -> None:

@@ -4,8 +4,8 @@ from grids import each
 from ia64_assembly import BREAK, CODE
 from ia64_machine import Machine, executions
 
+from pfmon.isa.ia64.encoding_rows import GUARDED
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
-from pfmon.isa.ia64.predicated_handlers import HANDLERS
 
 # r9 is 12, r10 is 10.
 VALUES = {
@@ -22,7 +22,7 @@ VALUES = {
 
 
 def test_every_such_instruction_is_tested() -> None:
-    assert {row.text for row in INSTRUCTIONS if row.run in HANDLERS} == set(VALUES)
+    assert {row.text for row in INSTRUCTIONS if row.run in GUARDED} == set(VALUES)
 
 
 @each("line, value", VALUES.values())

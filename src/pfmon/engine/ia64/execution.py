@@ -9,13 +9,12 @@ from pfmon.engine.api import Capabilities, ExitReport, Task, TaskReader
 from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.guest_pmu import PerformanceData, ProgramPmu
 from pfmon.engine.ia64._ia64 import AddressSpace, Processor
-from pfmon.engine.ia64.code_location import describe
 from pfmon.engine.ia64.core.cpuid import cpuid
-from pfmon.engine.ia64.crash_report import report
+from pfmon.engine.ia64.crash_report import describe, report
 from pfmon.engine.linux.process.engine_interface import Death, End
 from pfmon.engine.linux.process.process import Process
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - for the notice of a death by a signal
-from pfmon.isa.ia64.code_listing import listing
+from pfmon.isa.ia64.disassemble import listing
 from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile

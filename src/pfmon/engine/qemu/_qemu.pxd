@@ -3,6 +3,5 @@
 include "layout.pxd"
 include "announcements.pxd"
 include "block_describer.pxd"
-include "block_run_totals.pxd"
 include "ppc_describer.pxd"
 include "../../isa/ppc/ppc_operands.pxd"

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BlockInstruction, BlockTable, RegisterMasks
+from pfmon.stream._stream cimport BlockInstruction, BlockTable, Consumer, RegisterMasks
 
 cdef enum:
     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
@@ -74,3 +74,6 @@ cdef class Describer:
 cdef class X86Describer(Describer):
     cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil
     cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil
+
+# Counters of block runs: see block_run_totals.pyx.
+cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1

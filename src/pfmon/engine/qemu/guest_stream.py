@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pfmon.engine.api import ExitReport
 from pfmon.engine.qemu._qemu import Describer, PluginReader, max_area_bytes
-from pfmon.engine.qemu.capstone_library import capstone_library
+from pfmon.engine.qemu.qemu_binary import capstone_library
 from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES, TARGETS
 from pfmon.stream._stream import BlockTable, InstructionSet
 

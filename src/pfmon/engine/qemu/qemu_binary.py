@@ -1,4 +1,4 @@
-"""Finds the emulator and the plugin."""
+"""Finds the emulator, the plugin and the library that decodes instructions."""
 
 from __future__ import annotations
 
@@ -74,3 +74,15 @@ def reaper_path() -> str:
 
 def _beside(name: str) -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+
+
+def capstone_library() -> str:
+    """The path of the library in capstone's package. PfmonError: it is not installed."""
+    from importlib.util import find_spec
+
+    found = find_spec("capstone")
+    for directory in (found.submodule_search_locations or ()) if found else ():
+        path = os.path.join(directory, "lib", "libcapstone.so")
+        if os.path.isfile(path):
+            return path
+    raise PfmonError("capstone, which decodes instructions, is not installed: pip install capstone")

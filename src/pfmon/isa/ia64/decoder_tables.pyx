@@ -15,7 +15,7 @@ from pfmon.isa.ia64.encoding_rows import PAIRS
 from pfmon.isa.ia64.formats import FORMATS
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
 from pfmon.isa.ia64.operands import REGISTERS
-from pfmon.isa.ia64.predicated_handlers import HANDLERS as GUARDED
+from pfmon.isa.ia64.encoding_rows import GUARDED
 
 _FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
 _SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}

@@ -1,10 +1,12 @@
-"""Assembler text of an instruction, as Debian's objdump prints it (without stops and symbols)."""
+"""Assembler text of instructions, as Debian's objdump prints it (without stops and symbols)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from pfmon.isa.ia64 import _encodings as decoder
+from pfmon.isa.ia64.bundle import slots
 from pfmon.isa.ia64.instruction import Row, operand_names
 from pfmon.isa.ia64.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
 
@@ -58,3 +60,19 @@ def _register(file: str, number: int) -> str:
         return f"{_PREFIX[file]}{number}"
     dotted, plain, names = _NAMED[file]
     return dotted + names[number] if number in names else f"{plain}{number}"
+
+
+RESERVED = b"\x06" + bytes(15)
+"""A bundle with a reserved template, for addresses without code."""
+
+
+def listing(read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
+    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` returns the 16 bytes
+    of a bundle, fewer where there is no code."""
+    lines = []
+    for bundle in range(first, beyond, 16):
+        data = read(bundle)
+        for one in slots(int.from_bytes(data if len(data) == 16 else RESERVED, "little")) or ():
+            text = disassemble(one.unit, one.encoding, one.extension, bundle) or f"reserved encoding {one.encoding:#x}"
+            lines.append((bundle | one.number, text + (" ;;" if one.stop else "")))
+    return lines

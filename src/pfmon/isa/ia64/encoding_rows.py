@@ -51,3 +51,12 @@ def pair(first: str, second: str, run: int) -> None:
 
 def _handler(text: str) -> int:
     return HANDLERS[next(number for number, call in enumerate(CALLS) if call[1] == text)]
+
+
+GUARDED: dict[int, int] = {}
+"""By handler address: the handler of the same instruction that tests the qualifying predicate and records its value."""
+
+
+def guarded(run: int, guarded_run: int) -> None:
+    """Use ``guarded_run`` for predicated instructions whose handler is ``run``, without a guard."""
+    GUARDED[run] = guarded_run

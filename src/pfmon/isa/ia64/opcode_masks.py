@@ -12,7 +12,7 @@ from random import Random
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.isa.common.instruction_properties import MnemonicPattern
 from pfmon.isa.ia64._encodings import find
-from pfmon.isa.ia64.code_listing import listing
+from pfmon.isa.ia64.disassemble import listing
 from pfmon.isa.ia64.formats import SLOT_BITS
 from pfmon.isa.ia64.instruction import Row
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS

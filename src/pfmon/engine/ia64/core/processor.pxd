@@ -1,7 +1,7 @@
-"""One IA-64 processor and the loop that drives it."""
+"""One IA-64 processor, the steps of the loop that drives its blocks, and their translation."""
 
 cimport cython
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport BlockTable, Consumer
 
@@ -21,3 +21,22 @@ cdef class Processor:
     cdef uint64_t* next_limit(self) noexcept nogil
     cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil
+
+cdef enum ExitReason:            # why Processor.run returned
+    WHY_BREAK = 1
+    WHY_FAULT = 2
+    WHY_STOP = 3
+    WHY_PMD = 4
+
+cdef void write_marks(Cpu* cpu) noexcept nogil
+cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil
+cdef int handle_status(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil
+cdef int run_block(Cpu* cpu, Block* block) noexcept nogil
+
+cdef int run_checked(Cpu* cpu, Block* block, uint32_t first, uint32_t end) noexcept nogil
+
+cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil
+cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip) noexcept nogil
+
+cdef size_t handler_origin() noexcept nogil
+cdef int load_handlers() except -1

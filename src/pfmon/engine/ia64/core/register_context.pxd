@@ -1,8 +1,7 @@
-"""A thread's registers while another one runs."""
+"""A thread's registers while another one runs; application registers (SDM volume 1, 3.1.8; volume 3, mov ar)."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-
 
 cdef struct SavedRegisters:      # as in Cpu
     uint64_t gr[128]
@@ -31,3 +30,8 @@ cdef void restore_registers(Cpu* cpu, const SavedRegisters* source) noexcept nog
 cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil
 cdef bint possible_marker(uint64_t cfm) noexcept nogil
 cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil
+
+cdef uint64_t read_ar(Cpu* cpu, uint32_t number) noexcept nogil
+cdef int write_ar(Cpu* cpu, uint32_t number, uint64_t value) noexcept nogil
+cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil
+cdef int check_write_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil

@@ -14,7 +14,7 @@ from pfmon.isa.ia64._encodings cimport (
     operands, paired)
 from pfmon.stream._stream cimport Failure, LOOP, NOP, arena_alloc
 
-from pfmon.isa.ia64.templates import TEMPLATES
+from pfmon.isa.ia64.bundle import TEMPLATES
 
 cdef enum:
     NO_UNIT = 255

@@ -5,7 +5,6 @@ SDM volume 1, chapter 5. Handlers in units/f*.pyx do the common cases themselves
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-
 cdef extern from *:
     """
     typedef unsigned __int128 pfmon_u128;
@@ -157,3 +156,7 @@ cdef bint propagate_nan(
 cdef uint64_t to_integer(
     const FpOperand* x, int width, bint is_signed, bint truncate, const FpEnvironment* env, FpOutcome* out
 ) noexcept nogil
+
+cdef FloatRegister reciprocal_estimate(const FpOperand* x) noexcept nogil
+cdef void reciprocal(const FpOperand* x, const FpOperand* y, const FpEnvironment* env, FpOutcome* out) noexcept nogil
+cdef void reciprocal_root(const FpOperand* x, const FpEnvironment* env, FpOutcome* out) noexcept nogil

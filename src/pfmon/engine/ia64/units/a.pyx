@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 
 
 from pfmon.isa.ia64.encoding_rows import row
-from pfmon.isa.ia64.predicated_handlers import guarded
+from pfmon.isa.ia64.encoding_rows import guarded
 
 
 # --- A1, A2: register and register ---------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The rows of all units, in the order of their numbers: a new file of instructions is added here."""
+"""The rows of all units, in the order of their numbers: a new file of instructions is added here. The decoder's tables
+get the addresses of their handlers (isa/ia64, table_layout.pxd)."""
+
+from pfmon.isa.ia64._encodings cimport load_decoder
 
 
 def add_rows():
@@ -24,3 +27,13 @@ def add_rows():
     f_parallel_rows()
     f_status_rows()
     fused_pairs_rows()
+
+
+cdef size_t handler_origin() noexcept nogil:
+    """The address from which distances of handlers are measured, in the extension file that has them."""
+    return <size_t>&fall_through
+
+
+cdef int load_handlers() except -1:
+    """Load the decoder's tables with the handlers of this process."""
+    return load_decoder(handler_origin())

@@ -6,7 +6,7 @@ from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Kind
 
 from pfmon.isa.ia64.encoding_rows import row
-from pfmon.isa.ia64.predicated_handlers import guarded
+from pfmon.isa.ia64.encoding_rows import guarded
 
 
 cdef int movl(Cpu* cpu, Op* op) noexcept nogil:

@@ -10,7 +10,7 @@ from pfmon.engine.linux.calls.syscall_table import HANDLERS, Handler, Numbered
 from pfmon.errors import LostError, reason
 
 CALLS = {
-    "sys_control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname",
+    "sys_control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname perf_event_open",
     "sys_descriptors": "open openat creat close close_range dup dup2 dup3 fcntl memfd_create",
     "sys_directories": (
         "getdents64 getdents getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
@@ -44,7 +44,6 @@ CALLS = {
         "stat lstat fstat newfstatat statx access faccessat faccessat2 chmod fchmodat fchmod chown lchown "
         "fchownat fchown utimensat utimes futimesat truncate mknod mknodat umask statfs fstatfs"
     ),
-    "sys_monitoring": "perf_event_open",
     "sys_posix_timers": "timer_create timer_settime timer_gettime timer_getoverrun timer_delete",
     "sys_processes": "clone execve execveat exit exit_group wait4 waitid",
     "sys_signals": (
@@ -66,7 +65,6 @@ CALLS = {
 OF_FUNCTIONS = (
     "process.clone",
     "process.execve",
-    "files.host_calls",
     "perf.perf_open",
 )
 """Modules of the package above that functions import, as they import the modules of these functions."""

@@ -1,4 +1,4 @@
-"""The process as a whole: prctl, personality, and calls that are not permitted."""
+"""The process as a whole: prctl, personality, perf events, and calls that are not permitted."""
 
 from __future__ import annotations
 
@@ -68,3 +68,10 @@ def personality(p: Process, persona: int) -> int:
 def not_permitted(p: Process) -> int:
     """Calls of the superuser only."""
     fail(errno.EPERM)
+
+
+@system_call("perf_event_open")
+def perf_event_open(p: Process, attributes: int, task: int, processor: int, group: int, flags: int) -> int:
+    from pfmon.engine.linux.perf import perf_open
+
+    return perf_open.perf_event_open(p, attributes, int32(task), int32(processor), int32(group), flags)

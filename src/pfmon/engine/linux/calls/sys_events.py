@@ -188,7 +188,7 @@ def inotify_init(p: Process) -> int:
 
 @system_call("inotify_init1")
 def inotify_init1(p: Process, flags: int) -> int:
-    from pfmon.engine.linux.files.host_calls import call
+    from pfmon.engine.linux.files.host_files import call
 
     wanted = _flags(flags)
     file = OpenFile(call("inotify_init1", wanted | CLOEXEC), True, b"anon_inode:inotify")
@@ -197,7 +197,7 @@ def inotify_init1(p: Process, flags: int) -> int:
 
 @system_call("inotify_add_watch")
 def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
-    from pfmon.engine.linux.files.host_calls import call
+    from pfmon.engine.linux.files.host_files import call
 
     name = p.paths.host_name(p.files, AT_FDCWD, p.user.path(path), follow=not mask & IN_DONT_FOLLOW)
     return call("inotify_add_watch", p.files.host(int32(fd)), name, mask & 0xFFFFFFFF)
@@ -205,6 +205,6 @@ def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
 
 @system_call("inotify_rm_watch")
 def inotify_rm_watch(p: Process, fd: int, watch: int) -> int:
-    from pfmon.engine.linux.files.host_calls import call
+    from pfmon.engine.linux.files.host_files import call
 
     return call("inotify_rm_watch", p.files.host(int32(fd)), int32(watch))

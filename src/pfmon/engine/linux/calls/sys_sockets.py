@@ -12,7 +12,7 @@ from pfmon.engine.linux.calls.sys_time import duration
 from pfmon.engine.linux.calls.syscall_table import system_call
 from pfmon.engine.linux.files import sockets
 from pfmon.engine.linux.files.file_table import CHUNK, OpenFile
-from pfmon.engine.linux.files.host_calls import call, call_with_address
+from pfmon.engine.linux.files.host_files import call, call_with_address
 from pfmon.engine.linux.memory.user_memory import READ, WRITE, int32
 from pfmon.engine.linux.process import blocking_calls
 from pfmon.engine.linux.process.process import Process

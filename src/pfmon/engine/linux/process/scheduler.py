@@ -6,13 +6,14 @@ equal quanta; any other seed draws thread and quantum, always the same for this 
 
 from __future__ import annotations
 
+import os
 import select
+from _thread import RLock
 from collections import deque
 from typing import Protocol
 
 from pfmon.engine.linux.process.syscall_errors import Interrupted
 from pfmon.engine.linux.process.thread import Thread
-from pfmon.engine.linux.process.wakeup import Wakeup
 from pfmon.engine.linux.time.clock import Clock
 
 MILLISECOND = 1_000_000
@@ -234,3 +235,27 @@ class Scheduler:
 def _comes(thread: Thread, ready: dict[int, int]) -> bool:
     assert thread.wait
     return any(host in ready for host in thread.wait.files)
+
+
+class Wakeup:
+    """A descriptor that all waits watch: readable once the run is to stop."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._lock = RLock()  # a signal handler may wake while the same thread closes
+
+    def wake(self) -> None:
+        """End the waits; from any thread or a signal handler."""
+        with self._lock:
+            if self.descriptor >= 0:
+                os.eventfd_write(self.descriptor, 1)
+
+    def close(self) -> None:
+        """Close the descriptors after the last wait."""
+        with self._lock:
+            descriptor, self.descriptor = self.descriptor, -1
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()  # of a process that was not closed

@@ -10,9 +10,8 @@ from pfmon.engine.guest_pmu import ProgramPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.linux.memory.mappings import Mappings
 from pfmon.engine.linux.process.engine_interface import End, Registers
-from pfmon.engine.linux.process.scheduler import Scheduler
+from pfmon.engine.linux.process.scheduler import Scheduler, Wakeup
 from pfmon.engine.linux.process.thread import Thread
-from pfmon.engine.linux.process.wakeup import Wakeup
 from pfmon.engine.linux.time.clock import Clock
 from pfmon.engine.linux.time.countdown import Countdown
 from pfmon.program.image import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.linux.abi.ia64.perfmon.context_file import ContextFile
-from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor, monitor_of
+from pfmon.engine.linux.abi.ia64.perfmon.context_monitor import ContextMonitor, SystemWideContext, monitor_of
 from pfmon.engine.linux.abi.ia64.perfmon.default_format import SamplingBuffer
 from pfmon.engine.linux.abi.ia64.perfmon.kernel_registers import registers_of
 from pfmon.engine.linux.abi.ia64.perfmon.overflow_handler import handle
@@ -18,7 +18,6 @@ from pfmon.engine.linux.abi.ia64.perfmon.perfmon_structures import (
     NOTIFY_BLOCK,
     SYSTEM_WIDE,
 )
-from pfmon.engine.linux.abi.ia64.perfmon.system_wide import SystemWideContext
 from pfmon.engine.linux.perf.pmu_ownership import owners_of
 from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.process.syscall_errors import fail
