@@ -92,6 +92,14 @@ class Snooper: ...
 class BlockPlans:
     """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
 
+# inorder/core/event_set_switch.pyx
+
+@final
+class EventSetSwitch:
+    """``event_sets``: their number; ``shares``: the time and the levels of each."""
+
+    def listen(self, listener: CaptureListener | None, event_set: int) -> None: ...
+
 # inorder/core/front_end.pyx
 
 @final
@@ -106,9 +114,18 @@ def ports_of(config: Mapping[str, int | str | bool]) -> dict[str, tuple[int, int
 
 # inorder/core/machine.pyx
 
-@disjoint_base
-class Machine(Timing):
+@final
+class Machine(EventSetConsumer):
     """Timing model of a traced stream."""
+
+    l2: L2
+    data: DataMemory
+    fetch: InstructionFetch
+    predictor: BranchPredictor
+    plans: BlockPlans
+    records: Records
+    pipeline: Pipeline
+    memo: Memo
 
     def __new__(
         cls,
@@ -121,6 +138,7 @@ class Machine(Timing):
         thread: int = 0,
         same_program: bool = False,
     ) -> Self: ...
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def share_memory(self, other: Machine) -> None: ...
     def share_bus(self, arbiter: Arbiter, other: Machine | None = None) -> None: ...
     def forget_levels(self) -> None: ...
@@ -137,11 +155,21 @@ class Machine(Timing):
     def kernel_clock(self, event_sets: Iterable[int] | None = None) -> int: ...
     @property
     def cycles(self) -> int: ...
+    @property
+    def repeated(self) -> int: ...
+    @property
+    def simulated(self) -> int: ...
     def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
     def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
     def front_bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
     def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[_Part, ...], int]]: ...
     def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
+
+# inorder/core/mark_effects.pyx
+
+@final
+class MarkEffects:
+    """``replay``: of the blocks that have the marks. ``captures`` is told of them."""
 
 # inorder/core/pipeline.pyx
 
@@ -162,8 +190,8 @@ class Stage(IntEnum):
     WHOLE = 5
 
 @final
-class StagedMachine(Machine):
-    """A machine that stops after a stage; for benchmarks."""
+class StagedMachine(Consumer):
+    """Does the work of a machine up to ``stage``; for benchmarks."""
 
     stage: int
 
@@ -236,11 +264,9 @@ class Dispersal(IntEnum):
 
 # inorder/core/timing.pyx
 
-@disjoint_base
-class Timing(MemoReplay):
-    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges."""
-
-    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
+@final
+class Timing:
+    """``replay`` times a block, ``effects`` applies its marks, ``captures`` and ``shown`` report it."""
 
 # inorder/fetch/fetch.pyx
 
@@ -274,12 +300,9 @@ class Memo:
 
 # inorder/memo/memo_replay.pyx
 
-@disjoint_base
-class MemoReplay(CaptureReporting):
-    """A machine with a memo."""
-
-    repeated: int
-    simulated: int
+@final
+class MemoReplay:
+    """``pipeline`` simulates, ``memo`` keeps what it did. The pipeline's state is in one of the two."""
 
 # inorder/memo/response_tree.pyx
 
@@ -430,18 +453,9 @@ class CaptureListeners(CaptureListener):
 
 # inorder/records/capture_reporting.pyx
 
-@disjoint_base
-class CaptureReporting(SwitchedThread):
-    """The mechanisms of a machine, and their listeners."""
-
-    plans: BlockPlans
-    records: Records
-    pipeline: Pipeline
-    l2: L2
-    data: DataMemory
-    fetch: InstructionFetch
-    predictor: BranchPredictor
-    memo: Memo
+@final
+class CaptureReporting:
+    """``replay``: what the captures are of."""
 
 # inorder/records/event_set_accounting.pyx
 
@@ -687,6 +701,10 @@ class Occurrence(IntEnum):
 class RecordObserver(EventSetConsumer):
     """Observes a machine's records while they are made."""
 
+@final
+class RecordReporting:
+    """``replay``: of the blocks whose records are shown."""
+
 # inorder/records/records.pxd
 
 class BubbleKind(IntEnum):
@@ -725,10 +743,17 @@ class Totals:
 class CoupledMachines:
     """Two coupled machines."""
 
-    def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
+    def run(self, machines: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
 
-class SwitchedThread(EventSetConsumer):
+@disjoint_base
+class SwitchedThread:
     """The base class does nothing."""
+
+# inorder/smt/hardware_thread.pyx
+
+@final
+class HardwareThread(SwitchedThread):
+    """The thread of ``machine``."""
 
 # inorder/smt/thread_evictions.pyx
 

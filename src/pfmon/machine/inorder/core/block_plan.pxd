@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
 from pfmon.isa.ia64._encodings cimport MAX_SOURCES, MAX_TARGETS, Row
-from pfmon.stream._stream cimport Arena, BlockHead, BlockTable, Failure, executed
+from pfmon.stream._stream cimport Arena, BlockHead, BlockTable, Failure, executed, popcount
 
 cdef enum:
     CHUNK = 4096                 # blocks in a chunk of the table
@@ -128,3 +128,11 @@ cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil
     if chunk != NULL and chunk[number % CHUNK] != NULL:
         return chunk[number % CHUNK]
     return plans.plan(number)
+
+
+cdef inline uint64_t words_of(const BlockPlan* plan, uint64_t word) noexcept nogil:
+    """Returns the number of words of a run of the block: its own word, and an address for each access."""
+    cdef uint64_t count = 1 + plan.accesses
+    if word & plan.access_mask:
+        count += popcount(word & plan.access_mask)
+    return count

@@ -3,47 +3,45 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-
-cdef struct ThreadOrder:         # of a hardware thread's accesses; independent of the other (Montecito manual 2.3.3.2)
-    int64_t ordered              # data_memory.pxd
-    int64_t l2_ordered, latest, latest_taken     # l2.pxd
+from pfmon.stream._stream cimport EventSetConsumer
 
 
-cdef class Machine(Timing):
-    cdef EventSetAccounting shares
-    cdef uint32_t next_event_set           # event set from the next block on
-    cdef uint32_t event_set           # the one in force
-    cdef list listeners          # by event set: a capture listener, or None
-    cdef bint has_listener       # there is one
-    cdef bint waits              # another hardware thread has the core
-    cdef Arbiter arbiter         # of cores that share memory; None: it shares none
-    cdef int64_t next_turn       # cycle from which the other core has to catch up first
+@cython.final
+cdef class Machine(EventSetConsumer):
+    # Mechanisms. Two hardware threads of a core share the first four.
+    cdef readonly L2 l2
+    cdef readonly DataMemory data
+    cdef readonly InstructionFetch fetch
+    cdef readonly BranchPredictor predictor
+    cdef readonly BlockPlans plans
+    cdef readonly Records records
+    cdef readonly Pipeline pipeline
+    cdef readonly Memo memo
+    # Their use for a block, in this order.
+    cdef Timing timing
+    cdef MemoReplay replay
+    cdef EventSetSwitch event_sets
+
+    cdef HeldBlock held
+    cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
+    cdef uint64_t code_id        # ... of code
+    cdef bint alone              # no listener for blocks, and no other thread or core
     cdef bint same_program       # as the other one: equal addresses mean the same
     cdef bint together           # coupled with another one: their streams end together
     cdef bint ended              # ... its own has ended
-    cdef ThreadOrder order       # ... while waiting
-    cdef ReturnStack returns     # ... while waiting
-    cdef bint due                # the event set changes after the held block
+    cdef Arbiter arbiter         # of cores that share memory; None: it shares none
+    cdef int64_t next_turn       # cycle from which the other core has to catch up first
 
-    @cython.final
-    cdef snoop_each_other(self, Machine other, bint same_memory)
-    @cython.final
-    cdef account_evictions(self, ThreadSwitch switch)
-    @cython.final
-    cdef void run_held_words(self, uint64_t next_ip) noexcept nogil
-    @cython.final
-    cdef void check_other_core(self) noexcept nogil
-    @cython.final
-    cdef void copy_held_words(self) noexcept nogil
-    @cython.final
-    cdef void change_event_set(self) noexcept nogil
-    @cython.final
-    cdef void share(self) noexcept nogil
-    @cython.final
-    cdef void suspend_levels(self) noexcept nogil
-    @cython.final
-    cdef void resume_levels(self, int64_t now) noexcept nogil
-    @cython.final
-    cdef void late_marks(self) noexcept nogil
-    @cython.final
+    cdef make_core(self, config, Machine beside)
+    cdef connect(self, config, uint32_t event_sets, bint memo)
+    cdef void begin_words(self) noexcept nogil
+    cdef void take_mark(self, uint64_t mark) noexcept nogil
+    cdef void run_held_block(self, uint64_t next_ip) noexcept nogil
+    cdef void run_late_marks(self) noexcept nogil
+    cdef void end_words(self) noexcept nogil
     cdef void advance(self, uint64_t next_ip) noexcept nogil
+    cdef int64_t drain(self) noexcept nogil
+    cdef int64_t end(self) noexcept nogil
+    cdef void check_for_losses(self) noexcept nogil
+    cdef snoop_each_other(self, Machine other, bint same_memory)
+    cdef account_evictions(self, ThreadSwitch switch)

@@ -1,52 +1,80 @@
 """The machine: reads the traced stream (docs/dev/stream.md), block by block, in program order, and times it.
 
-Its records belong to the event set in force, so that they can be separated by event set.
+A machine owns its mechanisms and the objects that use them for a block: `Timing` times it, `MemoReplay` replays or
+simulates it, `MarkEffects` applies its marks, `CaptureReporting` and `RecordReporting` report it to a capture listener
+and to an observer of the records, and `EventSetSwitch` separates all by event set. Each is handed what it uses.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
-from pfmon.stream._stream cimport BLOCK_MASK, Failure, RunCounter, popcount
+from pfmon.stream._stream cimport BLOCK_MASK, Failure, RunCounter
 
 cdef enum:
+    MEMO_BYTES = 96 << 20
     WORDS_AHEAD = 40             # prefetched from the host's memory: those of ten blocks or more
     MAX_CYCLES_AHEAD = 64        # by which a core, and a block, may run ahead of the core that it shares memory with
 
 
-cdef class Machine(Timing):
-    """As `Timing`; ``event_sets``: their number."""
+cdef class Machine(EventSetConsumer):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
+    simulated: slow, with the same results. ``event_sets``: number of event sets in the records. ``beside``: the machine
+    of the other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its
+    number; ``same_program``: both have the same addresses."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
                   uint32_t thread=0, bint same_program=False):
-        self.shares = EventSetAccounting(event_sets, config)
-        self.shares.clock = &self.l2.user_clock
+        self.thread_id = THREAD_ID if thread else 0
+        self.code_id = 0 if same_program else self.thread_id
         self.same_program = same_program
-        if same_program:
+        self.make_core(config, beside)
+        self.plans = BlockPlans(config, table, self.code_id)
+        self.records = Records(event_sets)
+        self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
+        self.memo = Memo(self.records, MEMO_BYTES)
+        self.connect(config, event_sets, memo)
+        self.set_ranges(ranges)
+
+    cdef make_core(self, config, Machine beside):
+        """Makes the mechanisms of a core, or shares those of the machine ``beside``."""
+        if beside is None:
+            self.l2 = L2(config)
+            self.data = DataMemory(config, self.l2)
+            self.predictor = branch_predictor(config)
+            self.fetch = InstructionFetch(config, self.l2, self.predictor)
+            self.data.fetch = self.fetch
+        else:
+            self.l2, self.data, self.predictor, self.fetch = beside.l2, beside.data, beside.predictor, beside.fetch
+        if self.same_program:
             self.data.share_addresses(THREAD_ID)
             self.l2.other_thread = self.fetch.shared = THREAD_ID
-        self.listeners = [None] * event_sets
-        self.shares.account(&self.pipeline.frames.current_level, NULL, MAX_LEVEL + 1)
-        self.shares.account(&self.pipeline.frames.dirty_level, NULL, MAX_LEVEL + 1)
-        self.data.account_levels(self.shares)
-        self.fetch.account_levels(self.shares)
-        self.l2.account_levels(self.shares)
+
+    cdef connect(self, config, uint32_t event_sets, bint memo):
+        """Makes the objects that use the mechanisms."""
+        cdef EventSetAccounting shares = EventSetAccounting(event_sets, config)
+        shares.clock = &self.l2.user_clock
+        shares.account(&self.pipeline.frames.current_level, NULL, MAX_LEVEL + 1)
+        shares.account(&self.pipeline.frames.dirty_level, NULL, MAX_LEVEL + 1)
+        self.data.account_levels(shares)
+        self.fetch.account_levels(shares)
+        self.l2.account_levels(shares)
+        self.replay = MemoReplay(self.pipeline, self.fetch, self.memo)
+        captures, shown = CaptureReporting(self.plans, self.replay), RecordReporting(self.replay)
+        effects = MarkEffects(self.replay, captures, self.thread_id)
+        self.timing = Timing(self.replay, effects, captures, shown, memo)
+        self.event_sets = EventSetSwitch(event_sets, shares, captures, shown)
+
+    # --- the stream
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word
         cdef const BlockPlan* plan
         cdef bint fast           # a block is held, and may take the fast path
-        self.check_other_core()
-        fast = self.alone and self.block != NULL
+        self.begin_words()
+        fast = self.alone and self.held.words != NULL
         while i < count:
             word = words[i]
             if word >> 63:
-                if self.memo.counted is not None:
-                    self.memo.counted.add_marked(word, self.last if self.block == NULL else self.block[0] & BLOCK_MASK)
-                if self.mark_count == MAX_BLOCK_MARKS:
-                    self.fail(Failure.TOO_MANY_MARKS)
-                else:
-                    self.marks[self.mark_count] = word
-                    self.mark_count += 1
+                self.take_mark(word)
                 i += 1
                 continue
             plan = plan_of(self.plans, word & BLOCK_MASK)
@@ -56,96 +84,117 @@ cdef class Machine(Timing):
             prefetch(words + i + WORDS_AHEAD)
             prefetch(&plan.branch)
             prefetch(plan + 1)
-            if fast and self.plan.fast and not self.mark_count:
-                fast_block_ran(self, self.plan, plan.ip)
+            if fast and self.held.plan.fast and not self.held.mark_count:
+                run_fast_block(self.timing, &self.held, plan.ip)
             else:
-                self.run_held_words(plan.ip)
+                self.run_held_block(plan.ip)
                 fast = self.alone
-            if self.due:
-                self.change_event_set()
-            self.block, self.plan = words + i, plan
-            self.block_count = 1 + plan.accesses
-            if word & plan.access_mask:
-                self.block_count += popcount(word & plan.access_mask)
-            i += self.block_count
-            if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MAX_HELD_WORDS:
-                self.copy_held_words()
-        if self.block != NULL and self.block_count > MAX_HELD_WORDS:
-            self.fail(Failure.BLOCK_TOO_LONG)    # the block is dropped
-            self.block = NULL
-        if self.block != NULL and self.block != self.held:
-            self.copy_held_words()
-        self.check_for_losses()
+            if self.event_sets.due:
+                self.event_sets.change()
+            hold(&self.held, words + i, plan)
+            i += self.held.word_count
+            # The copies of a thread's words have its addresses.
+            if not self.alone and self.thread_id and 1 < self.held.word_count <= MAX_HELD_WORDS:
+                keep_words(&self.held, self.thread_id)
+        self.end_words()
 
-    cdef void run_held_words(self, uint64_t next_ip) noexcept nogil:
-        """Runs the held words, a block with its marks or marks alone; control goes to ``next_ip``."""
-        if self.block != NULL:
-            self.block_ran(next_ip)
-            if self.arbiter is not None and self.now >= self.next_turn:
-                self.arbiter.await_turn(self.now)
-                self.next_turn = self.now + MAX_CYCLES_AHEAD
-        elif self.mark_count:
-            self.late_marks()
-
-    cdef void check_other_core(self) noexcept nogil:
+    cdef void begin_words(self) noexcept nogil:
         """Determines whether the machine runs alone: before blocks run."""
-        self.alone = (self.memoize and self.thread_id == 0 and self.observer is None and self.listener is None
-                      and not self.has_listener
-                      and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
+        self.alone = (self.timing.memoizes and self.thread_id == 0 and self.timing.shown.observer is None
+                      and self.timing.captures.listener is None and not self.event_sets.has_listener
+                      and self.timing.snooped is None and self.arbiter is None and self.pipeline.switch is None
                       and self.pipeline.ranges.count == 0)
 
-    cdef void copy_held_words(self) noexcept nogil:
-        """Copies the words of the held block, and sets the thread's bit in the addresses."""
-        cdef uint64_t i
-        memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
-        for i in range(1, self.block_count if self.thread_id else 0):
-            self.held[i] |= self.thread_id
-        self.block = self.held
+    cdef void take_mark(self, uint64_t mark) noexcept nogil:
+        """Holds a mark of the held block."""
+        if self.memo.counted is not None:
+            self.memo.counted.add_marked(
+                mark, self.timing.last if self.held.words == NULL else self.held.words[0] & BLOCK_MASK)
+        if not hold_mark(&self.held, mark):
+            self.fail(Failure.TOO_MANY_MARKS)
 
-    # --- event sets
+    cdef void run_held_block(self, uint64_t next_ip) noexcept nogil:
+        """Runs the held block with its marks, or marks alone; control goes to ``next_ip``."""
+        if self.held.words != NULL:
+            self.timing.run(&self.held, next_ip)
+            if self.arbiter is not None and self.replay.now >= self.next_turn:
+                self.arbiter.await_turn(self.replay.now)
+                self.next_turn = self.replay.now + MAX_CYCLES_AHEAD
+        elif self.held.mark_count:
+            self.run_late_marks()
+
+    cdef void run_late_marks(self) noexcept nogil:
+        """Processes marks of a block that is no longer held."""
+        cdef const BlockPlan* plan = NULL
+        if self.timing.last != BLOCK_MASK:
+            plan = self.plans.plan(self.timing.last)
+            if plan == NULL:
+                self.fail(self.plans.failure)
+        self.timing.run_late_marks(plan, &self.held)
+
+    cdef void end_words(self) noexcept nogil:
+        """Keeps the words of the held block: the buffer is about to change."""
+        if self.held.words != NULL and self.held.word_count > MAX_HELD_WORDS:
+            self.fail(Failure.BLOCK_TOO_LONG)    # the block is dropped
+            self.held.words = NULL
+        if self.held.words != NULL and self.held.words != self.held.kept:
+            keep_words(&self.held, self.thread_id)
+        self.check_for_losses()
+
+    cdef void advance(self, uint64_t next_ip) noexcept nogil:
+        """Releases the held block."""
+        self.begin_words()
+        if self.held.words != NULL:
+            self.timing.run(&self.held, next_ip)
+            self.held.words = NULL
+        elif self.held.mark_count:
+            self.run_late_marks()
+        if self.event_sets.due:
+            self.event_sets.change()
+
+    cdef int64_t drain(self) noexcept nogil:
+        """Ends the open cycle and brings the records up to date; returns the last cycle."""
+        return self.timing.drain(&self.held)
+
+    cdef int64_t end(self) noexcept nogil:
+        """The stream has ended: runs the held block. Returns the last cycle."""
+        if self.ended:
+            return self.replay.now
+        self.advance(0)
+        self.drain()
+        self.ended = self.together
+        return self.replay.now
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         """Switches to this event set before the next instruction; a held block still belongs to the one before, with
         the marks that may follow."""
-        self.next_event_set = event_set
-        self.due = True
-        if self.block == NULL and self.mark_count == 0:
-            self.change_event_set()
+        self.event_sets.request(event_set)
+        if self.held.words == NULL and self.held.mark_count == 0:
+            self.event_sets.change()
 
-    cdef void change_event_set(self) noexcept nogil:
-        """Puts the pending event set in force."""
-        self.due = False
-        if self.next_event_set != self.event_set:
-            self.share()
-            self.event_set = self.next_event_set
-            self.records.use(self.event_set)
-            self.memo.use(self.event_set)
-            if self.observer is not None:
-                self.observer.use_event_set(self.event_set)
-            if self.has_listener:
-                with gil:
-                    self.set_listener(self.listeners[self.event_set])
+    cdef void check_for_losses(self) noexcept nogil:
+        """Sets this machine's failure from the mechanisms' sticky flags of lost entries.
 
-    cdef void share(self) noexcept nogil:
-        """Attributes levels so far to the event set in force. The clock of the front end may be
-        earlier than the pipeline's, and that of the prefetcher earlier than both."""
-        cdef int64_t front = self.pipeline.front_end.ready
-        if self.waits:
-            return                       # its levels were attributed when it lost the core
-        if self.state:
-            front = self.now + self.memo.state_at(self.state).front
-        self.shares.share(self.event_set, self.now, self.fetch.final_cycle(front if front < self.now else self.now))
+        Limits that only make blocks not memoizable are no losses (scoreboard.MAX_PENDING_RESULTS,
+        pipeline_state.MAX_STATE_WAITS, accesses beyond 64 of a block that L2 serves): such a block is simulated, with
+        the same result.
+        """
+        if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
+                or self.fetch.table.lost:
+            self.fail(Failure.OUT_OF_MEMORY)
+        if self.pipeline.event_log.lost or (
+                self.timing.captures.listener is not None and self.timing.captures.listener.lost):
+            self.fail(Failure.TOO_MANY_OCCURRENCES)
+        if self.pipeline.front_end.lost or self.pipeline.frames.current_level.lost \
+                or self.pipeline.frames.dirty_level.lost or self.data.lost() or self.fetch.lost() or self.l2.lost():
+            self.fail(Failure.TOO_MANY_ENTRIES)
 
-    cdef void advance(self, uint64_t next_ip) noexcept nogil:
-        """Releases the held block."""
-        self.check_other_core()
-        if self.block != NULL:
-            self.block_ran(next_ip)
-            self.block = NULL
-        elif self.mark_count:
-            self.late_marks()
-        if self.due:
-            self.change_event_set()
+    # --- interface for Python
+
+    def set_ranges(self, ranges):
+        """Sets the data ranges from the next instruction on: (address, mask) each. No block may be held: call
+        `update_records` first."""
+        set_ranges(&self.pipeline.ranges, [(address | (self.thread_id & mask), mask) for address, mask in ranges])
 
     def switch_event_set(self, uint32_t event_set):
         """As `use_event_set`: switches to this event set before the next instruction."""
@@ -156,33 +205,18 @@ cdef class Machine(Timing):
         may issue is recorded when it ends."""
         self.advance(next_ip | self.code_id)
         self.memo.write_out()
-        self.share()
+        self.event_sets.share()
         self.check_for_losses()
 
     def show_records(self):
         """Makes the records so far readable, without those of the latest block."""
         self.memo.write_out()
-        self.share()
-
-    cdef void late_marks(self) noexcept nogil:
-        """Processes marks of a block that is no longer held."""
-        cdef uint32_t marks = self.mark_count
-        if self.observer is not None:
-            self.records.begin_log()
-            self.ran = NULL
-        if self.listener is not None:
-            self.listener.begin()
-        self.apply_late_marks()
-        if self.listener is not None:
-            self.record_captures()
-        if self.observer is not None:
-            self.report_block(marks)
-
-    # --- interface for Python
+        self.event_sets.share()
 
     def set_observer(self, RecordObserver observer):
         """Shows records to ``items`` as they are made, block by block. Before the stream begins."""
-        self.observer = observer
+        self.timing.shown.observer = observer
+        self.records.observed = observer is not None
 
     def count_runs(self, RunCounter counter):
         """Passes runs of blocks to a counter, when they are written out, and marks. Before the stream begins."""
@@ -190,16 +224,13 @@ cdef class Machine(Timing):
 
     def listen(self, CaptureListener listener, uint32_t event_set=0):
         """Notifies a capture listener (None: none) of misses and branches while an event set is in force."""
-        self.listeners[event_set] = listener
-        self.has_listener = self.has_listener or listener is not None
-        if event_set == self.event_set:
-            self.set_listener(listener)
+        self.event_sets.listen(listener, event_set)
 
     # --- two hardware threads on a core, two cores on a bus
 
     def forget_levels(self):
         """Disables `levels`: a switch of threads then need not separate them."""
-        self.shares.no_levels = True
+        self.event_sets.shares.no_levels = True
 
     def share_core(self, ThreadSwitch switch):
         """Makes this the machine of a hardware thread, which shares the core with another."""
@@ -220,32 +251,6 @@ cdef class Machine(Timing):
         for name, store in stores.items():
             switch.account_evictions(name, store)
 
-    cdef void suspend_levels(self) noexcept nogil:
-        """Attributes levels so far to the event set in force, and later ones to none."""
-        set_level(&self.pipeline.frames.current_level, self.now, self.pipeline.frames.current_level.value)
-        set_level(&self.pipeline.frames.dirty_level, self.now, self.pipeline.frames.dirty_level.value)
-        self.share()
-
-    cdef void resume_levels(self, int64_t now) noexcept nogil:
-        cdef Frames* frames = &self.pipeline.frames
-        resume_level(&frames.current_level, now)    # before `skip_time`
-        resume_level(&frames.dirty_level, now)
-        self.shares.skip_time(now)
-
-    cdef void sleep(self) noexcept nogil:
-        self.drain_pipeline()
-        self.suspend_levels()
-
-    cdef void wake(self, int64_t now) noexcept nogil:
-        if now < self.now:
-            now = self.now
-        if self.snooped is not None:
-            self.snooped.forget_responses()
-        self.resume_levels(now)
-        self.pipeline.now = self.now = now
-        self.pipeline.earliest = now + 1
-        self.pipeline.front_end.begin_again(now)
-
     def share_memory(self, Machine other):
         """Couples this machine with another core whose program shares memory: each snoops the other's requests."""
         self.snoop_each_other(other, True)
@@ -253,93 +258,59 @@ cdef class Machine(Timing):
 
     cdef snoop_each_other(self, Machine other, bint same_memory):
         """Makes each core snoop the other's requests."""
-        self.snooped = SnoopedCaches(self.l2, self.fetch, same_memory)
-        other.snooped = SnoopedCaches(other.l2, other.fetch, same_memory)
-        self.l2.l3.other, other.l2.l3.other = other.snooped, self.snooped
+        self.timing.snooped = SnoopedCaches(self.l2, self.fetch, same_memory)
+        other.timing.snooped = SnoopedCaches(other.l2, other.fetch, same_memory)
+        self.l2.l3.other, other.l2.l3.other = other.timing.snooped, self.timing.snooped
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
         """Makes this a core that shares the bus with another one's (None: with one that is still to be made)."""
-        self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter, self.shares)
+        self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter, self.event_sets.shares)
         self.together = True
         if other is not None:
             self.snoop_each_other(other, False)
 
     def responses(self) -> dict[str, int]:
         """Snoop responses not yet recorded: occurrence -> times (for tests)."""
-        return self.snooped.by_name()
+        return self.timing.snooped.by_name()
 
-    cdef void lose_core(self, int64_t now) noexcept nogil:
-        self.now = now
-        self.suspend_levels()
-        self.waits = True
-        self.order.ordered, self.order.l2_ordered = self.data.ordered, self.l2.ordered
-        self.order.latest, self.order.latest_taken = self.l2.latest, self.l2.latest_taken
-        self.predictor.exchange_returns(&self.returns)
-        drop_prefetches(self.fetch, now)
-
-    cdef void get_core(self, int64_t now) noexcept nogil:
-        self.waits = False
-        self.resume_levels(now)
-        self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
-        self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
-        self.predictor.exchange_returns(&self.returns)
-        if self.same_program:
-            self.fetch.thread = self.thread_id
-        switch_in(self.pipeline, now)
-        self.now = self.pipeline.now
-
-    cdef int64_t drain_pipeline(self) noexcept nogil:
-        if self.observer is not None:
-            self.records.begin_log()
-            self.ran = NULL
-        self.restore_pipeline()
-        if self.pipeline.open:
-            self.pipeline.close(0, NULL, 0)
-        if self.snooped is not None and self.last != BLOCK_MASK:
-            self.report_responses(self.last)
-        if self.pipeline.earliest - 1 > self.now:    # the register stack engine was active last
-            self.now = self.pipeline.now = self.pipeline.earliest - 1
-        if self.observer is not None:
-            self.report_block(0)
-        self.memo.write_out()
-        return self.now
-
-    cdef int64_t end(self) noexcept nogil:
-        if self.ended:
-            return self.now
-        self.advance(0)
-        self.drain_pipeline()
-        self.ended = self.together
-        return self.now
-
-    # --- interface for Python
+    # --- results
 
     def finish(self):
         """Ends the stream: brings the records up to date. May be called again."""
         self.end()
-        set_level(&self.pipeline.frames.current_level, self.now, 0)
-        set_level(&self.pipeline.frames.dirty_level, self.now, 0)
-        self.data.finish(self.now)
-        self.fetch.finish(self.now)
-        self.l2.finish(self.now)
-        if not self.waits:
-            self.shares.share(self.event_set, self.now, self.now)
+        set_level(&self.pipeline.frames.current_level, self.replay.now, 0)
+        set_level(&self.pipeline.frames.dirty_level, self.replay.now, 0)
+        self.data.finish(self.replay.now)
+        self.fetch.finish(self.replay.now)
+        self.l2.finish(self.replay.now)
+        if not self.event_sets.suspended:
+            self.event_sets.shares.share(self.event_sets.in_force, self.replay.now, self.replay.now)
         self.check_for_losses()
 
     @property
     def cycles(self) -> int:
         """Cycles so far: those in which something issued, and back-end bubbles."""
-        return self.now
+        return self.replay.now
+
+    @property
+    def repeated(self) -> int:
+        """Number of blocks that the memo replayed."""
+        return self.replay.repeated
+
+    @property
+    def simulated(self) -> int:
+        """... that the pipeline simulated."""
+        return self.replay.simulated
 
     # as of `update_records` or `finish`; ``event_sets``: those included, None: all
 
     def time(self, event_sets=None):
         """Cycles of the core and of the bus, integers."""
-        return self.shares.cycles_of(event_sets)
+        return self.event_sets.shares.cycles_of(event_sets)
 
     def kernel_clock(self, event_sets=None):
         """Cycles of the bus in which the operating system ran."""
-        return self.shares.kernel_bus_cycles_of(event_sets)
+        return self.event_sets.shares.kernel_bus_cycles_of(event_sets)
 
     def occurrences(self, event_sets=None):
         """{(block or None, instruction, Occurrence, in the data ranges): times}."""
@@ -359,9 +330,9 @@ cdef class Machine(Timing):
 
     def levels(self, event_sets=None):
         """Name -> cycles of user level at 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
-        if self.shares.no_levels:
+        if self.event_sets.shares.no_levels:
             raise RuntimeError("the machine was told to keep no levels")
-        self.shares.select_event_sets(event_sets)
+        self.event_sets.shares.select_event_sets(event_sets)
         try:
             return {
                 "RSE_CURRENT_REGS": histogram(&self.pipeline.frames.current_level),
@@ -371,7 +342,7 @@ cdef class Machine(Timing):
                 **self.l2.levels(),
             }
         finally:
-            self.shares.restore_levels()
+            self.event_sets.shares.restore_levels()
 
 
 cdef object histogram(const OccupancyLevel* level):

@@ -62,6 +62,8 @@ cdef class Pipeline:
     cdef void close(self, uint32_t why, const BlockPlan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil
     cdef void rotate(self) noexcept nogil
+    # Records the noted events as those of an instruction, of no cycle with an issue.
+    cdef void record_unattributed(self, uint64_t number, uint32_t instruction) noexcept nogil
     cdef bint save(self, PipelineState* state) noexcept nogil
     cdef void restore(self, const PipelineState* state) noexcept nogil
 

@@ -398,6 +398,9 @@ cdef class Pipeline:
         """Renames registers (br.ctop and similar): results in flight move with them."""
         rotate_board(&self.board, self.now, self.frames.base, self.frames.now.sor)
 
+    cdef void record_unattributed(self, uint64_t number, uint32_t instruction) noexcept nogil:
+        write_unattributed_events(self.unattributed, &self.event_log, self.records, number, instruction)
+
     # --- for the memo
 
     cdef bint save(self, PipelineState* state) noexcept nogil:

@@ -26,8 +26,8 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
             pipeline.notify_access(number, instruction, address, &served, True)
         address += 8
         if (i + 1) % REGISTERS_A_PART == 0:
-            write_unattributed_events(pipeline.unattributed, &pipeline.event_log, pipeline.records, number, instruction)
-    write_unattributed_events(pipeline.unattributed, &pipeline.event_log, pipeline.records, number, instruction)
+            pipeline.record_unattributed(number, instruction)
+    pipeline.record_unattributed(number, instruction)
     if store:
         pipeline.frames.dirty -= registers
         if pipeline.frames.dirty < 0:

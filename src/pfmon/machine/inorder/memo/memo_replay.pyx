@@ -10,6 +10,20 @@ from pfmon.stream._stream cimport executed
 
 cdef enum:
     MAX_BLOCK_PATHS = 4096       # memoized paths of a block from a state (response_tree.pyx)
+    FAST_PATH_SHIFT = PREDICTION_BITS    # of `fast_path_code` in an outcome
+
+cdef uint64_t FAST_PATH_LOST = 1 << 16
+
+
+cdef inline uint64_t fast_path_code(const BlockPlan* plan, const BlockExecution* run) noexcept nogil:
+    """Returns the extent of the fast path, as a part of a node's outcome: 0: all; FAST_PATH_LOST: not encodable."""
+    cdef uint64_t windows
+    if run.quick:
+        return 0
+    if run.slow_window == 0 or run.slow_window == NO_WINDOW:
+        return (1 if run.slow_window else 2) | <uint64_t>run.made << 7
+    windows = 3 + (run.slow_window - plan.first_window) // WINDOW
+    return windows | <uint64_t>run.made << 7 if windows < 128 else FAST_PATH_LOST
 
 
 cdef inline uint32_t reissues_of(const BlockExecution* run, const MemAccess* mem_access,
@@ -18,8 +32,71 @@ cdef inline uint32_t reissues_of(const BlockExecution* run, const MemAccess* mem
     return served_as(run, access) if mem_access.kind == ACCESS_FLOAT_LOAD and not mem_access.checks else 0
 
 
-cdef class MemoReplay(CaptureReporting):
-    """A machine with a memo."""
+cdef class MemoReplay:
+    """``pipeline`` simulates, ``memo`` keeps what it did. The pipeline's state is in one of the two."""
+
+    def __cinit__(self, Pipeline pipeline, InstructionFetch fetch, Memo memo):
+        self.pipeline, self.memo, self.records = pipeline, memo, pipeline.records
+        self.data, self.fetch = pipeline.data, fetch
+        self.clock = &pipeline.data.l2.user_clock
+
+    cdef inline bint run(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome, bint known) noexcept nogil:
+        """A state of the pipeline does not say which of its waits are the operating system's."""
+        cdef uint64_t code = fast_path_code(plan, run)
+        cdef int64_t began = self.now
+        if code == FAST_PATH_LOST or self.now < self.clock.end:
+            known = False
+        outcome |= code << FAST_PATH_SHIFT
+        if not run.quick:
+            begin_log(&self.pipeline.access_log, known)
+        if not (known and self.repeat(run, outcome)):
+            if run.quick:
+                begin_log(&self.pipeline.access_log, False)
+            self.simulate(plan, run, outcome, known)
+            return False
+        if self.ran.cycles & NODE_LATE_ACCESSES:
+            self.make_late_accesses(plan, run, began)
+        if plan.allocs:
+            self.repeat_allocs(plan, began)
+        return True
+
+    # --- the pipeline's state, in the memo or in the pipeline
+
+    cdef void restore_pipeline(self) noexcept nogil:
+        if self.state:
+            self.pipeline.now = self.now
+            self.pipeline.restore(self.memo.state_at(self.state))
+            self.state = 0
+            self.node = NULL
+
+    cdef void move_frame(self, uint32_t moved) noexcept nogil:
+        if moved and self.state:
+            self.state = self.memo.shifted(self.state, moved, False, 0)
+
+    cdef void rotate(self) noexcept nogil:
+        if self.state:
+            self.state = self.memo.shifted(self.state, 0, True, self.pipeline.frames.now.sor)
+        else:
+            self.pipeline.rotate()
+
+    cdef const OpenPart* open_part(self) noexcept nogil:
+        cdef const PipelineState* state
+        if self.state:
+            state = self.memo.state_at(self.state)
+            return &state.part if state.open else NULL
+        return &self.pipeline.part if self.pipeline.open else NULL
+
+    cdef int64_t front(self) noexcept nogil:
+        if self.state:
+            return self.now + self.memo.state_at(self.state).front
+        return self.pipeline.front_end.ready
+
+    cdef int64_t recorded(self) noexcept nogil:
+        if self.state:
+            return self.now + self.memo.state_at(self.state).earliest - 1 - self.memo.state_at(self.state).open
+        return self.pipeline.earliest - 1 - self.pipeline.open
+
+    # --- replay
 
     cdef bint repeat(self, const BlockExecution* run, uint64_t outcome) noexcept nogil:
         """Replays the block from this state; False: it is not memoized. The script has its memory accesses."""
@@ -39,7 +116,7 @@ cdef class MemoReplay(CaptureReporting):
             node = self.follow_responses(run, node.point)
             if node == NULL:
                 return False
-        if not self.alone and self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
+        if self.pipeline.switch is not None and self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
             return False
         self.memo.count(node)
         self.ran = self.node = node
@@ -113,10 +190,37 @@ cdef class MemoReplay(CaptureReporting):
             log_event(access_log, self.data, event, run.addresses[event.access], now)
         event_log.count = 0
 
+    cdef void make_late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t began) noexcept nogil:
+        """Applies the effects of stores and reads of a replayed block on later accesses, in their cycles of issue: the
+        fast path assumed the earliest possible ones."""
+        cdef const uint32_t* issued = self.memo.issued(self.node)
+        cdef uint32_t i, access = 0
+        cdef const MemAccess* mem_access
+        for i in range(plan.access_count):
+            mem_access = &plan.mem_accesses[i]
+            if not executed(run.word, mem_access.condition):
+                continue
+            if is_store(mem_access.kind):
+                enter_store(&self.data.store_conflicts, run.addresses[access], mem_access.size, began + issued[access])
+            elif reissues_of(run, mem_access, access):
+                self.data.l2.issue_early(run.addresses[access], 1, reissues_of(run, mem_access, access),
+                                       began + issued[access])
+            access += 1
+
+    cdef void repeat_allocs(self, const BlockPlan* plan, int64_t began) noexcept nogil:
+        """Repeats the allocs of a replayed block, each in its cycle."""
+        cdef const uint32_t* words = self.memo.allocs(self.node, plan.allocs)
+        cdef uint32_t i
+        for i in range(plan.allocs):
+            self.pipeline.frames.now.sof = words[2 * i + 1]
+            set_frame_levels(&self.pipeline.frames, began + words[2 * i])
+        self.pipeline.frames.now.sol, self.pipeline.frames.now.sor = plan.sol, plan.sor
+
+    # --- simulation
+
     cdef void simulate(self, const BlockPlan* plan, BlockExecution* run, uint64_t outcome, bint known) noexcept nogil:
         """Simulates a block in the pipeline and memoizes it; ``known``: it may be memoized."""
-        cdef PipelineState state
-        cdef uint32_t before = self.state, after, number
+        cdef uint32_t before = self.state
         cdef int64_t began
         cdef bint remember = before and known and not self.is_known
         self.is_known = False
@@ -125,27 +229,33 @@ cdef class MemoReplay(CaptureReporting):
         if remember:
             self.records.begin_log()
         self.pipeline.run(plan, run)
-        self.records.logging = self.observer is not None
+        self.records.logging = self.records.observed
         self.now = self.pipeline.now
         self.simulated += 1
         if self.memo.counted is not None and self.memo.counted.room():
             self.memo.counted.add_runs_of(run.word, 1)
-        if not remember or self.pipeline.access_log.lost or self.pipeline.switched or self.pipeline.entered_kernel:
-            return
+        if remember and not self.pipeline.access_log.lost and not self.pipeline.switched \
+                and not self.pipeline.entered_kernel:
+            self.memoize(plan, run, before, outcome, self.now - began)
+
+    cdef void memoize(self, const BlockPlan* plan, const BlockExecution* run, uint32_t before, uint64_t outcome,
+                      int64_t cycles) noexcept nogil:
+        """Makes a node of the block just simulated, and takes its state over into the memo, if it has room."""
+        cdef PipelineState state
+        cdef uint32_t after, number
         if self.memo.full():
             self.memo.write_out()
             self.memo.forget()
             return
-        if self.pipeline.save(&state) and self.now - began < 1 << 30:
+        if self.pipeline.save(&state) and cycles < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                number = self.learn(plan, run, before, outcome, after, self.now - began)
+                number = self.learn(plan, run, before, outcome, after, cycles)
                 self.node = &self.memo.nodes[number]
                 self.state = after if number else 0
 
     cdef uint32_t learn(self, const BlockPlan* plan, const BlockExecution* run, uint32_t before, uint64_t outcome,
-                        uint32_t after,
-                        int64_t cycles) noexcept nogil:
+                        uint32_t after, int64_t cycles) noexcept nogil:
         """Makes a node of the block just simulated; 0: there is none."""
         cdef bint asked = self.pipeline.access_log.count != 0
         cdef uint32_t root = 0, node, flags = NODE_WRONG_TARGET if self.pipeline.wrong_target else 0
@@ -185,37 +295,3 @@ cdef class MemoReplay(CaptureReporting):
                 return True
             access += 1
         return False
-
-    cdef void make_late_accesses(self, const BlockPlan* plan, const BlockExecution* run, int64_t began) noexcept nogil:
-        """Applies the effects of stores and reads of a replayed block on later accesses, in their cycles of issue: the
-        fast path assumed the earliest possible ones."""
-        cdef const uint32_t* issued = self.memo.issued(self.node)
-        cdef uint32_t i, access = 0
-        cdef const MemAccess* mem_access
-        for i in range(plan.access_count):
-            mem_access = &plan.mem_accesses[i]
-            if not executed(run.word, mem_access.condition):
-                continue
-            if is_store(mem_access.kind):
-                enter_store(&self.data.store_conflicts, run.addresses[access], mem_access.size, began + issued[access])
-            elif reissues_of(run, mem_access, access):
-                self.data.l2.issue_early(run.addresses[access], 1, reissues_of(run, mem_access, access),
-                                       began + issued[access])
-            access += 1
-
-    cdef void repeat_allocs(self, const BlockPlan* plan, int64_t began) noexcept nogil:
-        """Repeats the allocs of a replayed block, each in its cycle."""
-        cdef const uint32_t* words = self.memo.allocs(self.node, plan.allocs)
-        cdef uint32_t i
-        for i in range(plan.allocs):
-            self.pipeline.frames.now.sof = words[2 * i + 1]
-            set_frame_levels(&self.pipeline.frames, began + words[2 * i])
-        self.pipeline.frames.now.sol, self.pipeline.frames.now.sor = plan.sol, plan.sor
-
-    cdef void restore_pipeline(self) noexcept nogil:
-        """Restores the pipeline's state from the memo."""
-        if self.state:
-            self.pipeline.now = self.now
-            self.pipeline.restore(self.memo.state_at(self.state))
-            self.state = 0
-            self.node = NULL

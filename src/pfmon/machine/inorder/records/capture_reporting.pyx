@@ -14,16 +14,15 @@ from pfmon.stream._stream cimport Cut, INDEX_SHIFT, Mark, executed, mark_kind
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
 
 
-cdef class CaptureReporting(SwitchedThread):
-    """The mechanisms of a machine, and their listeners."""
+cdef class CaptureReporting:
+    """``replay``: what the captures are of."""
 
-    cdef void record_unattributed(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        """Records unattributed events, which belong to no cycle with an issue."""
-        write_unattributed_events(self.pipeline.unattributed, &self.pipeline.event_log, self.records, number,
-                                  instruction)
+    def __cinit__(self, BlockPlans plans, MemoReplay replay):
+        self.plans, self.replay = plans, replay
+        self.pipeline, self.records = replay.pipeline, replay.records
 
     cdef int set_listener(self, CaptureListener listener) except -1:
-        """Sets the listener from the next instruction on."""
+        """Sets the listener from the next instruction on; None: there is none."""
         self.listener = self.pipeline.listener = self.pipeline.front_end.listener = listener
         return 0
 
@@ -51,7 +50,7 @@ cdef class CaptureReporting(SwitchedThread):
             return
         flow.block, flow.instruction = run.number, plan.length - 1
         flow.address, flow.target = plan.steps[plan.length - 1].address & ~THREAD_ID, next_ip & ~THREAD_ID
-        flow.taken, flow.prediction, flow.cycle = True, 0, self.now
+        flow.taken, flow.prediction, flow.cycle = True, 0, self.replay.now
         flow.kind = FlowKind.FLOW_CHECK
         if plan.has_branch:
             flow.taken, flow.prediction = run.taken, code_of(run.prediction)
@@ -78,7 +77,7 @@ cdef class CaptureReporting(SwitchedThread):
                 flow.address = plan.steps[instruction].address & ~THREAD_ID
             fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
             flow.target = INTERRUPTION_VECTORS + vector_of(fault)
-            flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now
+            flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.replay.now
             self.listener.flow(&flow)
 
     cdef void record_captures(self) noexcept nogil:
@@ -88,7 +87,7 @@ cdef class CaptureReporting(SwitchedThread):
         self.listener.gather()
         for k in range(self.listener.count):
             one = &self.listener.captured[k]
-            if self.observer is not None:
+            if self.records.observed:
                 one.second = self.is_second(one)
             one.item = self.records.log_count
             if one.occurrence == NOTHING_HAPPENED:       # merged with an earlier capture
@@ -96,7 +95,7 @@ cdef class CaptureReporting(SwitchedThread):
             self.pipeline.event_log.context = (<uint64_t>one.instruction << EVENT_INSTRUCTION_SHIFT
                                            | <uint64_t>one.ranged << EVENT_RANGED_SHIFT)
             record(&self.pipeline.event_log, one.occurrence, 1)
-            self.record_unattributed(one.block, one.instruction)
+            self.pipeline.record_unattributed(one.block, one.instruction)
 
     cdef bint is_second(self, const Captured* one) noexcept nogil:
         """Whether the captured instruction, of the current block, issued in the second bundle of its cycle, which
@@ -106,7 +105,7 @@ cdef class CaptureReporting(SwitchedThread):
         cdef const uint32_t* items = self.records.log
         cdef uint32_t count = self.records.log_count, k, turn
         cdef const Part* part
-        cdef const PipelineState* state
+        cdef const OpenPart* still_open
         cdef bint found = False, second
         if (one.address ^ self.plans.table.c.instructions[
                 self.plans.table.c.heads[block].first + instruction].address) >> 4:
@@ -118,14 +117,12 @@ cdef class CaptureReporting(SwitchedThread):
                     second = self.issued_second(part.code, <uint32_t>part.chain, block, instruction, &found)
                     if found:
                         return second
-            if self.ran == NULL:
+            if self.replay.ran == NULL:
                 break
-            items, count = self.memo.logs + self.ran.log, self.ran.log_count
-        if self.state:
-            state = self.memo.state_at(self.state)
-            return state.open and self.issued_second(state.part.code, state.part.before, block, instruction, &found)
-        return self.pipeline.open and self.issued_second(self.pipeline.part.code, self.pipeline.part.before, block,
-                                                         instruction, &found)
+            items = self.replay.memo.logs + self.replay.ran.log
+            count = self.replay.ran.log_count
+        still_open = self.replay.open_part()
+        return still_open != NULL and self.issued_second(still_open.code, still_open.before, block, instruction, &found)
 
     cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
                             bint* found) noexcept nogil:

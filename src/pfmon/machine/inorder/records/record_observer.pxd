@@ -1,5 +1,6 @@
 """Observers of a machine's records while they are made: live counting."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.stream._stream cimport EventSetConsumer
@@ -20,3 +21,15 @@ cdef struct ObservedBlock:       # a block that ran on the machine, with its rec
 cdef class RecordObserver(EventSetConsumer):
     # Called after a block; ``block`` NULL words: only items, of no block.
     cdef void on_block(self, const ObservedBlock* block) noexcept nogil
+
+
+@cython.final
+cdef class RecordReporting:
+    cdef Records records
+    cdef MemoReplay replay
+    cdef RecordObserver observer # None: there is none
+
+    # A block begins, or what is recorded between two blocks.
+    cdef void begin(self) noexcept nogil
+    # Shows what was recorded since then; ``held``: the block, with so many of its marks.
+    cdef void report(self, const HeldBlock* held, uint32_t marks) noexcept nogil

@@ -44,6 +44,7 @@ cdef class Records:
     cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with its times
     cdef uint32_t log_count, log_capacity
     cdef bint logging
+    cdef bint observed           # an observer sees the log, which goes on between blocks (record_observer.pyx)
     cdef readonly bint lost      # sticky: something could not be recorded
     cdef public uint32_t max_records    # of each kind; tests lower it
     cdef uint32_t event_sets, event_set    # their number; the one in force

@@ -3,14 +3,14 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.stream._stream cimport Consumer, EventSetConsumer, Ring
+from pfmon.stream._stream cimport Consumer, Ring
 
 cdef enum:
     FLOWS = 2
 
 
-cdef class SwitchedThread(EventSetConsumer):
-    """Reactions of a hardware thread's machine when it loses and gets the core."""
+cdef class SwitchedThread:
+    """What a hardware thread does when it loses and gets the core (hardware_thread.pyx)."""
 
     # The thread is switched out after cycle ``now``.
     cdef void lose_core(self, int64_t now) noexcept nogil

@@ -17,7 +17,7 @@ cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
     (<CoupledMachines><void*>(<uintptr_t>high << 32 | low)).run_flow(1)
 
 
-cdef class SwitchedThread(EventSetConsumer):
+cdef class SwitchedThread:
     """The base class does nothing."""
 
     cdef void lose_core(self, int64_t now) noexcept nogil:
@@ -135,10 +135,10 @@ cdef class CoupledMachines:
         self.ended[self.running] = True
         self.on_end(thread, now)
 
-    def run(self, threads, readers, rings):
+    def run(self, machines, readers, rings):
         """Runs two machines on the streams in two rings. ``readers``: they pass the words of the rings to
         the machines."""
-        self.first, self.second = threads
+        self.first, self.second = [HardwareThread(machine) for machine in machines]
         self.first_reader, self.second_reader = readers
         self.first_ring, self.second_ring = rings
         with nogil:

@@ -1,0 +1,23 @@
+"""Effects of marks: see mark_effects.pyx."""
+
+cimport cython
+from libc.stdint cimport uint32_t, uint64_t
+
+
+# Reads marks needed before the block is simulated: failed checks, deferred loads, tiny results.
+cdef void collect_marks(const HeldBlock* held, BlockMarks* block_marks) noexcept nogil
+
+
+@cython.final
+cdef class MarkEffects:
+    cdef Pipeline pipeline
+    cdef MemoReplay replay
+    cdef CaptureReporting captures
+    cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
+
+    # Stalls or flushes the pipeline after a block, by its marks, which are consumed.
+    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held) noexcept nogil
+    cdef void apply_stack_mark(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held,
+                               uint32_t i) noexcept nogil
+    cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil
+    cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil

@@ -1,0 +1,96 @@
+"""Effects of the marks of a block on its timing, and on the pipeline after it."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.isa.ia64._encodings cimport EFFECT_LOADRS, Fault
+from pfmon.stream._stream cimport Deferral, INDEX_SHIFT, Mark, mark_kind, mark_value, unpacked_address
+
+
+cdef inline uint32_t instruction_of(uint64_t mark) noexcept nogil:
+    """Returns the number of the instruction that caused a mark."""
+    return <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
+
+
+cdef void collect_marks(const HeldBlock* held, BlockMarks* block_marks) noexcept nogil:
+    cdef uint32_t i, instruction
+    cdef uint64_t mark
+    for i in range(held.mark_count):
+        mark = held.marks[i]
+        instruction = instruction_of(mark)
+        if instruction >= MAX_PLAN_LENGTH:
+            continue
+        if mark_kind(mark) == Mark.ALAT_MISS:
+            set_bit(block_marks.failed, instruction)
+            if mark_value(mark) & 1:
+                set_bit(block_marks.float_check, instruction)
+        elif mark_kind(mark) == Mark.FLUSH_TO_ZERO:
+            block_marks.is_tiny = True
+            block_marks.flushed[instruction] += mark_value(mark) == 1
+            block_marks.kept[instruction] += mark_value(mark) == 0
+        elif mark_kind(mark) == Mark.DEFERRED:
+            set_bit(block_marks.deferred, instruction)
+            if mark_value(mark) == Deferral.NO_PAGE:
+                set_bit(block_marks.no_page, instruction)
+            elif mark_value(mark) == Deferral.NO_ADDRESS:
+                set_bit(block_marks.no_address, instruction)
+
+
+cdef class MarkEffects:
+    """``replay``: of the blocks that have the marks. ``captures`` is told of them."""
+
+    def __cinit__(self, MemoReplay replay, CaptureReporting captures, uint64_t thread_id):
+        self.replay, self.captures, self.pipeline = replay, captures, replay.pipeline
+        self.thread_id = thread_id
+
+    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held) noexcept nogil:
+        cdef uint32_t i
+        cdef int kind
+        self.replay.restore_pipeline()
+        for i in range(held.mark_count):
+            kind = mark_kind(held.marks[i])
+            if self.captures.listener is not None:
+                self.captures.report_mark(plan, number, held.marks[i])
+            if kind == Mark.SPILL or kind == Mark.FILL:
+                self.apply_stack_mark(plan, number, held, i)
+            elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
+                self.interrupt(plan, number, held, i)
+        set_frame_levels(&self.pipeline.frames, self.replay.now)
+        held.mark_count = 0
+
+    cdef void apply_stack_mark(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held,
+                               uint32_t i) noexcept nogil:
+        """Applies a spill or a fill of the register stack engine, the mark of this number. The next one has its
+        address."""
+        cdef uint64_t mark = held.marks[i], address = 0
+        cdef uint32_t instruction = instruction_of(mark)
+        cdef uint32_t cause = RSE_OVERFLOW if mark_kind(mark) == Mark.SPILL else RSE_UNDERFLOW
+        if i + 1 < held.mark_count and mark_kind(held.marks[i + 1]) == Mark.RSE_ADDRESS:
+            address = unpacked_address(held.marks[i + 1]) | self.thread_id
+        if cause == RSE_UNDERFLOW and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
+            cause = RSE_LOADRS
+        move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
+
+    cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:
+        """Applies the mark of this number: a system call, a fault, or a switch of the program's threads, which is part
+        of the system call right before it."""
+        cdef uint64_t mark = held.marks[i]
+        cdef int kind = mark_kind(mark)
+        if kind != Mark.THREAD or i == 0 or mark_kind(held.marks[i - 1]) != Mark.SYSTEM_CALL:
+            self.record_interruption(plan, number, mark)
+        self.pipeline.flush(number, XPN, self.pipeline.exception)
+        self.pipeline.interrupt(number, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
+                                else self.pipeline.fault if kind == Mark.FAULT
+                                else self.pipeline.task_switch)
+
+    cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil:
+        """Records an entry to and exit from the operating system: by a system call, a fault or the clock, whose
+        interrupt ends a thread's quantum. A floating-point interruption is qualified by the last retired instruction, a
+        trap's own."""
+        cdef uint64_t fault = mark_value(mark)
+        cdef uint32_t instruction = instruction_of(mark)
+        self.pipeline.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+        record(&self.pipeline.event_log, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        if mark_kind(mark) == Mark.FAULT and (fault == Fault.FAULT_FP_FAULT or fault == Fault.FAULT_FP_TRAP):
+            self.pipeline.event_log.context = <uint64_t>min(instruction, plan.length - 1) << EVENT_INSTRUCTION_SHIFT
+            record(&self.pipeline.event_log, Occurrence.FLOAT_INTERRUPTED, 1)
+        self.pipeline.record_unattributed(number, instruction)
