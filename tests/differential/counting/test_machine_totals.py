@@ -9,8 +9,8 @@ from grids import few
 from machine_runs import PROGRAMS, machine_and_guest
 from plain_counts import OfMachine, Place, PlainCounts, coded
 
-from pfmon.counting.totals.countable import requires_timing_model
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
+from pfmon.counting.totals.cycle_records import requires_timing_model
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get

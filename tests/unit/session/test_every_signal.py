@@ -3,7 +3,7 @@
 import pytest
 from grids import each
 
-from pfmon.counting.totals.countable import MARKED
+from pfmon.counting.totals.cycle_records import MARKED
 from pfmon.counting.totals.record_query import names
 from pfmon.machine._machine import Occurrence
 from pfmon.machine.config.catalog import ITANIUMS

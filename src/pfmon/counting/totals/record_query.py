@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pfmon.counting._counting import QueryKind
-from pfmon.counting.totals.countable import FAILED_CHECKS, MARKED, MOVED, requires_timing_model
+from pfmon.counting.totals.cycle_records import FAILED_CHECKS, MARKED, MOVED, requires_timing_model
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import BubbleKind, Cause, Dispersal, FrontCause, Occurrence
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
