@@ -60,7 +60,7 @@ def check_monitor(model: PmuModel, monitor: Monitor) -> None:
 
 def check_countable(model: PmuModel, event: Event) -> None:
     """PfmonError for an event whose signal nothing produces."""
-    if event.fidelity == "unmodelled":
+    if not event.is_modelled:
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
     if event.signal not in signal_terms.available() and event.signal not in machine_signals.meanings():
         raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")

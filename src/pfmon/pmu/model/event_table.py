@@ -15,6 +15,7 @@ from pfmon.csv_tables import fields, table
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
 from pfmon.pmu.target import table_path
+from pfmon.signals.signal_names import signals
 
 CODE_MASK = 0xFFFF
 """Position of the unit mask in an event code, bits 19:16."""
@@ -26,8 +27,7 @@ class Event(NamedTuple):
     `counters` are PMD numbers. `max_increment` is the maximum increment of one cycle. `iar`, `opc`, `dar`:
     whether instruction ranges, opcode matchers and data ranges qualify it. `set` is a group and number such
     as `L1D:3`, `type` Montecito's thread type, `ear` the event address register mode of a virtual event.
-    "-" stands for none. `signal` names what is counted, `fidelity` is exact, modelled or unmodelled and
-    `reason` says why it is not modelled.
+    "-" stands for none. `signal` names what is counted, and `reason` says why the event is not modelled.
     """
 
     name: str
@@ -46,10 +46,19 @@ class Event(NamedTuple):
     branch_buffer: bool
     alias_of: str
     signal: str
-    fidelity: str
     reason: str
     source: str
     description: str
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether the event has a signal."""
+        return self.reason == "-"
+
+    @property
+    def fidelity(self) -> str:
+        """`exact` or `modelled`, as its signal (`Signal.fidelity`), or `unmodelled`."""
+        return signals()[self.signal].fidelity if self.is_modelled else "unmodelled"
 
     @property
     def group(self) -> str:
