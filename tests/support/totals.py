@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, Tally, add_totals
-from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.totals.record_query import RecordQuery
 from pfmon.machine._machine import Machine
+from pfmon.pmu.qualify.filters import FilteredSignal, InstructionFilter
 from pfmon.signals.signal_terms import available
 from pfmon.stream._stream import BlockTable
 

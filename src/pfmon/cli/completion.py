@@ -18,8 +18,8 @@ from pfmon.engine.registry import engine_names, instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.options.table import TOPICS
 from pfmon.library.options.where import REPORTS
-from pfmon.machine.config.catalog import FILES as MACHINES
-from pfmon.machine.config.catalog import HOST
+from pfmon.machine.config.machine_figures import FILES as MACHINES
+from pfmon.machine.config.machine_figures import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.targets import DEFAULT_PMU

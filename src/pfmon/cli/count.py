@@ -250,7 +250,7 @@ def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = 
 
         text += header(done.pmu, done.command, done.programming, notes)
     if config.show_time:
-        from pfmon.report.run_times import times_line
+        from pfmon.report.count_text import times_line
 
         text += times_line(done.times)
     if done.tasks is not None and not config.aggregate_results and not _is_sampled_alone(config, done):
@@ -284,7 +284,7 @@ def counted_text(config: CommandConfig, done: Run, usual: bool = False) -> str:
     if _is_sampled_alone(config, done):
         return text
     if config.true_values:
-        from pfmon.report.estimates import estimate_lines
+        from pfmon.report.count_text import estimate_lines
 
         text += estimate_lines(done.counts, config.number_style)
     elif done.derived is None:

@@ -22,9 +22,9 @@ from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore, of_
 from pfmon.library.prepared_run import Prepared
 from pfmon.library.run_result import Run
 from pfmon.library.standard_streams import DEVNULL, Files
+from pfmon.report.count_text import times_line
 from pfmon.report.coupled_report import core_text, cpi_text, thread_line
 from pfmon.report.header import occasion, occasion_lines, run_lines
-from pfmon.report.run_times import times_line
 from pfmon.session.run.run_plan import Times
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def _text(found: Difference, most: int, as_json: bool) -> str:
 
 
 def _write_page(path: str, found: Difference) -> None:
-    from pfmon.report.html.diff_page import diff_page
+    from pfmon.report.html.comparison_pages import diff_page
 
     try:
         write_whole(path, diff_page(found))

@@ -15,10 +15,9 @@ def import_text_modules(config: CommandConfig) -> None:
             "pfmon.program.source_texts": config.annotate,
             "pfmon.report.cpi_report": config.report == "cpi",
             "pfmon.report.derived_report": config.report == "derived",
-            "pfmon.report.estimates": config.true_values,
+            "pfmon.report.count_text": config.true_values or config.show_time,
             "pfmon.report.header": config.with_header,
             "pfmon.report.profile_tables": profile,
-            "pfmon.report.run_times": config.show_time,
             "pfmon.report.task_report": config.follows or config.per_thread,
         }
     )

@@ -96,7 +96,7 @@ def _what(wanted: Sweep) -> str:
 
 def _write(folder: str, wanted: Sweep, swept: Sequence[SweepResult]) -> None:
     """Write the table and the page."""
-    from pfmon.report.html.sweep_page import sweep_page
+    from pfmon.report.html.comparison_pages import sweep_page
 
     columns, table = rows(swept)
     first, last = len(FIRST), columns.index(LAST[0])

@@ -6,12 +6,11 @@ from typing import Any, Protocol, Self, final, type_check_only
 
 from typing_extensions import disjoint_base
 
-from pfmon.counting.totals.counter_conditions import Condition
-from pfmon.counting.totals.filtered_signal import InstructionFilter
-from pfmon.counting.totals.record_query import RecordQuery
+from pfmon.counting.totals.record_query import Condition, RecordQuery
 from pfmon.machine._machine import CaptureListener, CycleListener, IntervalMachine, Machine, RecordObserver, Records
 from pfmon.pmu.capture.capture_setting import CaptureSetting
 from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.pmu.qualify.filters import InstructionFilter
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -206,16 +205,6 @@ class SampleBuffer(SampleListener):
     ) -> Self: ...
     def flush(self) -> None: ...
 
-# sampling/sample_listener.pyx
-
-@disjoint_base
-class SampleListener:
-    """Listener for samples while a program runs."""
-
-    error: BaseException | None
-
-    def on_sample_extra(self, registers: tuple[tuple[int, int], ...], calls: tuple[int, ...]) -> None: ...
-
 # sampling/sampler.pyx
 
 @type_check_only
@@ -249,6 +238,14 @@ class Sampler:
     def sample(
         self, monitors: Sequence[int], address: int, stamp: int, retired: int, counted: Sequence[int]
     ) -> dict[int, int]: ...
+
+@disjoint_base
+class SampleListener:
+    """Listener for samples while a program runs."""
+
+    error: BaseException | None
+
+    def on_sample_extra(self, registers: tuple[tuple[int, int], ...], calls: tuple[int, ...]) -> None: ...
 
 # totals/block_increments.pyx
 
@@ -316,11 +313,6 @@ class Increments:
 
 UNITS: str
 
-# totals/machine_block_runs.pyx
-
-def add_runs(tally: Tally, machine: IntervalMachine) -> None:
-    """Counts all blocks that have run on a machine."""
-
 # totals/machine_totals.pyx
 
 @final
@@ -338,6 +330,8 @@ class MachineTotals:
     def add(self, sink: CountAccumulator, event_sets: Sequence[int] | None = None) -> None: ...
 
 def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
+def add_runs(tally: Tally, machine: IntervalMachine) -> None:
+    """Counts all blocks that have run on a machine."""
 
 # totals/record_counts.pxd
 

@@ -124,7 +124,7 @@ class Prepared:
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
-        A SampleListener (counting/sampling/sample_listener.pxd) gets each sample without the GIL. Of what is followed
+        A SampleListener (counting/sampling/sampler.pxd) gets each sample without the GIL. Of what is followed
         ``on_task`` gets each task that begins, and gives what takes its samples instead, in the threads that read what
         tasks retire; `TaskCounts.samples` has them if it is None. ``on_unrecorded`` gets the
         error of a recording that could not be written beside complete counts, which is raised if it is None. LostError:

@@ -73,6 +73,9 @@ class Bus:
 
     def levels(self) -> dict[str, list[int]]: ...
 
+@disjoint_base
+class Snooper: ...
+
 # inorder/bus/coherence.pyx
 
 @final
@@ -80,11 +83,6 @@ class SnoopedCaches(Snooper):
     """The caches of a core. Their snoop responses are recorded by that core, between two blocks of its own."""
 
     def by_name(self) -> dict[str, int]: ...
-
-# inorder/bus/snooper.pyx
-
-@disjoint_base
-class Snooper: ...
 
 # inorder/core/block_plan.pyx
 
@@ -823,13 +821,13 @@ class Hierarchy:
     l2: LruSets
     l3: LruSets
 
-# interval/cycle_listener.pyx
+@final
+class IntervalTlbs:
+    """``config``: the figures of the TLBs."""
 
-@disjoint_base
-class CycleListener:
-    """Listener for every cycle of an out-of-order machine."""
-
-    following: CycleListener | None
+    data: LruSets
+    code: LruSets
+    second: LruSets
 
 # interval/event_tallies.pxd
 
@@ -850,6 +848,12 @@ class StallCause(IntEnum):
 @final
 class EventTallies:
     """Event counts, until they are written to the records; or at once, with an observer."""
+
+@disjoint_base
+class CycleListener:
+    """Listener for every cycle of an out-of-order machine."""
+
+    following: CycleListener | None
 
 # interval/interval_blocks.pyx
 
@@ -893,16 +897,6 @@ class BranchVerdict(IntEnum):
 @final
 class IntervalPredictor:
     """``config``: the figures of the table ``predictor``."""
-
-# interval/interval_tlbs.pyx
-
-@final
-class IntervalTlbs:
-    """``config``: the figures of the TLBs."""
-
-    data: LruSets
-    code: LruSets
-    second: LruSets
 
 # interval/lru_sets.pyx
 

@@ -27,3 +27,18 @@ class Signal(NamedTuple):
 def signals() -> dict[str, Signal]:
     """Return every signal by name, exact ones first."""
     return {row[0]: Signal(*row) for row in rows(join(dirname(__file__), "names.csv"), Signal._fields)}
+
+
+def never_because(signal: str) -> str:
+    """Return why a signal cannot happen, and is 0 in every run; "" if it can."""
+    return _reasons().get(signal, "")
+
+
+@cache
+def _reasons() -> dict[str, str]:
+    """The rows ``never`` of both tables of terms."""
+    from pfmon.signals.machine_signals import meanings
+    from pfmon.signals.signal_terms import NEVER, never
+
+    by_machine = {signal: meaning.terms[0] for signal, meaning in meanings().items() if meaning.kind == NEVER}
+    return never() | by_machine

@@ -127,6 +127,20 @@ class BlockTable:
     def numbers(self) -> list[int]: ...
     def enter(self, record: BlockRecord, bank: int = 0) -> int: ...
 
+# consumer.pxd
+
+class Failure(IntEnum):
+    NO_FAILURE = 0
+    OUT_OF_MEMORY = 1
+    TOO_MANY_BLOCKS = 2
+    TOO_MANY_MARKS = 3
+    TOO_MANY_OCCURRENCES = 4
+    TOO_MANY_WORDS = 5
+    BAD_STREAM = 6
+    CANNOT_WRITE = 7
+    TOO_MANY_ENTRIES = 8
+    BLOCK_TOO_LONG = 9
+
 # consumer.pyx
 
 @disjoint_base
@@ -142,19 +156,11 @@ class EventSetConsumer(Consumer):
 class RunCounter(Consumer):
     """A reader that accepts how often blocks ran instead of the stream."""
 
-# failure.pxd
+@final
+class Tee(Consumer):
+    """Passes the stream to two readers."""
 
-class Failure(IntEnum):
-    NO_FAILURE = 0
-    OUT_OF_MEMORY = 1
-    TOO_MANY_BLOCKS = 2
-    TOO_MANY_MARKS = 3
-    TOO_MANY_OCCURRENCES = 4
-    TOO_MANY_WORDS = 5
-    BAD_STREAM = 6
-    CANNOT_WRITE = 7
-    TOO_MANY_ENTRIES = 8
-    BLOCK_TOO_LONG = 9
+    def __new__(cls, first: Consumer, second: Consumer) -> Self: ...
 
 # progress_probe.pyx
 
@@ -315,14 +321,6 @@ class Mark(IntEnum):
     STRING = 14
     TIMES = 15
     THREAD = 16
-
-# tee.pyx
-
-@final
-class Tee(Consumer):
-    """Passes the stream to two readers."""
-
-    def __new__(cls, first: Consumer, second: Consumer) -> Self: ...
 
 # thread_demux.pyx
 

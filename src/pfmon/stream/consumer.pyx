@@ -1,4 +1,8 @@
-"""The base class of the stream's readers."""
+"""Readers of the stream: their base classes, and one that passes it to two."""
+
+cimport cython
+from libc.stdint cimport uint64_t
+
 
 cdef class Consumer:
     """The base class takes the words and does nothing: plain execution."""
@@ -34,3 +38,21 @@ cdef class RunCounter(Consumer):
 
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
         pass
+
+
+@cython.final
+cdef class Tee(Consumer):
+    """Passes the stream to ``first``, then to ``second``."""
+
+    cdef Consumer first, second
+
+    def __cinit__(self, Consumer first, Consumer second):
+        self.first, self.second = first, second
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        self.first.consume(words, count)
+        self.second.consume(words, count)
+
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        self.first.follow(block)
+        self.second.follow(block)

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from totals import EVERYTHING
 
 from pfmon.counting._counting import CountAccumulator, Increments, Tally, add_totals
-from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
-from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, SLOTS, CodeFilter, OpcodeFilter
+from pfmon.pmu.qualify.filters import (
+    EVERY_BUNDLE,
+    EVERY_OPCODE,
+    SLOTS,
+    CodeFilter,
+    FilteredSignal,
+    InstructionFilter,
+    OpcodeFilter,
+)
 from pfmon.stream._stream import BlockTable, Cut, Recorder
 from pfmon.stream.marks import Mark
 from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord

@@ -20,7 +20,7 @@ from pfmon.pmu import IA64, get
 from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
-from pfmon.signals.zero_signals import never_because
+from pfmon.signals.signal_names import never_because
 from pfmon.stream._stream import Recorder
 
 TINY = {

@@ -9,8 +9,8 @@ from ia64_fuzz import Fuzz
 
 from pfmon.counting.totals.record_query import DISPERSAL
 from pfmon.machine._machine import Machine
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.stream._stream import Pipe, Recorder
 
 INSTRUCTIONS_EACH = 4000

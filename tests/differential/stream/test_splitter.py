@@ -19,7 +19,7 @@ from tables import NO_INSTRUCTION, blocks, some_words
 from totals import EVERYTHING, signal_totals
 
 from pfmon.counting._counting import CountAccumulator, DataRangeTally, Gate, Increments, Tally, add_totals
-from pfmon.counting.totals.filtered_signal import FilteredSignal
+from pfmon.pmu.qualify.filters import FilteredSignal
 from pfmon.signals.signal_terms import available
 from pfmon.stream._stream import AccessKind, BlockTable, Consumer, Cut, Failure, Ia64Kind, Recorder
 from pfmon.stream.marks import Mark

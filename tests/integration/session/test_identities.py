@@ -12,8 +12,8 @@ from totals import machine_totals, signal_totals
 from pfmon.counting._counting import Tally
 from pfmon.counting.totals.record_query import RecordQuery, query_of
 from pfmon.machine._machine import Cause, Machine
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.signals.machine_signals import meanings, named

@@ -16,8 +16,8 @@ from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
 from pfmon.errors import PfmonError
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.pmu import get
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, EventRequest, Request
 from pfmon.program import image

@@ -7,9 +7,9 @@ from grids import each
 
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import PREDICTORS, REPLACEMENTS
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.figures import figures
 from pfmon.machine.config.machine_config import load, names
+from pfmon.machine.config.machine_figures import ITANIUMS
 
 KILO, MEGA = 1 << 10, 1 << 20
 

@@ -8,8 +8,8 @@ from ia64_assembly import Line
 from ia64_machine import DATA
 from machine_code import bubbles_of, loop, run_code
 
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.stream._stream import Failure
 
 COLD = DATA + (1 << 14)

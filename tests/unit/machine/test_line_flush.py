@@ -14,8 +14,8 @@ from machine_code import loop, run_code
 
 from pfmon.isa.ia64._encodings import AccessType
 from pfmon.machine._machine import L2, DataMemory, Machine, Occurrence
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.stream._stream import Failure, Pipe, Recorder
 
 LOAD, STORE, FLUSH = members(AccessType, "ACCESS", "LOAD STORE FLUSH")

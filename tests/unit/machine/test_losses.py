@@ -10,8 +10,8 @@ from machine_code import loop, run_code
 from machine_runs import machine_and_guest, run_machine
 
 from pfmon.machine._machine import Machine, Occurrence
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.stream._stream import BlockTable, Failure, Pipe, Recorder
 from pfmon.stream.recording.block_records import BlockRecord
 

@@ -4,7 +4,7 @@ import pytest
 
 from pfmon.engine.linux.perf.perf_sources import CACHES, GENERIC, OPERATIONS
 from pfmon.pmu import IA64, get
-from pfmon.pmu.model.generic_events import generic_events
+from pfmon.pmu.model.event_table import generic_events
 
 NAMES = {*GENERIC, *(f"{cache}-{what}{end}" for cache in CACHES for what in OPERATIONS for end in ("s", "-misses"))}
 

@@ -6,8 +6,8 @@ from grids import each
 from pfmon.counting.totals.cycle_records import MARKED
 from pfmon.counting.totals.record_query import names
 from pfmon.machine._machine import Occurrence
-from pfmon.machine.config.catalog import ITANIUMS
 from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.pmu import get
 from pfmon.pmu import names as pmus
 from pfmon.session.profile.cpi_stack import RATIOS

@@ -13,9 +13,9 @@ from machine_runs import run_with_guest
 import pfmon
 from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, QueryKind
 from pfmon.counting.totals.countable import POSSIBLE_INCREMENTS, limit
-from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.totals.record_query import query_of
 from pfmon.pmu import get
+from pfmon.pmu.qualify.filters import FilteredSignal, InstructionFilter
 from pfmon.signals.signal_terms import MARK, terms
 
 PASSES = 1000

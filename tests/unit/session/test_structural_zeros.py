@@ -15,7 +15,7 @@ from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.signals.machine_signals import meanings
-from pfmon.signals.zero_signals import never_because
+from pfmon.signals.signal_names import never_because
 from pfmon.stream._stream import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")

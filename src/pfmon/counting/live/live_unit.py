@@ -105,7 +105,7 @@ class LiveUnit:
         if records is None or self._skid:
             return LiveCounting
         from pfmon.counting._counting import LivePerInstruction
-        from pfmon.machine.config.catalog import OUT_OF_ORDER
+        from pfmon.machine.config.machine_figures import OUT_OF_ORDER
 
         if records.figures.core != OUT_OF_ORDER:
             return LiveCounting

@@ -116,7 +116,7 @@ cdef class OverflowInterrupts(BlockIncrements):
         else:
             code = self.cycles.records.parts[item].code
             instruction = <uint32_t>(code >> 40 & 0xFF)
-            if instruction < <uint32_t>(code >> 32 & 0xFF):      # a part without instructions (unattributed_events.pyx)
+            if instruction < <uint32_t>(code >> 32 & 0xFF):      # a part without instructions (unattributed_events.pxd)
                 instruction = <uint32_t>(code >> 48 & 0xFF)
         if code & 0xFFFFFFFFULL == NO_BLOCK:
             return 0

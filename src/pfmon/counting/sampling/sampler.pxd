@@ -1,7 +1,30 @@
-"""Overflow handling of a driver: see sampler.pyx."""
+"""Overflow handling of a driver, and its listeners: see sampler.pyx."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+
+cdef struct Sampled:
+    uint64_t iip                 # address | slot of the instruction that caused an overflow, 0: none
+    uint64_t stamp               # cycles of the machine; without one retired instructions
+    uint64_t retired             # retired instructions
+    uint64_t overflowed          # a bit for each PMD
+    int64_t last                 # the period that ended
+    uint32_t event_set
+    uint32_t values              # counters without a period
+    const uint32_t* pmds         # ... their numbers
+    const int64_t* counts        # ... and their counts
+
+
+cdef class SampleListener:
+    """Listener for samples while a program runs, without the GIL: the base class for listeners in Cython."""
+
+    cdef readonly object error   # raised by a listener in Python; ends sampling
+
+    # Called with each sample, which is valid during the call; returns whether a buffer is full: long periods follow.
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil
+    # Whether the next sample is refused.
+    cdef bint refuses(self) noexcept nogil
 
 
 cdef enum:
@@ -32,3 +55,15 @@ cdef class Sampler:
     cdef bint add_extra(self) noexcept nogil
     cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t stamp, uint64_t retired,
                        const int64_t* counted, int64_t* left) noexcept nogil
+
+
+# The Park-Miller generator (Communications of the ACM 31(10), 1988), as in perfmon's kernel module.
+
+cdef enum:
+    RANDOM_FACTOR = 16807
+    RANDOM_MODULUS = 2147483647
+
+
+cdef inline uint64_t next_random(uint64_t seed) noexcept nogil:
+    """Returns the number after ``seed``, which is not 0."""
+    return RANDOM_FACTOR * seed % RANDOM_MODULUS

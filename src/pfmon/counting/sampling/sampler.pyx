@@ -7,6 +7,21 @@ period; its excess increments do not count for the next one.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
+cdef class SampleListener:
+    """The base class refuses no sample, and keeps none. A subclass in Cython gets samples without the GIL. Before
+    `on_sample`, `on_sample_extra` gets the parts of the sample that are Python objects: (number, value) of the registers
+    in the sample, and the call stack."""
+
+    def on_sample_extra(self, registers, calls):
+        pass
+
+    cdef bint on_sample(self, const Sampled* sample) noexcept nogil:
+        return False
+
+    cdef bint refuses(self) noexcept nogil:
+        return False
+
+
 cdef class Sampler:
     """``counters``: for each monitor its PMD and its period (session.sampling.Period; None: it only counts); ``width``:
     bits of a counter; ``reset``: PMDs of those that only count, and whose samples hold the count since the sample

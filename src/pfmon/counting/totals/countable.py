@@ -51,7 +51,7 @@ def check_monitor(model: PmuModel, monitor: Monitor) -> None:
     """PfmonError for a setting of a counter that is not supported here."""
     check_countable(model, monitor.event)
     if monitor.cmask:
-        from pfmon.counting.totals.counter_conditions import condition_of
+        from pfmon.counting.totals.record_query import condition_of
 
         condition_of(monitor)
         return

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.counting._counting import CountAccumulator, DataRangeTally, Increments, Tally, add_totals
 from pfmon.counting.totals.countable import DEBUG_MATCHES, check_monitor, counts_timing_model, has_kernel_time, limit
-from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.machine._machine import IntervalMachine, Machine
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.capture.capture_setting import capture_setting
@@ -20,7 +19,7 @@ from pfmon.pmu.model.monitors import monitors
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
-from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE
+from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, FilteredSignal, InstructionFilter
 from pfmon.pmu.qualify.qualifier import Qualifier
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
@@ -195,7 +194,7 @@ class CountingUnit:
         if not any(monitor.conditional for monitor in self.monitors):
             return None
         from pfmon.counting._counting import CycleConditions
-        from pfmon.counting.totals.counter_conditions import condition_of
+        from pfmon.counting.totals.record_query import condition_of
 
         found = [condition_of(monitor) for monitor in self.monitors]
         signals = [

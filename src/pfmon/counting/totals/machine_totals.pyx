@@ -1,10 +1,12 @@
-"""Totals of a machine's records: each record's count times its increments (record_counts.pyx)."""
+"""Totals of a machine's records: each record's count times its increments (record_counts.pyx); runs of blocks that a
+machine counts itself, so that no reader of the stream beside it is needed.
+"""
 
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine._machine cimport Records, Totals
-from pfmon.stream._stream cimport BlockTable
+from pfmon.machine._machine cimport counts_of, IntervalBlock, IntervalMachine, Records, Totals
+from pfmon.stream._stream cimport ALWAYS, BANKS, BlockTable
 
 from pfmon.signals.machine_signals import level_function
 
@@ -41,3 +43,23 @@ cdef class MachineTotals:
             for i in range(records.bubble_count):
                 if bubbles.counts[i]:
                     counts.add_bubble(i, <long long>bubbles.counts[i], sink)
+
+
+def add_runs(Tally tally, IntervalMachine machine):
+    """Counts in ``tally`` all blocks that have run on a finished machine. MemoryError."""
+    cdef uint64_t bank, i, ran
+    cdef IntervalBlock* plan
+    if not tally.room():
+        raise MemoryError
+    for bank in range(BANKS):
+        for i in range(machine.plans.capacity[bank]):
+            plan = machine.plans.plans[bank][i]
+            ran = counts_of(plan).ran if plan != NULL else 0
+            if ran == 0:
+                continue
+            if plan.condition == ALWAYS:
+                tally.add_runs_of(plan.number, ran)
+                continue
+            tally.add_runs_of(plan.number, ran - plan.held)
+            if plan.held:
+                tally.add_runs_of(plan.number | <uint64_t>1 << (32 + plan.condition), plan.held)

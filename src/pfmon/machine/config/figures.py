@@ -13,8 +13,7 @@ from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError
-from pfmon.machine.config.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.machine.config.machine_figures import Value
+from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER, Value
 
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 MEGAHERTZ = {"mhz": 1, "ghz": 1000}

@@ -15,10 +15,9 @@ from typing import Any, TypeGuard
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
-from pfmon.machine.config.catalog import FILES, HOST, IN_ORDER, OUT_OF_ORDER
 from pfmon.machine.config.figure_checks import cache_problems, problems
 from pfmon.machine.config.figures import OPTIONAL_TABLES, figures
-from pfmon.machine.config.machine_figures import MachineFigures, Value
+from pfmon.machine.config.machine_figures import FILES, HOST, IN_ORDER, OUT_OF_ORDER, MachineFigures, Value
 
 COMMAND_LINE = "--set"
 

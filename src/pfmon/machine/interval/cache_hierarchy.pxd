@@ -1,4 +1,4 @@
-"""Caches of an out-of-order core, and memory: see cache_hierarchy.pyx."""
+"""Caches and TLBs of an out-of-order core, and memory: see cache_hierarchy.pyx."""
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -54,3 +54,15 @@ cdef class Hierarchy:
     cdef void evict_last_level(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
     cdef void to_memory(self, int64_t now) noexcept nogil
+
+
+@cython.final
+cdef class IntervalTlbs:
+    cdef readonly LruSets data, code, second
+    cdef bint has_second
+    cdef bint shared             # the second level also has instructions' translations
+    cdef int64_t penalty         # cycles that the second level adds
+    cdef int64_t walk            # ... that the page walker adds
+
+    # Returns the latency of a translation that missed the first level; ``walked``: no TLB had it.
+    cdef int64_t miss(self, LruSets first, uint64_t page, bint second, bint* walked) noexcept nogil

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import RegisterValues
 from pfmon.pmu.target import BranchRegisters
 
 NEVER = 1 << 62

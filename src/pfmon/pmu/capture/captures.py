@@ -12,8 +12,7 @@ from typing import NamedTuple
 from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
-from pfmon.pmu.registers.register_tables import Field
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import Field, RegisterValues
 from pfmon.pmu.target import CaptureUnits
 
 CACHE, TLB, ALAT = "cache", "tlb", "alat"

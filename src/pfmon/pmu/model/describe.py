@@ -13,7 +13,7 @@ from pfmon.pmu.model.event_table import Event, name_pattern
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.model.thread_counters import counters_for_two_threads
-from pfmon.signals.zero_signals import never_because
+from pfmon.signals.signal_names import never_because
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
 EAR_MODES = {"cache": "Cache Mode", "tlb": "TLB Mode", "alat": "ALAT Mode"}

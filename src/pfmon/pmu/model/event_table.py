@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pfmon.csv_tables import fields, table
+from pfmon.csv_tables import fields, rows, table
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
 from pfmon.pmu.target import table_path
@@ -170,3 +170,10 @@ def load_events(pmu: str) -> EventTable:
         raise PfmonError(f"no event table for PMU {pmu!r}")
     columns, rows = table(path)
     return EventTable(pmu, columns, rows)
+
+
+@cache
+def generic_events(pmu: str) -> dict[str, str]:
+    """Return generic name -> event of a PMU, without names that it lacks."""
+    path = table_path(pmu, "generic_events")
+    return {row[0]: row[1] for row in rows(path, ("name", "event"))} if path else {}

@@ -21,7 +21,7 @@ from pfmon.pmu.qualify.breakpoint_ranges import (
     range_start_is_below_end,
 )
 from pfmon.pmu.registers.register_file import Ia64File, RegisterFile
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import RegisterValues
 from pfmon.pmu.target import CaptureUnits
 
 IA32_ONLY = 1

@@ -16,7 +16,7 @@ from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.registers.register_file import RegisterFile
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import RegisterValues
 
 
 class UnknownMonitor(NamedTuple):

@@ -76,3 +76,18 @@ def widened(bits: int) -> int:
 def in_blocks(blocks: tuple[tuple[int, int], ...], address: int) -> bool:
     """Return whether an address matches one of the blocks, in the bits that their masks compare."""
     return any(not (first ^ address) & mask for first, mask in blocks)
+
+
+class InstructionFilter(NamedTuple):
+    """Filter of instructions: a code range and an opcode matcher (pmu/qualify/filters.py)."""
+
+    code: CodeFilter = EVERY_BUNDLE
+    opcode: OpcodeFilter = EVERY_OPCODE
+
+
+class FilteredSignal(NamedTuple):
+    """A filtered architectural signal; ``ranged``: by data ranges."""
+
+    signal: str
+    filter: InstructionFilter
+    ranged: bool

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter, in_blocks
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import RegisterValues
 
 PAIRS = 4
 LOW_56 = (1 << 56) - 1

@@ -14,8 +14,7 @@ from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.powerpc import SPR_NUMBERS
 from pfmon.pmu.registers.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.registers.register_file import TRACE_EXTENSIONS
-from pfmon.pmu.registers.register_tables import WORD, Field, Register
-from pfmon.pmu.registers.register_values import RegisterValues
+from pfmon.pmu.registers.register_tables import WORD, Field, Register, RegisterValues
 from pfmon.pmu.targets import of_architecture
 
 # Registers named by number in dumps: an MSR's address, an SPR's number.

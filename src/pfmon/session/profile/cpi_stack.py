@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from pfmon.counting._counting import CountAccumulator, Increments, MachineTotals, QueryKind, add_totals
 from pfmon.counting.totals.counting_unit import stack_rate
-from pfmon.counting.totals.filtered_signal import FilteredSignal, InstructionFilter
 from pfmon.counting.totals.record_query import RecordQuery, names, query_of
-from pfmon.machine.config.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER, MachineFigures
+from pfmon.pmu.qualify.filters import FilteredSignal, InstructionFilter
 from pfmon.program.loaded_objects import LoadedObjects, shown_name
 from pfmon.session.profile.code_profile import NO_CODE, Function, FunctionNames
 from pfmon.session.profile.dataframes import frame

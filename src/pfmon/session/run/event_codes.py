@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pfmon.counting.totals.countable import check_countable, check_threshold, event_needs_machine
 from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import PfmonError
-from pfmon.pmu.model.generic_events import generic_events
+from pfmon.pmu.model.event_table import generic_events
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import EventRequest, Request
 

@@ -12,8 +12,7 @@ from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.debug_log import ENABLED, log
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import CycleListener
-from pfmon.machine.config.catalog import IN_ORDER, OUT_OF_ORDER
-from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER, MachineFigures
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread

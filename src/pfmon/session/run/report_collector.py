@@ -10,8 +10,7 @@ from typing import NamedTuple
 from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
-from pfmon.machine.config.catalog import IN_ORDER
-from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import IN_ORDER, MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
 from pfmon.session.profile.call_rows import CallRow, call_rows

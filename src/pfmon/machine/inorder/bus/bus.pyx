@@ -4,6 +4,9 @@ The address bus takes one request at a time, the data bus one line at a time; re
 writes are pending than the write queue holds. Two cores may share it (arbiter.pyx).
 """
 
+from libc.stdint cimport int64_t, uint64_t
+
+
 cdef enum:
     TRANSFERS_A_CLOCK = 2        # the bus moves data on both edges
 
@@ -142,3 +145,10 @@ cdef class Bus:
             "SI_CCQ": queue_levels(&self.castout),
             "SNOOPQ": queue_levels(&self.snoops),
         }
+
+
+cdef class Snooper:
+    """What snoops requests on the bus (coherence.pyx). The base class has no lines."""
+
+    cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil:
+        return INVALID

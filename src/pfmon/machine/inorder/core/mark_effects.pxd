@@ -19,5 +19,7 @@ cdef class MarkEffects:
     cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held) noexcept nogil
     cdef void apply_stack_mark(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held,
                                uint32_t i) noexcept nogil
+    cdef void move_registers(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
+                             uint32_t cause) noexcept nogil
     cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil
     cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil

@@ -1,9 +1,14 @@
 """Effects of the marks of a block on its timing, and on the pipeline after it."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.isa.ia64._encodings cimport EFFECT_LOADRS, Fault
 from pfmon.stream._stream cimport Deferral, INDEX_SHIFT, Mark, mark_kind, mark_value, unpacked_address
+
+
+cdef enum:
+    COLLECTION = 0x1F8           # of an address: bits 3 to 8, all ones where the NaT bits of 63 registers are stored
+    REGISTERS_A_PART = 64        # whose events are recorded together
 
 
 cdef inline uint32_t instruction_of(uint64_t mark) noexcept nogil:
@@ -68,7 +73,36 @@ cdef class MarkEffects:
             address = unpacked_address(held.marks[i + 1]) | self.thread_id
         if cause == RSE_UNDERFLOW and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
             cause = RSE_LOADRS
-        move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
+        self.move_registers(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
+
+    cdef void move_registers(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
+                             uint32_t cause) noexcept nogil:
+        """The register stack engine stores (``cause``: RSE_OVERFLOW) or loads so many registers, the lowest at
+        ``address``: in the pipeline and in memory."""
+        cdef bint store = cause == RSE_OVERFLOW
+        cdef uint32_t i
+        cdef int64_t began = self.pipeline.earliest, rate = self.pipeline.rse_rate
+        cdef AccessResult served
+        self.pipeline.stall(number, instruction, cause, (registers + rate - 1) // rate)
+        for i in range(registers):
+            while address & COLLECTION == COLLECTION:
+                address += 8
+            self.pipeline.event_log.context = (<uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+                                               | in_ranges(&self.pipeline.ranges, address) << EVENT_RANGED_SHIFT)
+            self.pipeline.data.access(&self.pipeline.event_log, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0,
+                                      began + i // rate, &served)
+            if self.pipeline.listener is not None:
+                self.pipeline.notify_access(number, instruction, address, &served, True)
+            address += 8
+            if (i + 1) % REGISTERS_A_PART == 0:
+                self.pipeline.record_unattributed(number, instruction)
+        self.pipeline.record_unattributed(number, instruction)
+        if store:
+            self.pipeline.frames.dirty -= registers
+            if self.pipeline.frames.dirty < 0:
+                self.pipeline.frames.dirty = 0
+        elif cause == RSE_LOADRS:    # registers loaded by loadrs are dirty; those loaded by a return are in its frame
+            self.pipeline.frames.dirty += registers
 
     cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:
         """Applies the mark of this number: a system call, a fault, or a switch of the program's threads, which is part

@@ -20,7 +20,7 @@ cdef class Pipeline:
     cdef CaptureListener listener  # None: no listener
     cdef ThreadSwitch switch     # None: the core runs one thread
     cdef AccessLog access_log    # of the current block
-    cdef UnattributedPart unattributed[UNATTRIBUTED_PARTS]  # unattributed_events.pyx
+    cdef UnattributedPart unattributed[UNATTRIBUTED_PARTS]  # unattributed_events.pxd
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue

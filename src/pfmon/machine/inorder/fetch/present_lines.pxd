@@ -4,6 +4,10 @@ from libc.stdint cimport uint32_t, uint64_t
 
 
 cdef extern from *:
+    int trailing_zeros "__builtin_ctzll"(uint64_t) nogil     # of a word that is not 0
+
+
+cdef extern from *:
     const uint64_t NO_GROUP "UINT64_MAX"
 
 cdef enum:

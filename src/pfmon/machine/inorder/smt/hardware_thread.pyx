@@ -1,6 +1,68 @@
-"""What a machine does when its hardware thread loses and gets the core, or when its core sleeps and wakes."""
+"""Switch-out and switch-in of a hardware thread's machine, between two issue groups; a core's sleep and its waking."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+
+cdef enum:
+    MIN_SWITCH_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...
+
+
+cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
+    """Returns the occurrence of a delayed switch: THREAD_SWITCH_STALL_n, the largest of 4, 8, ... 4096 cycles."""
+    cdef uint32_t found = THREAD_SWITCH_STALL_4
+    while cycles >= 8 and found < THREAD_SWITCH_STALL_4096:
+        cycles >>= 1
+        found += 1
+    return found
+
+
+cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t first) noexcept nogil:
+    """Switches to the other hardware thread before the group at ``first`` issues, if that is due; returns whether it
+    did.
+
+    A pipeline stall delays the switch until the stall ends. The switch flushes all fetched bundles, so the group is
+    formed again afterwards (Montecito manual 2.4.1)."""
+    cdef uint32_t why = 0, held_back, missed
+    cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back,
+                                             &missed)
+    pipeline.event_log.context = <uint64_t>first << EVENT_INSTRUCTION_SHIFT
+    if held_back:
+        record(&pipeline.event_log, THREAD_SWITCH_HELD_BACK, held_back)
+    if missed:
+        record(&pipeline.event_log, THREAD_SWITCH_MISSED, missed)
+    if at < 0:
+        return False
+    if at < pipeline.earliest - 1:
+        record(&pipeline.event_log, THREAD_SWITCH_STOOD, 1)
+        if pipeline.earliest - 1 - at >= MIN_SWITCH_STALL:
+            record(&pipeline.event_log, stall_occurrence(pipeline.earliest - 1 - at), 1)
+        at = pipeline.earliest - 1
+    record(&pipeline.event_log, THREAD_SWITCH_L3 + why, 1)
+    pipeline.front_end.account_waits(run, first, pipeline.earliest, min(at + 1, pipeline.start))
+    if at >= pipeline.start:
+        pipeline.records.add_bubbles(run.number, pipeline.need_step, BUBBLE_BACK, pipeline.need_cause,
+                                     at + 1 - pipeline.start)
+    pipeline.front_end.fill_buffer(run.number, at + 1)
+    pipeline.now = at
+    pipeline.switched = True
+    pipeline.switch.switch_away(at, why)
+    return True
+
+
+cdef void switch_in(Pipeline pipeline, int64_t now) noexcept nogil:
+    pipeline.owed = pipeline.switch.switch_cycles - 1
+    pipeline.now = now + pipeline.owed
+    pipeline.earliest = pipeline.now + 1
+    pipeline.front_end.begin_again(pipeline.now)
+    # Flushed bundles are fetched again.
+    pipeline.access_log.next, pipeline.access_log.on = pipeline.access_log.count, False
+
+
+cdef void record_switch(Pipeline pipeline, const BlockExecution* run, uint32_t first) noexcept nogil:
+    """Records the cycles of the switch to this thread, at its next instruction."""
+    pipeline.records.add_bubbles(run.number, first, BUBBLE_BACK, THREAD_SWITCH, pipeline.owed)
+    pipeline.front_end.account_wait(run.number, first, FRONT_FEFLUSH, pipeline.owed)
+    pipeline.owed = 0
 
 
 cdef class HardwareThread(SwitchedThread):

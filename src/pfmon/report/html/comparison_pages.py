@@ -1,9 +1,10 @@
-"""The HTML page of a sweep."""
+"""The HTML pages that compare results: those of a sweep, and two results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pfmon.report.difference import Difference
 from pfmon.report.html.page import page
 
 
@@ -28,3 +29,8 @@ def sweep_page(
         "about": list(about.items()),
     }
     return page(f"pfmon sweep: {title}", data, ("sweep.js",))
+
+
+def diff_page(found: Difference) -> str:
+    """Return the file's text."""
+    return page("pfmon diff", {"parts": found.parts, **found.to_dict()}, ("diff.js",))
