@@ -84,12 +84,6 @@ class SnoopedCaches(Snooper):
 
     def by_name(self) -> dict[str, int]: ...
 
-# inorder/core/block_plan.pyx
-
-@final
-class BlockPlans:
-    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
-
 # inorder/core/event_set_switch.pyx
 
 @final
@@ -97,18 +91,6 @@ class EventSetSwitch:
     """``event_sets``: their number; ``shares``: the time and the levels of each."""
 
     def listen(self, listener: CaptureListener | None, event_set: int) -> None: ...
-
-# inorder/core/front_end.pyx
-
-@final
-class FrontEnd:
-    """``config``: the machine's figures."""
-
-# inorder/core/issue_ports.pyx
-
-PORT_NUMBERS: dict[str, int]
-
-def ports_of(config: Mapping[str, int | str | bool]) -> dict[str, tuple[int, int, int]]: ...
 
 # inorder/core/machine.pyx
 
@@ -169,14 +151,6 @@ class Machine(EventSetConsumer):
 class MarkEffects:
     """``replay``: of the blocks that have the marks. ``captures`` is told of them."""
 
-# inorder/core/pipeline.pyx
-
-@final
-class Pipeline:
-    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
-
-    records: Records
-
 # inorder/core/staged_machine.pyx
 
 class Stage(IntEnum):
@@ -192,73 +166,6 @@ class StagedMachine(Consumer):
     """Does the work of a machine up to ``stage``; for benchmarks."""
 
     stage: int
-
-# inorder/core/stall_causes.pxd
-
-class Cause(IntEnum):
-    XPN = 0
-    BRU = 1
-    L1D_FULLSTBUF = 2
-    L1D_DCURECIR = 3
-    L1D_FILLCONF = 4
-    L1D_L2BPRESS = 5
-    L1D_TLB = 6
-    L1D_HPW = 7
-    L1D_NATCONF = 8
-    L1D_LDCONF = 9
-    L1D_LDCHK = 10
-    L1D_PIPE_RECIRC = 11
-    GRALL = 12
-    GRGR = 13
-    FRALL = 14
-    PR = 15
-    ARCR = 16
-    RSE_AR_DEP = 17
-    RSE_OVERFLOW = 18
-    RSE_UNDERFLOW = 19
-    RSE_LOADRS = 20
-    FE_FEFLUSH = 21
-    FE_TLBMISS = 22
-    FE_IMISS = 23
-    FE_BRANCH = 24
-    FE_FILL_RECIRC = 25
-    FE_BUBBLE = 26
-    WINDOW_L2 = 27
-    WINDOW_L3 = 28
-    WINDOW_MEMORY = 29
-    WINDOW_DTLB = 30
-    WINDOW_STORES = 31
-    REFILL_BRANCH = 32
-    REFILL_REDIRECT = 33
-    FETCH_L1I = 34
-    FETCH_ITLB = 35
-    THREAD_SWITCH = 36
-    KERNEL = 37
-    CAUSES = 38
-
-class FrontCause(IntEnum):
-    FRONT_FEFLUSH = 0
-    FRONT_TLBMISS = 1
-    FRONT_IMISS = 2
-    FRONT_BRANCH = 3
-    FRONT_FILL_RECIRC = 4
-    FRONT_BUBBLE = 5
-    FRONT_IBFULL = 6
-    FRONT_PLP = 7
-    FRONT_BI = 8
-    FRONT_BRQ = 9
-    FRONT_UNREACHED = 10
-    FRONT_CAUSES = 11
-
-class Dispersal(IntEnum):
-    DISPERSAL_EXPLICIT = 0
-    DISPERSAL_IMPLICIT = 3
-    DISPERSAL_FRONT_END = 6
-    DISPERSAL_LONG = 9
-    DISPERSAL_OVER_EXPLICIT = 12
-    DISPERSAL_OVER_IMPLICIT = 14
-    DISPERSAL_DISPERSED = 16
-    DISPERSAL_END = 19
 
 # inorder/core/timing.pyx
 
@@ -373,6 +280,18 @@ class L2:
 def full(cycles: list[int]) -> list[int]: ...
 def present(cycles: list[int]) -> list[int]: ...
 
+# inorder/memory/l2_fetches.pyx
+
+@final
+class L2Fetches:
+    """``tags``: those of L2I, or of a unified L2; ``lookup_cycles``: between two lookups of a line in flight."""
+
+# inorder/memory/l2_victims.pyx
+
+@final
+class L2Victims:
+    """``name``: the table of ``config`` of L2 or L2D; ``split``: code has an L2 of its own."""
+
 # inorder/memory/l3.pyx
 
 @final
@@ -415,6 +334,99 @@ class PageTable:
     def __contains__(self, page: int, /) -> bool: ...
     def __len__(self) -> int: ...
     def learn(self, page: int) -> None: ...
+
+# inorder/pipeline/block_plan.pyx
+
+@final
+class BlockPlans:
+    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
+
+# inorder/pipeline/front_end.pyx
+
+@final
+class FrontEnd:
+    """``config``: the machine's figures."""
+
+# inorder/pipeline/issue_ports.pyx
+
+PORT_NUMBERS: dict[str, int]
+
+def ports_of(config: Mapping[str, int | str | bool]) -> dict[str, tuple[int, int, int]]: ...
+
+# inorder/pipeline/pipeline.pyx
+
+@final
+class Pipeline:
+    """``config``: the machine's figures; the other arguments are the mechanisms that the pipeline uses."""
+
+    records: Records
+
+# inorder/pipeline/stall_causes.pxd
+
+class Cause(IntEnum):
+    XPN = 0
+    BRU = 1
+    L1D_FULLSTBUF = 2
+    L1D_DCURECIR = 3
+    L1D_FILLCONF = 4
+    L1D_L2BPRESS = 5
+    L1D_TLB = 6
+    L1D_HPW = 7
+    L1D_NATCONF = 8
+    L1D_LDCONF = 9
+    L1D_LDCHK = 10
+    L1D_PIPE_RECIRC = 11
+    GRALL = 12
+    GRGR = 13
+    FRALL = 14
+    PR = 15
+    ARCR = 16
+    RSE_AR_DEP = 17
+    RSE_OVERFLOW = 18
+    RSE_UNDERFLOW = 19
+    RSE_LOADRS = 20
+    FE_FEFLUSH = 21
+    FE_TLBMISS = 22
+    FE_IMISS = 23
+    FE_BRANCH = 24
+    FE_FILL_RECIRC = 25
+    FE_BUBBLE = 26
+    WINDOW_L2 = 27
+    WINDOW_L3 = 28
+    WINDOW_MEMORY = 29
+    WINDOW_DTLB = 30
+    WINDOW_STORES = 31
+    REFILL_BRANCH = 32
+    REFILL_REDIRECT = 33
+    FETCH_L1I = 34
+    FETCH_ITLB = 35
+    THREAD_SWITCH = 36
+    KERNEL = 37
+    CAUSES = 38
+
+class FrontCause(IntEnum):
+    FRONT_FEFLUSH = 0
+    FRONT_TLBMISS = 1
+    FRONT_IMISS = 2
+    FRONT_BRANCH = 3
+    FRONT_FILL_RECIRC = 4
+    FRONT_BUBBLE = 5
+    FRONT_IBFULL = 6
+    FRONT_PLP = 7
+    FRONT_BI = 8
+    FRONT_BRQ = 9
+    FRONT_UNREACHED = 10
+    FRONT_CAUSES = 11
+
+class Dispersal(IntEnum):
+    DISPERSAL_EXPLICIT = 0
+    DISPERSAL_IMPLICIT = 3
+    DISPERSAL_FRONT_END = 6
+    DISPERSAL_LONG = 9
+    DISPERSAL_OVER_EXPLICIT = 12
+    DISPERSAL_OVER_IMPLICIT = 14
+    DISPERSAL_DISPERSED = 16
+    DISPERSAL_END = 19
 
 # inorder/records/capture_listener.pxd
 

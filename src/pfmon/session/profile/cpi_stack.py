@@ -48,7 +48,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH", "REFILL_REDIRECT"),
     },
 }
-"""Part of the figure -> its components -> causes of back-end bubbles (machine/inorder/core/stall_causes.pxd)."""
+"""Part of the figure -> its components -> causes of back-end bubbles (machine/inorder/pipeline/stall_causes.pxd)."""
 
 OF_ONE_CORE = {
     IN_ORDER: {

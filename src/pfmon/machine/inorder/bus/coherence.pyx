@@ -37,12 +37,12 @@ cdef class SnoopedCaches(Snooper):
         cdef int inner = self.snoop_tags(self.l2.data, line, invalidate)
         cdef uint64_t part = line
         cdef int64_t entry
-        if inner != INVALID and invalidate and self.l2.first_level is not None:
+        if inner != INVALID and invalidate and self.l2.victims.first_level is not None:
             while part < line + (<uint64_t>1 << self.l2.data.shift):
-                entry = quick_find(self.l2.first_level, part)
+                entry = quick_find(self.l2.victims.first_level, part)
                 if entry != ABSENT:
-                    self.l2.first_level.clear(entry)
-                part += <uint64_t>1 << self.l2.first_level.shift
+                    self.l2.victims.first_level.clear(entry)
+                part += <uint64_t>1 << self.l2.victims.first_level.shift
         return found if found > inner else inner
 
     cdef void snoop_writeback_buffer(self, uint64_t line, int64_t now) noexcept nogil:

@@ -46,7 +46,7 @@ cdef class Machine(EventSetConsumer):
             self.l2, self.data, self.predictor, self.fetch = beside.l2, beside.data, beside.predictor, beside.fetch
         if self.same_program:
             self.data.share_addresses(THREAD_ID)
-            self.l2.other_thread = self.fetch.shared = THREAD_ID
+            self.l2.victims.other_thread = self.fetch.shared = THREAD_ID
 
     cdef connect(self, config, uint32_t event_sets, bint memo):
         """Makes the objects that use the mechanisms."""

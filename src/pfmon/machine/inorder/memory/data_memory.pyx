@@ -41,7 +41,7 @@ cdef class DataMemory:
         cdef int entry, kind
         name = "l2d" if l2.split else "l2"
         self.cache = cache_tags(config, "l1d")
-        l2.first_level = self.cache if config[f"{name}.inclusive"] else None
+        l2.victims.first_level = self.cache if config[f"{name}.inclusive"] else None
         self.lines2 = l2.data
         self.no_number = <uint64_t>-1
         self.latency = config["l1d.latency"]

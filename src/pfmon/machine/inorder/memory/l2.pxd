@@ -32,12 +32,11 @@ cdef class L2:
     cdef L3 l3
     cdef TagStore data           # L2 or L2D
     cdef TagStore code           # L2I, or the same as `data`
-    cdef TagStore first_level    # L1D, if lines evicted from L2 are invalidated in it
-    cdef uint64_t other_thread   # bits of L1D's addresses of the program's other thread; 0: there is none
+    cdef L2Victims victims
+    cdef L2Fetches fetches
     cdef bint split
-    cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
+    cdef int64_t latency, queued_latency, semaphore_latency
     cdef int64_t lookup_cycles   # between lookups of a line in flight; 0: only on its arrival
-    cdef int64_t write_cycles    # of the transfer of a victim to L3
     cdef int64_t float_extra, l3_float_extra
     cdef int64_t reissue_latency # minimum cycles until a cancelled access is reissued
     cdef int64_t busy_until      # until this cycle the OzQ holds a miss, a line in flight or an acquire
@@ -50,10 +49,9 @@ cdef class L2:
     cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue accepted the last data request
-    cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
+    cdef Queue ozq, fills, data_buffer, acquires, releases
     cdef Banks banks
     cdef MshrFile mshrs          # lines requested by data; if L2 is unified, by fetches too
-    cdef MshrFile leaving_victims    # modified lines in the victim buffers
 
     # Returns the arrival of a request of cycle `now`; for a write: the cycle in which the queue accepts it.
     cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
@@ -94,24 +92,14 @@ cdef class L2:
     # Record the recirculations of an access whose line is in flight, of a write that hits, and of a miss.
     cdef void record_recirculation(self, EventLog* event_log, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
-    # Returns the number of lookups in so many cycles.
-    cdef uint32_t lookup_count(self, int64_t cycles) noexcept nogil
     cdef void record_sibling(self, EventLog* event_log, uint64_t address, int64_t start) noexcept nogil
     cdef void record_miss(self, EventLog* event_log, uint64_t address, int64_t start, bint crowded) noexcept nogil
-    cdef void record_refetch(self, EventLog* event_log, uint32_t occurrence, int64_t cycles) noexcept nogil
-    cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
-    cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil
     # `start`: the final cycle of issue; `asked`: the first one.
     cdef int64_t hit(self, EventLog* event_log, int64_t entry, uint64_t address, int kind, uint32_t flags,
                      int64_t asked,
                      int64_t start) noexcept nogil
     cdef int64_t miss(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                       int64_t start) noexcept nogil
-    # Returns the first cycle from `now` on with a free victim buffer for the line at index `entry`, if it needs one.
-    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t entry, int64_t now) noexcept nogil
-    cdef void evict_line(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
-                        int64_t filled) noexcept nogil
-    cdef void invalidate_first_level(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil
     cdef void record_reissue(self, int64_t taken, int64_t done) noexcept nogil
     cdef void busy(self, int64_t done) noexcept nogil

@@ -2,7 +2,7 @@
 
 Data requests enter the OzQ. A hit leaves it when it is done, the first miss of a line when it has been sent to L3; a
 miss holds a fill buffer until its line arrives. A release waits for all earlier accesses, an acquire delays all later
-ones; both stay in the OzQ until they are done. Fetches have a queue of their own.
+ones; both stay in the OzQ until they are done. Fetches have a queue of their own (l2_fetches.pyx).
 
 An issued access occupies a tag port, a read also its bank of the data array. An access without a free port or bank is
 cancelled and reissued (l2_banks.pxd). A fill writes its banks in the cycle before the line arrives; a victim's banks
@@ -17,10 +17,6 @@ OPERATION[<int>REQUEST_WRITE] = Occurrence.L2_OP_STORE
 OPERATION[<int>REQUEST_SEMAPHORE] = Occurrence.L2_OP_SEMAPHORE
 OPERATION[<int>REQUEST_PREFETCH] = Occurrence.L2_OP_LFETCH
 OPERATION[<int>REQUEST_WALK] = Occurrence.L2_OP_OTHER
-
-cdef enum:
-    FETCH_QUEUE = 8              # of a unified L2, without a figure of its own
-
 
 cdef inline bint writes(int kind) noexcept nogil:
     return kind == REQUEST_WRITE or kind == REQUEST_SEMAPHORE
@@ -43,7 +39,6 @@ cdef class L2:
     def __cinit__(self, config):
         self.split = "l2d.size" in config
         name = "l2d" if self.split else "l2"
-        self.write_cycles = config["l3.latency"]
         conversion = config["latency.load_float.fmac"]
         self.l3 = L3(config)
         self.data = cache_tags(config, name)
@@ -52,7 +47,6 @@ cdef class L2:
         self.lookup_cycles = config[f"{name}.look"]
         self.queued_latency = config[f"{name}.queued_latency"]
         self.semaphore_latency = config[f"{name}.semaphore_latency"]
-        self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
         self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
         self.l3_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
         self.reissue_latency = max(1, self.queued_latency - self.latency)
@@ -60,17 +54,17 @@ cdef class L2:
                     config[f"{name}.line"])
         start_queue(&self.ozq, config[f"{name}.queue"])
         start_queue(&self.fills, config[f"{name}.fills"])
-        start_queue(&self.victims, config[f"{name}.victims"])
         start_queue(&self.data_buffer, config[f"{name}.data_buffer"])
         start_queue(&self.acquires, config[f"{name}.queue"])
         start_queue(&self.releases, config[f"{name}.queue"])
-        start_queue(&self.fetches, config["l2i.queue"] if self.split else FETCH_QUEUE)
-        start_queue(&self.write_buffers, config["l3.write_buffers"])
+        self.victims = L2Victims(config, name, self.l3, self.split)
+        self.fetches = L2Fetches(config, self.code, self.victims, self.lookup_cycles)
+        self.fetches.mshrs = NULL if self.split else &self.mshrs
 
     cdef int64_t request(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil:
         if kind == REQUEST_FETCH or kind == REQUEST_FETCH_PREFETCH:
-            return self.request_fetch(event_log, address, kind, now)
+            return self.fetches.request(event_log, address, kind, now)
         return self.request_data(event_log, address, kind, flags, now)
 
     cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
@@ -143,9 +137,9 @@ cdef class L2:
                     return Occurrence.OZQ_CANCEL_FILL_STORE if kind == REQUEST_WRITE else Occurrence.OZQ_CANCEL_FILL
                 if kind == REQUEST_WRITE and line.written:
                     return Occurrence.OZQ_CANCEL_OZDATA
-        i = self.leaving_victims.first
-        while i != self.leaving_victims.next:
-            line = &self.leaving_victims.mshrs[i & (MAX_MSHRS - 1)]
+        i = self.victims.leaving.first
+        while i != self.victims.leaving.next:
+            line = &self.victims.leaving.mshrs[i & (MAX_MSHRS - 1)]
             i += 1
             if line.asked == cycle and line.asked_by == ASKED_BY_DATA \
                     and is_in_line(&self.banks, bank, line.number << self.data.shift):
@@ -220,7 +214,7 @@ cdef class L2:
             if self.data.infos[entry].ready > done:
                 done = self.data.infos[entry].ready
             self.data.clear(entry)
-            self.invalidate_first_level(line, <uint64_t>1 << self.data.shift)
+            self.victims.invalidate_first_level(line, <uint64_t>1 << self.data.shift)
         entry = quick_find(self.code, address) if self.split else ABSENT
         if entry != ABSENT:
             record(event_log, Occurrence.SNOOPED_L2I_HIT, 1)
@@ -291,7 +285,7 @@ cdef class L2:
         asked = first_free_cycle(&self.fills, start)
         if asked > start:
             record(event_log, Occurrence.L2_FILLS_FULL, 1)
-        buffered = self.victim_buffer_cycle(self.data, entry, mshr_free_cycle(&self.mshrs, asked))
+        buffered = self.victims.buffer_cycle(self.data, entry, mshr_free_cycle(&self.mshrs, asked))
         self.l3.read(event_log, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
         if line.sent > buffered:
             record(event_log, Occurrence.L3_REJECT_DATA, 1)
@@ -306,7 +300,7 @@ cdef class L2:
         self.record_miss(event_log, address, start, buffered > asked)
         coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
         coming.sent, coming.written = line.sent, writes(kind)
-        self.evict_line(event_log, self.data, entry, 0, line.sent, line.ready)
+        self.victims.evict_line(event_log, self.data, entry, 0, line.sent, line.ready)
         self.data.put(entry, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         record(event_log, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         self.busy(line.ready)
@@ -322,7 +316,7 @@ cdef class L2:
         cdef Mshr* line = find_mshr(&self.mshrs, address >> self.data.shift, start)
         cdef uint32_t reason = recirculation_of(line, start)
         record(event_log, reason, 1)
-        record(event_log, Occurrence.L2_LOOK_AGAIN, self.lookup_count(ready - start))
+        record(event_log, Occurrence.L2_LOOK_AGAIN, lookup_count(ready - start, self.lookup_cycles))
         if (reason == Occurrence.L2_RECIRC_FILL_HIT or reason == Occurrence.L2_RECIRC_OZQ_MISS
                 or reason == Occurrence.L2_RECIRC_L1W):
             record(event_log, Occurrence.L2_SECONDARY_WRITE if writes(kind) else Occurrence.L2_SECONDARY_READ, 1)
@@ -330,9 +324,6 @@ cdef class L2:
             if line.awaited:
                 record(event_log, Occurrence.L2_BEHIND_RECIRC, 1)
             line.awaited = 1
-
-    cdef uint32_t lookup_count(self, int64_t cycles) noexcept nogil:
-        return <uint32_t>((cycles - 1) // self.lookup_cycles + 1) if self.lookup_cycles else 1
 
     cdef void record_sibling(self, EventLog* event_log, uint64_t address, int64_t start) noexcept nogil:
         if start < self.busy_until and missed_same_index(&self.mshrs, self.data, address, start, 1):
@@ -343,7 +334,7 @@ cdef class L2:
         cdef uint32_t reason
         if missed_same_index(&self.mshrs, self.data, address, start, self.split):
             reason = Occurrence.L2_RECIRC_SAME_INDEX
-        elif find_mshr(&self.leaving_victims, address >> self.data.shift, start) != NULL:
+        elif find_mshr(&self.victims.leaving, address >> self.data.shift, start) != NULL:
             reason = Occurrence.L2_RECIRC_VIC_PEND
         elif crowded:
             reason = Occurrence.L2_RECIRC_VIC_BUF_FULL
@@ -351,95 +342,6 @@ cdef class L2:
             return
         record(event_log, reason, 1)
         record(event_log, Occurrence.L2_LOOK_AGAIN, 1)
-
-    cdef int64_t victim_buffer_cycle(self, TagStore tags, int64_t entry, int64_t now) noexcept nogil:
-        if tags.infos[entry].state != MODIFIED:
-            return now
-        return first_free_cycle(&self.victims, mshr_free_cycle(&self.leaving_victims, now))
-
-    # Evicts the line at `entry` for a line that arrives in cycle `filled`: writes it back to L3 if it is modified, and
-    # invalidates it in L1D.
-    cdef void evict_line(self, EventLog* event_log, TagStore tags, int64_t entry, bint for_code, int64_t now,
-                        int64_t filled) noexcept nogil:
-        cdef int64_t written
-        cdef Mshr* leaving
-        cdef uint64_t evicted = tags.numbers[entry] << tags.shift
-        cdef int state = tags.infos[entry].state
-        if state == INVALID:
-            return
-        if state == MODIFIED:
-            record(event_log, Occurrence.L2_WRITE_BACK, 1)
-            now = first_free_cycle(&self.victims, now)
-            written = first_free_cycle(&self.write_buffers, filled)
-            enter_queue(&self.victims, now, written)
-            enter_queue(&self.write_buffers, written, written + self.write_cycles)
-            leaving = allocate_mshr(&self.leaving_victims, tags.numbers[entry], now, written)
-            leaving.asked_by = ASKED_BY_FETCH if for_code else ASKED_BY_DATA
-            self.l3.write_back(event_log, evicted, now, written)
-        if self.split and for_code:
-            record(event_log, Occurrence.L2I_REPLACED, 1)
-        elif self.first_level is not None:
-            self.invalidate_first_level(evicted, <uint64_t>1 << tags.shift)
-
-    # A line leaves L1D, too, which may have parts of it.
-    cdef void invalidate_first_level(self, uint64_t line, uint64_t size) noexcept nogil:
-        cdef uint64_t part = line
-        cdef int64_t inner
-        if self.first_level is None:
-            return
-        while part < line + size:
-            inner = quick_find(self.first_level, part)
-            if inner == ABSENT and self.other_thread:
-                inner = quick_find(self.first_level, part | self.other_thread)
-            if inner != ABSENT:
-                self.first_level.clear(inner)
-            part += <uint64_t>1 << self.first_level.shift
-
-    cdef int64_t request_fetch(self, EventLog* event_log, uint64_t address, int kind, int64_t now) noexcept nogil:
-        cdef int64_t entry = quick_find(self.code, address), start = first_free_cycle(&self.fetches, now), done
-        cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
-        cdef bint on_its_way = entry != ABSENT and self.code.infos[entry].ready > start
-        if on_its_way:
-            self.record_refetch(event_log, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
-                                  self.code.infos[entry].ready - start)
-        elif start > now and entry != ABSENT:
-            self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_HIT_DEMAND + ahead, start - now)
-        elif start > now:
-            self.record_refetch(event_log, Occurrence.L2_FETCH_QUEUED_MISS_DEMAND + ahead, start - now)
-        if entry != ABSENT:
-            record(event_log, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
-            if not ahead:
-                record(event_log, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
-            use(self.code, entry)
-            done = start + self.fetch_latency
-            if self.code.infos[entry].ready > done:
-                done = self.code.infos[entry].ready
-        else:
-            done = self.miss_fetch(event_log, address, ahead, start)
-        enter_queue(&self.fetches, start, done)
-        return done
-
-    cdef void record_refetch(self, EventLog* event_log, uint32_t occurrence, int64_t cycles) noexcept nogil:
-        record(event_log, occurrence, 1)
-        record(event_log, Occurrence.L2_FETCH_LOOK_AGAIN, self.lookup_count(cycles))
-
-    cdef int64_t miss_fetch(self, EventLog* event_log, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
-        cdef L3Line line
-        cdef Mshr* coming
-        cdef int64_t entry = self.code.victim(address), asked
-        record(event_log, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
-        if not ahead:
-            record(event_log, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-        asked = self.victim_buffer_cycle(self.code, entry, start if self.split else mshr_free_cycle(&self.mshrs, start))
-        self.l3.read(event_log, address, WANTED_FETCH + ahead, 1, asked, &line)
-        if line.sent > asked:
-            record(event_log, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
-        if not self.split:
-            coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
-            coming.asked_by = ASKED_BY_FETCH + ahead
-        self.evict_line(event_log, self.code, entry, 1, line.sent, line.ready)
-        self.code.put(entry, address, line.state, line.ready, 1)
-        return line.ready
 
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t entry
@@ -476,7 +378,7 @@ cdef class L2:
         """Accounts these levels by event set."""
         account_queue(shares, &self.ozq)
         account_queue(shares, &self.fills)
-        account_queue(shares, &self.victims)
+        account_queue(shares, &self.victims.buffers)
         account_queue(shares, &self.data_buffer)
         account_queue(shares, &self.acquires)
         account_queue(shares, &self.releases)
@@ -484,14 +386,14 @@ cdef class L2:
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries, here or below."""
-        return (self.ozq.lost or self.fills.lost or self.victims.lost or self.data_buffer.lost or self.acquires.lost
-                or self.releases.lost or self.fetches.lost or self.write_buffers.lost or self.l3.tracked.lost
-                or self.l3.bus.lost())
+        return (self.ozq.lost or self.fills.lost or self.data_buffer.lost or self.acquires.lost or self.releases.lost
+                or self.victims.buffers.lost or self.victims.write_buffers.lost or self.fetches.queue.lost
+                or self.l3.tracked.lost or self.l3.bus.lost())
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.ozq, now)
         finish_queue(&self.fills, now)
-        finish_queue(&self.victims, now)
+        finish_queue(&self.victims.buffers, now)
         finish_queue(&self.data_buffer, now)
         finish_queue(&self.acquires, now)
         finish_queue(&self.releases, now)
@@ -525,7 +427,7 @@ cdef class L2:
         return {
             "OZQ_FULL": full(queue_levels(&self.ozq)),
             "FILLB_FULL": full(queue_levels(&self.fills)),
-            "VICTIMB_FULL": full(queue_levels(&self.victims)),
+            "VICTIMB_FULL": full(queue_levels(&self.victims.buffers)),
             "OZDB_FULL": full(queue_levels(&self.data_buffer)),
             "OZQ_ACQUIRE": present(queue_levels(&self.acquires)),
             "OZQ_RELEASE": present(queue_levels(&self.releases)),
