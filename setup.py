@@ -97,7 +97,7 @@ class BuildExtensions(build_ext):
         module, path = SNAPSHOT
         run_module(root, module, root / "pfmon" / path)
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
-        run_module(root, "pfmon.cli.man_page", MANUAL)
+        run_module(root, "pfmon.cli.commands.man_page", MANUAL)
 
     def build_guided(self, root: Path) -> None:
         """Build twice more: with counters of branches, for runs (building/profile_guided.py), and with their counts."""

@@ -10,7 +10,7 @@ import host_programs
 import pytest
 from open_files import close_collected
 
-from pfmon.library.command_program import is_obeyed
+from pfmon.library.resolving.command_program import is_obeyed
 
 
 def pytest_configure(config: pytest.Config) -> None:

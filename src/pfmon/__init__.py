@@ -18,13 +18,13 @@ from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, 
 
 if TYPE_CHECKING:
     from pfmon import pmu
-    from pfmon.library.prepared_run import Prepared
-    from pfmon.library.result_files import diff
+    from pfmon.library.preparing.prepared_run import Prepared
+    from pfmon.library.preparing.standard_streams import DEVNULL
+    from pfmon.library.results.result_files import diff
+    from pfmon.library.results.run_result import Run
+    from pfmon.library.results.sample_files import read_samples
     from pfmon.library.run_api import events, prepare, record, replay, run
-    from pfmon.library.run_result import Run
-    from pfmon.library.sample_files import read_samples
     from pfmon.library.smt import smt, smt_threads
-    from pfmon.library.standard_streams import DEVNULL
     from pfmon.session.run.programmed_pmu import Count
 
 
@@ -61,11 +61,11 @@ _HOMES = {
         "UnknownNameError",
     ),
     "pfmon.library.run_api": ("events", "prepare", "record", "replay", "run"),
-    "pfmon.library.standard_streams": ("DEVNULL",),
-    "pfmon.library.prepared_run": ("Prepared",),
-    "pfmon.library.result_files": ("diff",),
-    "pfmon.library.run_result": ("Run",),
-    "pfmon.library.sample_files": ("read_samples",),
+    "pfmon.library.preparing.standard_streams": ("DEVNULL",),
+    "pfmon.library.preparing.prepared_run": ("Prepared",),
+    "pfmon.library.results.result_files": ("diff",),
+    "pfmon.library.results.run_result": ("Run",),
+    "pfmon.library.results.sample_files": ("read_samples",),
     "pfmon.library.smt": ("smt", "smt_threads"),
     "pfmon.session.run.programmed_pmu": ("Count",),
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pfmon.cli.command_config import CommandConfig
-from pfmon.cli.notices import print_notice
+from pfmon.cli.output.printing import print_notice
 from pfmon.debug_log import log_phase
 from pfmon.errors import LostError, PfmonError, reason
 
@@ -95,21 +95,21 @@ def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
 
 def _do(words: Sequence[str]) -> int:
     if words and words[0] in SUBCOMMANDS:
-        from pfmon.cli.subcommand import run_subcommand
+        from pfmon.cli.commands.subcommand import run_subcommand
 
         return run_subcommand(words)
     from pfmon.cli.command_line import a_program_is_given, read
 
     config, command = read(words)
     if config.action:
-        from pfmon.cli.output import show
-        from pfmon.cli.queries import query_text
+        from pfmon.cli.commands.queries import query_text
+        from pfmon.cli.output.printing import show
 
         show(query_text(config, command))
         return 0
     a_program_is_given(config, command)
     if any("%" in word for word in words):
-        from pfmon.cli.file_name_templates import expanded_file_names
+        from pfmon.cli.output.file_name_templates import expanded_file_names
 
         with expanded_file_names(config) as own:
             return _run(own, command)
@@ -119,11 +119,11 @@ def _do(words: Sequence[str]) -> int:
 def _run(config: CommandConfig, command: Sequence[str]) -> int:
     """Run what is to be run; the exit status."""
     if config.two_programs:
-        from pfmon.cli import coupled_command
+        from pfmon.cli.commands import coupled_command
 
         status = coupled_command.run(config, command)
     else:
-        from pfmon.cli.count import run
+        from pfmon.cli.commands.count import run
 
         status = run(config, command)
     log_phase("report")
@@ -133,7 +133,7 @@ def _run(config: CommandConfig, command: Sequence[str]) -> int:
 def command() -> NoReturn:
     """Run the command as a process and exit without freeing its memory, which would take time."""
     if "_ARGCOMPLETE" in os.environ:
-        from pfmon.cli.completion import complete
+        from pfmon.cli.commands.completion import complete
 
         complete()
     _standard_files_are_open()

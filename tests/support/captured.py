@@ -17,7 +17,7 @@ from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
-from pfmon.library.command_program import FIXED_ENVIRONMENT
+from pfmon.library.resolving.command_program import FIXED_ENVIRONMENT
 from pfmon.machine._machine import Machine, Occurrence
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.errors import PfmonError, refuse
-from pfmon.library.coupled_checks import TWO_THREADS
+from pfmon.library.checks.coupled_checks import TWO_THREADS
 
 OF_TEXT = {
     "--export": "exports",
@@ -94,7 +94,7 @@ def two_programs_go_together(config: CommandConfig) -> None:
         )
     if config.smt_output and config.smt_replay:
         raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing").about("--smt-output")
-    from pfmon.library.coupled_checks import NOT_WITH_TWO, check_two_programs
+    from pfmon.library.checks.coupled_checks import NOT_WITH_TWO, check_two_programs
 
     refuse(
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.library.run_options import Options
+from pfmon.library.options.run_options import Options
 
 
 class CommandConfig(Options):

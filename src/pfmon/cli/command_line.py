@@ -8,7 +8,7 @@ from pfmon.cli.command_checks import check_command
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.option_parsing import parse
 from pfmon.errors import PfmonError
-from pfmon.library.option_checks import check, no_program_is_given
+from pfmon.library.checks.option_checks import check, no_program_is_given
 from pfmon.library.options.table import OPTIONS
 
 USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from pfmon.cli.command_checks import RULES
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.command_line import a_program_is_given
-from pfmon.cli.file_name_templates import FILES
 from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
-from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written, check_crash_report
+from pfmon.cli.output.file_name_templates import FILES
+from pfmon.cli.output.result_output import STANDARD, append_wants_a_file, check_can_be_written, check_crash_report
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.command_program import find_program, interpreted
-from pfmon.library.machine_selection import take_pmu_of_program
-from pfmon.library.option_checks import no_program_is_given, rules
+from pfmon.library.checks.option_checks import no_program_is_given, rules
 from pfmon.library.options.table import OPTIONS
+from pfmon.library.resolving.command_program import find_program, interpreted
+from pfmon.library.resolving.machine_selection import take_pmu_of_program
 from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.options import event_options

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.keywords import Keywords, options_of
-from pfmon.library.prepared_run import Prepared
-from pfmon.library.run_result import Run
-from pfmon.library.standard_streams import File, Files
+from pfmon.library.options.keywords import Keywords, options_of
+from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.standard_streams import File, Files
+from pfmon.library.results.run_result import Run
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.monitoring import Interval

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.coupled_programs import CoreRun, OnSamples, PreparedCore
-from pfmon.library.keywords import Keywords, options_of
+from pfmon.library.options.keywords import Keywords, options_of
+from pfmon.library.preparing.coupled_programs import CoreRun, OnSamples, PreparedCore
+from pfmon.library.preparing.standard_streams import DEVNULL, File, Files
 from pfmon.library.run_api import Command, words_of
-from pfmon.library.standard_streams import DEVNULL, File, Files
 from pfmon.session.coupled.coupled_run import THREADS
 
 if TYPE_CHECKING:

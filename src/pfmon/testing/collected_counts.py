@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import Baseline, from_object
-from pfmon.library.tolerances import tolerances
+from pfmon.library.results.baseline import Baseline, from_object
+from pfmon.library.results.tolerances import tolerances
 from pfmon.testing.counted_events import names_of
 from pfmon.testing.plugin import BASELINES
 from pfmon.testing.verdicts import Baselines, CountedTest, Verdict

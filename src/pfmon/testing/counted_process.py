@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import pfmon
-from pfmon.library.run_result import Run
+from pfmon.library.results.run_result import Run
 from pfmon.testing.fixed_folders import folder_for
 from pfmon.testing.markers import START, STOP
 

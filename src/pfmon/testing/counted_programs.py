@@ -11,11 +11,11 @@ import pytest
 import pfmon
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import baseline_of, without_folder
-from pfmon.library.command_program import find_program
-from pfmon.library.keywords import options_of
+from pfmon.library.options.keywords import options_of
+from pfmon.library.resolving.command_program import find_program
+from pfmon.library.results.baseline import baseline_of, without_folder
+from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import Command
-from pfmon.library.run_result import Run
 from pfmon.testing.collected_counts import CollectedCounts
 from pfmon.testing.verdicts import CountedTest
 

@@ -12,9 +12,9 @@ import pytest
 
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import baseline_of
-from pfmon.library.run_options import Options
-from pfmon.library.run_result import Run
+from pfmon.library.options.run_options import Options
+from pfmon.library.results.baseline import baseline_of
+from pfmon.library.results.run_result import Run
 from pfmon.stream._stream import InstructionSet
 from pfmon.testing.collected_counts import CollectedCounts
 from pfmon.testing.counted_process import run_test

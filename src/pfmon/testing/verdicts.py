@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pfmon.atomic_write import write_whole
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import Baseline, differences, from_object
-from pfmon.library.tolerances import tolerances
+from pfmon.library.results.baseline import Baseline, differences, from_object
+from pfmon.library.results.tolerances import tolerances
 from pfmon.report.baseline_table import compare, table
 from pfmon.version import VERSION
 

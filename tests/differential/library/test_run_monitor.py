@@ -11,10 +11,10 @@ from grids import first_quick
 
 import pfmon
 from pfmon.errors import PfmonError
-from pfmon.library.keywords import options_of
-from pfmon.library.prepared_run import Prepared
+from pfmon.library.options.keywords import options_of
+from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.run_monitor import RunMonitor
-from pfmon.library.standard_streams import Files
 from pfmon.report.run_snapshot import RunSnapshot
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.errors import PfmonError
+from pfmon.library.preparing.standard_streams import DEVNULL
 from pfmon.library.run_api import record, replay, run
-from pfmon.library.standard_streams import DEVNULL
 
 RUNS: list[tuple[list[str], dict[str, Any]]] = [
     (["-e", "ia64_inst_retired,loads_retired"], {"events": ["ia64_inst_retired", "loads_retired"]}),

@@ -9,7 +9,7 @@ from host_programs import needs
 from qemu_guests import ASSEMBLER, assemble
 
 import pfmon
-from pfmon.library.symbol_lookup import symbols_of
+from pfmon.library.preparing.symbol_lookup import symbols_of
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "ia64"

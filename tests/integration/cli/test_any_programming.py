@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon import pmu
-from pfmon.library.options import ask, guest, output
+from pfmon.library.options import output_rows, program_rows, query_rows
 from pfmon.library.options.table import TOPICS
 
 EVENTS = st.one_of(
@@ -45,7 +45,7 @@ FITTING = {
         for what in ("start", "stop")
     },
 }
-WITHOUT = (output.OUTPUT, guest.PROGRAM, ask.TOPIC)
+WITHOUT = (output_rows.OUTPUT, program_rows.PROGRAM, query_rows.TOPIC)
 """Topics that have no say in what is programmed."""
 TABLE = [
     option

@@ -12,7 +12,7 @@ from answers import answer, declined
 from command import EXAMPLES
 from grids import first_quick
 
-from pfmon.cli.completion import SHELLS
+from pfmon.cli.commands.completion import SHELLS
 from pfmon.library.options.table import OPTIONS
 
 

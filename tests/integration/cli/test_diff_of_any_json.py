@@ -12,7 +12,7 @@ from command import example, pfmon
 from grids import each
 
 from pfmon.errors import PfmonError
-from pfmon.library.result_files import diff
+from pfmon.library.results.result_files import diff
 from pfmon.report.difference_text import difference_text
 
 FIB = (example("fib"), "5")

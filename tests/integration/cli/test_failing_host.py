@@ -15,8 +15,8 @@ from command import example
 from grids import few
 from preloaded import preloaded
 
-from pfmon.cli import diff, sweep_command
-from pfmon.cli.file_name_templates import FILES
+from pfmon.cli.commands import diff, sweep_command
+from pfmon.cli.output.file_name_templates import FILES
 from pfmon.library.options.table import OPTIONS
 from pfmon.report.exports import EXPORTS
 from pfmon.report.sampling import MODULES

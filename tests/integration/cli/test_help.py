@@ -10,7 +10,7 @@ from command import example, pfmon
 from grids import each
 
 from pfmon import pmu
-from pfmon.cli.help import COMMON, EXAMPLES
+from pfmon.cli.commands.help import COMMON, EXAMPLES
 from pfmon.library.options.option import Topic
 from pfmon.library.options.table import OPTIONS, TOPICS
 

@@ -11,8 +11,8 @@ from answers import declined, said
 from pfmon import pmu
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.library.options import count, where
-from pfmon.library.request_builder import request
+from pfmon.library.options import event_rows, place_rows
+from pfmon.library.resolving.request_builder import request
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -21,7 +21,14 @@ from pfmon.pmu.qualify.effects import effects
 from pfmon.pmu.qualify.qualifier import Qualifier
 
 CHECK = "--check-events-only"
-TOPICS = (count.EVENTS, count.LEVELS, count.INSTRUCTION_SETS, where.RANGES, where.OPCODES, where.BRANCHES)
+TOPICS = (
+    event_rows.EVENTS,
+    event_rows.LEVELS,
+    event_rows.INSTRUCTION_SETS,
+    place_rows.RANGES,
+    place_rows.OPCODES,
+    place_rows.BRANCHES,
+)
 RANGE = "--irange=0x4000-0x4400"
 NARROW, WIDE = ":0x2000140:0x7ffe3f", ":0x8000000140:0x1fffffffe3f"
 ALL = "whole"
@@ -69,7 +76,7 @@ OPTIONS = {
     "opc-match9": Tried((f"--opc-match9={NARROW}",)),
     "opc-match32": Tried((f"--opc-match32={WIDE}",)),
     "opc-match34": Tried((f"--opc-match34={WIDE}",)),
-    **{option.long: Tried((f"--{option.long}",), shows=ALL) for option in where.BRANCHES.options},
+    **{option.long: Tried((f"--{option.long}",), shows=ALL) for option in place_rows.BRANCHES.options},
     "ip-ear": Tried(("--ip-ear=5",), shows=ALL),
 }
 QUALIFYING = ("irange", "inverse-irange", "drange", "checkpoint-func", "irange-demand-fetch", "irange-prefetch-match")

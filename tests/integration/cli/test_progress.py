@@ -16,8 +16,8 @@ import pytest
 from answers import declined
 from command import example, pfmon
 
-from pfmon.cli import progress_display
-from pfmon.cli.terminal_panel import TerminalPanel
+from pfmon.cli.output import progress_display
+from pfmon.cli.output.terminal_panel import TerminalPanel
 from pfmon.report.progress_text import progress_line, short
 from pfmon.report.run_snapshot import RunSnapshot
 from pfmon.session.profile.code_profile import ProfileRow

@@ -19,7 +19,7 @@ WORDS = ("--long-smpl-periods=20", "-e", "ia64_inst_retired", example("hashmap")
 SCRIPT = f"""
 import resource, sys
 from pfmon.__main__ import main
-from pfmon.cli.sample_output import SampleOutput
+from pfmon.cli.output.sample_output import SampleOutput
 
 take = SampleOutput.take
 def limited(self, samples):

@@ -12,8 +12,8 @@ from grids import first_quick
 
 import pfmon
 from pfmon import pmu
-from pfmon.library.keywords import options_of
-from pfmon.library.machine_selection import machine_of
+from pfmon.library.options.keywords import options_of
+from pfmon.library.resolving.machine_selection import machine_of
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.report.derived_report import TITLES
 

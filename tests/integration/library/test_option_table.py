@@ -5,10 +5,10 @@ import pytest
 
 from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.command_line import read
-from pfmon.library.keywords import KEYWORDS, options_of
+from pfmon.library.options.keywords import KEYWORDS, options_of
+from pfmon.library.options.run_options import Options
+from pfmon.library.options.set_options import SetOptions
 from pfmon.library.options.table import OPTIONS
-from pfmon.library.run_options import Options
-from pfmon.library.set_options import SetOptions
 
 
 def test_every_option_has_a_field_where_its_value_is_kept() -> None:

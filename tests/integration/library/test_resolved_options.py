@@ -5,8 +5,8 @@ import re
 import pytest
 from command import example
 
-from pfmon.library.keywords import options_of
-from pfmon.library.resolve import resolve
+from pfmon.library.options.keywords import options_of
+from pfmon.library.resolving.resolve import resolve
 from pfmon.pmu import get
 
 FIB = [example("fib")]

@@ -213,9 +213,9 @@ def test_a_program_may_end_long_before_the_other(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_can_be_stopped_from_any_thread() -> None:
-    from pfmon.library.coupled_programs import PreparedCore
-    from pfmon.library.keywords import options_of
-    from pfmon.library.standard_streams import DEVNULL, Files
+    from pfmon.library.options.keywords import options_of
+    from pfmon.library.preparing.coupled_programs import PreparedCore
+    from pfmon.library.preparing.standard_streams import DEVNULL, Files
 
     forever = [example("noploop"), "100000000000"]
     files = [Files(DEVNULL, DEVNULL, DEVNULL) for _ in range(2)]

@@ -10,7 +10,7 @@ from ia64_program import TEXT, symbols, write_program
 
 import pfmon as library
 from pfmon.errors import LostError
-from pfmon.library.linked_objects import check_places
+from pfmon.library.preparing.linked_objects import check_places
 from pfmon.program.mapped_files import MappedFile
 
 MAP_BASE, PAGE = 0x2000000000000000, 0x4000

@@ -10,7 +10,7 @@ from qemu_guests import ASSEMBLER, QEMU, compile_c
 from shared_objects import address_in, work, write_caller, write_loader, write_object
 
 import pfmon as library
-from pfmon.library.result_tables import Table
+from pfmon.library.results.result_tables import Table
 
 EVENT = "INSTRUCTIONS_RETIRED"
 pytestmark = [QEMU, ASSEMBLER]

@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from pfmon.cli.command_line import read as read_words
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import Baseline, baseline_of, differences, read
+from pfmon.library.results.baseline import Baseline, baseline_of, differences, read
 
 COUNTS = {"A": 1, "B": 1 << 70, "C": 1.5, "D": None}
 GOOD = Baseline(["sort", "500"], "itanium2", "itanium2", [], {}, COUNTS)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.errors import BadValueError
-from pfmon.library.tolerances import DEFAULT, tolerances
+from pfmon.library.results.tolerances import DEFAULT, tolerances
 
 NAMES = ["LLC_MISSES", "INSTRUCTIONS_RETIRED", "A"]
 HUNDREDTHS = st.integers(0, 100_000)

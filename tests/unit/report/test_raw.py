@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pfmon
 from pfmon.errors import PfmonError
-from pfmon.library.samples import Samples
+from pfmon.library.results.samples import Samples
 from pfmon.report.sampling.raw import Raw
 from pfmon.report.sampling.raw_format import HEADER, decode
 from pfmon.report.sampling.sampling_module import ModuleContext

@@ -1,6 +1,6 @@
 """Samples of several events may have different registers: no value gets into the column of another."""
 
-from pfmon.library.samples import Samples
+from pfmon.library.results.samples import Samples
 from pfmon.report.sampling.compact import Compact
 from pfmon.report.sampling.sampling_module import ModuleContext
 from pfmon.session.sampling.sampling_period import Sample

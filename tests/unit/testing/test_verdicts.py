@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pfmon.errors import PfmonError
-from pfmon.library.baseline import Baseline
+from pfmon.library.results.baseline import Baseline
 from pfmon.testing import verdicts
 from pfmon.testing.verdicts import Baselines, CountedTest
 

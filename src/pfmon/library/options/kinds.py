@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pfmon.errors import BadValueError
-from pfmon.library.option_values import directory, milliseconds, whole_number
 from pfmon.library.options import python_values
 from pfmon.library.options.option import Keep, Kind, Read, extend, once, put
+from pfmon.library.options.option_values import directory, milliseconds, whole_number
 
 
 def flag(value: object = True, keep: Keep = put) -> Kind:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from pfmon.errors import BadValueError
-from pfmon.library.option_values import whole_number
+from pfmon.library.options.option_values import whole_number
 
 ANY_NUMBER = (1 << 64) - 1
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pfmon.library.options import ask, count, guest, output, sample, where
+from pfmon.library.options import event_rows, output_rows, place_rows, program_rows, query_rows, sample_rows
 from pfmon.library.options.option import Option
 
-TOPICS = (*count.TOPICS, *where.TOPICS, *sample.TOPICS, *output.TOPICS, *guest.TOPICS, *ask.TOPICS)
+ROWS = (event_rows, place_rows, sample_rows, output_rows, program_rows, query_rows)
+TOPICS = tuple(topic for rows in ROWS for topic in rows.TOPICS)
 OPTIONS = {option.long: option for topic in TOPICS for option in topic.options}
 """By name on the command line."""
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.keywords import options_of
-from pfmon.library.prepared_run import Prepared
+from pfmon.library.options.keywords import options_of
+from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.standard_streams import DEVNULL, Files
+from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import record
-from pfmon.library.run_result import Run
-from pfmon.library.standard_streams import DEVNULL, Files
 from pfmon.version import VERSION
 
 Order = dict[str, Any]
@@ -74,7 +74,7 @@ def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
     """Replay one recording, or two on one core, in one thread: there are as many workers as processors."""
     options = options_of(words, replay=paths[0])
     if len(paths) > 1:
-        from pfmon.library.coupled_programs import PreparedCore
+        from pfmon.library.preparing.coupled_programs import PreparedCore
 
         return PreparedCore(options, [[], []], replays=paths).run().threads
     options.one_thread = True

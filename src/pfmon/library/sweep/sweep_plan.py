@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pfmon.bounded_files import read_bounded
 from pfmon.engine.registry import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names, reason
-from pfmon.library.command_program import find_program
+from pfmon.library.resolving.command_program import find_program
 from pfmon.machine.config.machine_config import load
 from pfmon.machine.config.machine_figures import MachineFigures, Value
 from pfmon.pmu import get

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pfmon.atomic_write import write_whole
 from pfmon.errors import PfmonError, reason
-from pfmon.library.command_program import find_program
+from pfmon.library.resolving.command_program import find_program
 from pfmon.library.sweep.sweep_cell import Answer, Order, digest_of
 from pfmon.library.sweep.sweep_plan import Cell, SweepProgram
 from pfmon.version import VERSION

@@ -289,7 +289,7 @@ class Monitoring:
 
     def read_data(self, number: int) -> int:
         """Return the current counter of the active set, as the program reads it. With two threads on a core PSR.sp is
-        set (library/coupled_checks.py), so that nothing is read: neither thread could be stopped for it."""
+        set (library/checks/coupled_checks.py), so that nothing is read: neither thread could be stopped for it."""
         if self._hardware_thread:
             return self._groups[self._turn].sets[0].counters.registers.read_data(number, cpl=3)
         if self._machine:

@@ -1,0 +1,82 @@
+"""`pfmon diff A B`: compare two results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pfmon.atomic_write import write_whole
+from pfmon.cli.commands.subcommand import Option, understood
+from pfmon.cli.output.result_output import Outputs, ResultOutput, check_can_be_written
+from pfmon.errors import LostError, reason
+from pfmon.library.options.option_values import whole_number
+from pfmon.library.results.result_files import diff
+from pfmon.report.difference import Difference
+
+USAGE = "usage: pfmon diff [OPTION]... A B"
+INTRODUCTION = """Compares two results: counts, cycles by cause, functions that changed. A and B are output of --json,
+baselines (--save-baseline), or recordings (--record), which are counted first."""
+OPTIONS = [
+    Option("events", "count these events of recordings (the other side's)", "EVENT,...", "e"),
+    Option("pmu", "count recordings with this PMU", "NAME"),
+    Option("machine", "count recordings on this machine", "NAME"),
+    Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
+    Option("b-machine", "count B on this machine", "NAME"),
+    Option("b-set", "change a figure of B's machine; may be repeated", "FIGURE=VALUE"),
+    Option("functions", "number of functions in the text (20)", "NUMBER"),
+    Option("json", "print one JSON object"),
+    Option("html", "write a page, too", "FILE"),
+    Option("outfile", "write the text, or the JSON, into a file", "FILE"),
+    Option("help", "show this help", short="h"),
+]
+FUNCTIONS = 20
+MAX_FUNCTIONS = 1 << 20
+
+
+def run(words: Sequence[str]) -> int:
+    """Run `pfmon diff` with the words after it and return the exit status. Raises PfmonError for wrong words."""
+    said = understood(words, OPTIONS, USAGE, INTRODUCTION, 2)
+    if said is None:
+        return 0
+    given, files = said
+    most = whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else FUNCTIONS
+    results = ResultOutput(given.get("outfile", [""])[-1], append=False)
+    page = given.get("html", [""])[-1]
+    if page:
+        check_can_be_written(page, f"--html={page}")
+    options, options_b = _options(given, ""), _options(given, "b-")
+    found = diff(*files, options_b={**options, **options_b} if options_b else None, **options)
+    outputs = Outputs()
+    if page:
+        outputs.write(lambda: _write_page(page, found))
+    outputs.write(lambda: results.write(_text(found, most, "json" in given)))
+    return outputs.status(0)
+
+
+def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
+    """Return the library's options for recordings; B's changes of figures follow those of both."""
+    found: dict[str, Any] = {}
+    for name in ("events", "pmu", "machine", "set"):
+        if values := given.get(prefix + name):
+            found[name] = values if name == "set" else values[-1]
+    if prefix and "set" in found:
+        found["set"] = [*given.get("set", []), *found["set"]]
+    return found
+
+
+def _text(found: Difference, most: int, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(found.to_dict()) + "\n"
+    from pfmon.report.difference_text import difference_text
+
+    return difference_text(found, most)
+
+
+def _write_page(path: str, found: Difference) -> None:
+    from pfmon.report.html.comparison_pages import diff_page
+
+    try:
+        write_whole(path, diff_page(found))
+    except OSError as error:
+        raise LostError(f"--html={path}: {reason(error)}") from None

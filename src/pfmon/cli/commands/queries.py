@@ -1,0 +1,160 @@
+"""Actions that need no program: lists, descriptions, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.output.printing import print_notice
+from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
+from pfmon.pmu import get
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Programming
+from pfmon.pmu.model.request import Request
+from pfmon.version import VERSION
+
+if TYPE_CHECKING:
+    from pfmon.pmu.model.derived import DerivedPlan
+
+
+def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
+    """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
+    from pfmon.pmu.model import describe
+
+    model = get(config.pmu)
+    if command and config.action in ("list", "list-long"):
+        raise PfmonError(f"the pattern follows the option without a space: -l{command[0]} or -L{command[0]}")
+    match config.action:
+        case "help" | "help-all":
+            return _help(config, command)
+        case "completion":
+            from pfmon.cli.commands.completion import shell_code
+
+            return shell_code(config.subject)
+        case "man-page":
+            from pfmon.cli.commands.man_page import manual_page
+
+            return manual_page()
+        case "version":
+            return f"pfmon {VERSION}\n"
+        case "list":
+            return _found(model, config.subject, describe.event_list(model, config.subject))
+        case "list-long":
+            return _found(model, config.subject, describe.event_table(model, config.subject))
+        case "info":
+            return _lines(describe.event_info(model, config.subject))
+        case "pmu-info":
+            return _lines(describe.pmu_info(model)) + _machine_text(config) + _emulator_text()
+        case "decode":
+            from pfmon.pmu.registers.decode import decode_text
+
+            return _lines(decode_text(model, config.subject))
+        case _:
+            return check(config, command)
+
+
+class NothingFoundError(PfmonError):
+    """No event matches the requested name."""
+
+    exit_status = 1
+
+
+def _found(model: PmuModel, pattern: str, text: str) -> str:
+    """Return the lines of events. NothingFoundError: there are none."""
+    if text:
+        return _lines(text)
+    from pfmon.pmu.model.derived import load_derived
+
+    derived = list(load_derived(model.name))
+    near = nearest_names(pattern, [event.name for event in model.events] + derived)
+    hint = f"; nearest: {', '.join(near)}" if near else f"; pfmon --pmu={model.name} -l lists them all"
+    ratios = "; -L finds ratios, too" if any(name in derived for name in near) else ""
+    raise NothingFoundError(f"no event of {model.name} has a name that matches {pattern!r}{hint}{ratios}")
+
+
+def _help(config: CommandConfig, command: Sequence[str]) -> str:
+    from pfmon.cli.commands.help import help_all, help_text, topic_text
+
+    if config.action == "help-all":
+        return help_all(config.pmu)
+    topic = config.subject or next(iter(command), "")
+    return topic_text(topic, config.pmu) if topic else help_text()
+
+
+def _machine_text(config: CommandConfig) -> str:
+    """Return the machine's figures."""
+    from pfmon.library.resolving.machine_selection import machine_of
+    from pfmon.report.machine_report import machine_text
+
+    return machine_text(machine_of(config))
+
+
+def _emulator_text() -> str:
+    """Return the lines about the installed emulators."""
+    from pfmon.engine import registry
+
+    return "".join(f"{name:9}: {version}\n" for name, version in registry.emulators().items())
+
+
+def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
+    """Return the text of --check-events-only: each event's counter; with --verbose, the registers."""
+    from pfmon.engine import registry
+    from pfmon.library.checks.ineffective_options import range_notes
+    from pfmon.library.preparing.linked_objects import linked_objects
+    from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
+    from pfmon.library.resolving.command_program import debug_directories, find_program, interpreted
+    from pfmon.library.resolving.machine_selection import take_pmu_of_program
+    from pfmon.library.resolving.request_builder import request
+    from pfmon.library.resolving.triggers import triggers
+    from pfmon.pmu.qualify.effects import effects, inexact
+    from pfmon.program import image
+    from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
+
+    if command:
+        config = config.copied()
+        take_pmu_of_program(config, registry.instruction_set_of(find_program(command[0])))
+    model = get(config.pmu)
+    load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
+    objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
+    symbols = symbols_of(load if command else None, objects, debug_directories(config))
+    try:
+        asked = request(config, model, symbols)
+    except UnknownObjectError as error:
+        raise PfmonError(f"{error}; what a program opens itself cannot be checked before it runs") from None
+    both = config.two_programs and config.cores == 1 and config.smt_rules
+    requests = [one._replace(two_threads=both) for one in asked.requests]
+    if not (config.events or requests[0].branch_buffer or requests[0].ip_ear):
+        raise PfmonError("--check-events-only wants events: -e EVENT,...")
+    text = "" if config.verbose else f"{model.name} can count this:\n"
+    programmings = []
+    warnings = [*asked.warnings, *range_notes(config)]
+    for number, part in enumerate(requests):
+        if config.several_sets and not config.verbose:
+            text += f"event set {number + 1}:\n"
+        said, own = asked.said[number], []
+        for wanted, made in _programmed(model, part, config.unlimited):
+            own.append(made)
+            text += programmed_text(said, wanted, made) if config.verbose else monitors_text(said, wanted, made)
+            said = []
+        warnings += effects(model, part, own)
+        programmings += own
+    for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
+        print_notice(warning)
+    return text + trigger_text(triggers(config, symbols.code, symbols.data))
+
+
+def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[DerivedPlan, Programming]]:
+    """Return an event set's programming: for one PMU, or with --unlimited for as many as it needs."""
+    from pfmon.pmu.model.derived import plan
+
+    if unlimited:
+        from pfmon.session.run.event_sets import EventSets
+
+        return [(one.plan, one.programming) for one in EventSets(model, part, unlimited=True).sets]
+    wanted = plan(model.events, part.events)
+    return [(wanted, model.fulfil(wanted.request(part)))]
+
+
+def _lines(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"

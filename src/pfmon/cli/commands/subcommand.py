@@ -1,0 +1,75 @@
+"""Shared code of the subcommands (`pfmon diff`, `pfmon sweep`); their options may stand anywhere among the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from pfmon.cli.option_parsing import parse
+from pfmon.cli.output.printing import show
+from pfmon.errors import PfmonError
+
+SUBCOMMANDS = {"diff": "pfmon.cli.commands.diff", "sweep": "pfmon.cli.commands.sweep_command"}
+"""First word of a command line -> the subcommand's module. A program of that name runs after `--`."""
+
+
+class Option(NamedTuple):
+    """An option of a subcommand. ``value`` names its value in the help, "" for none; ``optional``: it may be left
+    out."""
+
+    long: str
+    help: str
+    value: str = ""
+    short: str = ""
+    optional: bool = False
+
+
+def run_subcommand(words: Sequence[str]) -> int:
+    """Run the subcommand named by the first word and return the exit status."""
+    status: int = import_module(SUBCOMMANDS[words[0]]).run(words[1:])
+    return status
+
+
+def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the options' values by name ("" without a value), and the other words."""
+    found: dict[str, list[str]] = {}
+    others: list[str] = []
+    rest = list(words)
+    while rest:
+        ended = "--" in rest
+        given, left = parse(options, rest)
+        for one in given:
+            found.setdefault(one.name, []).append(one.value or "")
+        if ended and rest[len(rest) - len(left) - 1] == "--":
+            others += left
+            break
+        others += left[:1]
+        rest = left[1:]
+    return found, others
+
+
+FILES = {1: "one file is", 2: "two files are"}
+
+
+def understood(
+    words: Sequence[str], options: Sequence[Option], usage: str, introduction: str, count: int
+) -> tuple[dict[str, list[str]], list[str]] | None:
+    """Return the options' values and ``count`` files; None after printing help. PfmonError: another number of files."""
+    given, files = parsed(options, words)
+    if "help" in given:
+        show(help_text(usage, introduction, options))
+        return None
+    if len(files) != count:
+        raise PfmonError(f"{FILES[count]} wanted, and {len(files)} given; {usage}")
+    return given, files
+
+
+def help_text(usage: str, introduction: str, options: Sequence[Option]) -> str:
+    """Return the text of --help."""
+    lines = [usage, "", introduction, ""]
+    for option in options:
+        short = f"-{option.short}, " if option.short else "    "
+        left = f"  {short}--{option.long}{'=' + option.value if option.value else ''}"
+        lines.append(f"{left:<32} {option.help}" if len(left) < 32 else f"{left}\n{'':<32} {option.help}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,124 @@
+"""Files of --export, written while samples arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from pfmon.atomic_write import WholeFile
+from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.output.file_name_templates import names_tasks
+from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output.sample_output import Owner
+from pfmon.errors import LostError, reason
+from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.report.exports import EXPORTS
+from pfmon.report.exports.sample_export import ExportSubject, SampleExport
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.run.monitored_run import Session
+from pfmon.session.sampling.sampling_period import Sample
+
+
+class ExportFile:
+    """A file in one format, which replaces an existing file when complete."""
+
+    def __init__(self, export: SampleExport, path: str, option: str) -> None:
+        """``option``: the option as the user wrote it. PfmonError: the file cannot be written."""
+        check_can_be_written(path, option)
+        self._export, self._path, self._option = export, path, option
+        self._whole: WholeFile | None = None
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer. LostError when they cannot be written."""
+        if data := self._export.take(samples):
+            self._write(data)
+
+    def finish(self) -> None:
+        """All samples have come. LostError when they cannot be written."""
+        self._write(self._export.finish())
+        assert self._whole is not None
+        try:
+            self._whole.finish()
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def abandon(self) -> None:
+        """There will be no whole file, if there is none yet: what was there stays."""
+        if self._whole is not None:
+            self._whole.abandon()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._whole is None:
+                self._whole = WholeFile(self._path)
+            self._whole.file.write(data)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> LostError:
+        return LostError(f"{self._option}: {reason(error)}")
+
+
+class JoinedExport:
+    """A task's part of a file of all tasks."""
+
+    def __init__(self, export: SampleExport, add: Callable[[bytes], None]) -> None:
+        self._export, self._add = export, add
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer."""
+        self._add(self._export.take(samples))
+
+    def finish(self) -> None:
+        """All samples of the task have come."""
+        self._add(self._export.finish())
+
+    def abandon(self) -> None:
+        """There will be no file."""
+
+
+def joins(name: str, path: str) -> bool:
+    """Whether an export of tasks is one file of all of them: its name does not tell them apart, and need not."""
+    return EXPORTS[name].joins and not names_tasks(path)
+
+
+def export_files(
+    config: CommandConfig, prepared: Prepared, owner: Owner, names: FunctionNames
+) -> list[ExportFile | JoinedExport]:
+    """The exports that the options want. PfmonError when one cannot be made."""
+    plan, machine = prepared.session.plan, prepared.session.machine
+    subject = ExportSubject(
+        names,
+        owner.command,
+        owner.process_id,
+        {
+            (number, monitor.pmd): monitor.event.name
+            for number, counting in enumerate(prepared.session.sets)
+            for monitor in counting.programming.monitors
+        },
+        _registers(prepared.session),
+        plan.settings.nanoseconds_per_instruction,
+        plan.settings.epoch,
+        int(machine["machine.frequency"]) if machine else 0,
+    )
+    made: list[ExportFile | JoinedExport] = []
+    for name, path in config.exports:
+        option = f"--export={name}:{path}"
+        if owner.add and joins(name, path):
+            made.append(JoinedExport(EXPORTS[name](subject._replace(of_task=True)), partial(owner.add, option)))
+        else:
+            made.append(ExportFile(EXPORTS[name](subject), owner.name_of(path), option))
+    return made
+
+
+def _registers(session: Session) -> list[int]:
+    """Return the PMDs that samples can hold: counters without a period, capture registers, and --extra-smpl-pmds."""
+    sampling = session.plan.sampling
+    assert sampling is not None
+    found: set[int] = set()
+    for counting, own in zip(session.sets, sampling.sets, strict=True):
+        monitors = counting.programming.monitors
+        periods = counting.by_monitor(own.periods)
+        sampled = {monitor.pmd for monitor, period in zip(monitors, periods, strict=True) if period}
+        found |= {*own.extra, *counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
+    return sorted(found)

@@ -1,0 +1,87 @@
+"""Notes on options that have no effect on a program's run."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError
+from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.command_program import dropped_variables
+
+IDLE = {
+    "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
+    "intr-only": "it selects interrupt handling at the kernel level, and programs run at the user level",
+    "incl-intr": "it selects interrupt handling at the kernel level, and programs run at the user level",
+    "overflow-block": "the program stands still in any case while a buffer of samples is emptied",
+    "exclude-idle": "there is no idle task beside one program",
+}
+"""Option without effect -> the reason."""
+
+
+OF_IA64 = {
+    "host_clock": "--host-clock (it sees the host's in any case)",
+    "host_random": "--host-random (its random bytes are the host's in any case, but those at its start)",
+    "host_ids": "--host-ids (it sees the host's in any case)",
+    "net": "--net (its sockets reach other machines in any case)",
+    "memory_limit": "--memory-limit",
+    "schedule_seed": "--schedule-seed (its threads run as the host has them run)",
+    "quantum": "--quantum (as --schedule-seed)",
+}
+"""Options that are about IA-64 programs alone, and what holds for a program under qemu."""
+
+
+def qemu_notes(options: Options) -> list[str]:
+    """Options without effect on a program under qemu. PfmonError: one that promises safety would not keep it."""
+    if options.confine:
+        raise PfmonError(
+            "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
+        )
+    default = type(options)()
+    given = [said for name, said in OF_IA64.items() if getattr(options, name) != getattr(default, name)]
+    return [f"changes nothing for a program under qemu: {said}" for said in given]
+
+
+def ia64_notes(options: Options) -> list[str]:
+    """Options without effect on an IA-64 program."""
+    if not options.detach_children:
+        return []
+    return ["--detach-children changes nothing: the processes of an IA-64 program are all pfmon's, and end with it"]
+
+
+def session_notes(options: Options) -> list[str]:
+    """Options without effect, and the reason."""
+    idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
+    said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(idle)]
+    if options.dont_start and not options.insecure:
+        said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")
+    return said
+
+
+def environment_notes(options: Options) -> list[str]:
+    """Variables of the shell that would change what the program does, and that it does not get."""
+    dropped = dropped_variables(options)
+    if not dropped:
+        return []
+    return [f"the program does not get {', '.join(dropped)}: --env=NAME passes a variable, --host-env all of them"]
+
+
+def privilege_notes(options: Options) -> list[str]:
+    """Levels that a run cannot count at."""
+    letters = "".join([options.levels, *(one.priv_levels for one in options.sets)])
+    wanted = {"k" if letter == "0" else letter for letter in letters} & set("k12")
+    if not wanted:
+        return []
+    names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
+    return [
+        f"privilege levels ({names}): programs run at level 3 alone, and only their events are counted, except for"
+        " the operating system's time in cycles of an Itanium (level 0)"
+    ]
+
+
+def range_notes(options: Options) -> list[str]:
+    """Ranges that are not those of all event sets: HP's pfmon had one of a kind for all."""
+    said = []
+    for field in ("irange", "drange", "checkpoint_func"):
+        without = [str(number) for number, one in enumerate(options.sets) if not one.gives(field)]
+        if without and options.gives(field):
+            option = f"--{field.replace('_', '-')}"
+            said.append(f"{option} is of the event set (-e) before it; without one counts set {', '.join(without)}")
+    return said

@@ -1,0 +1,291 @@
+"""Rules for combinations of options: exclusions and requirements. Each rule is the function of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pfmon.errors import PfmonError, RuleError, refuse
+from pfmon.library.options.run_options import Options
+from pfmon.library.options.set_options import SetOptions
+from pfmon.library.resolving.default_events import counts_default_events
+from pfmon.library.resolving.machine_selection import take_pmu_of_machine
+from pfmon.library.resolving.triggers import check_triggers
+from pfmon.session.run.run_plan import MACHINE
+
+MODIFIERS = {
+    "inverse-irange": "inverse_irange",
+    "irange-demand-fetch": "irange_demand_fetch",
+    "irange-prefetch-match": "irange_prefetch_match",
+}
+"""Options that modify --irange, and their fields."""
+
+OF_PROGRAMS = {
+    "--record": "record",
+    "--slow": "slow",
+    "--insecure": "insecure",
+    "--host-clock": "host_clock",
+    "--host-ids": "host_ids",
+    "--host-random": "host_random",
+    "--host-env": "host_env",
+    "--env": "environment",
+    "--memory-limit": "memory_limit",
+    "--engine": "engine",
+}
+"""Options that affect how a program runs, which a recording has already done. Option -> its field."""
+
+
+def check(options: Options, asks: bool = False) -> None:
+    """Raise PfmonError for options that do not go together. ``asks``: no program is run."""
+    for rule in rules(options, asks):
+        rule()
+
+
+def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
+    """Return the rules of `check`, to be called in order."""
+    return [
+        *(_of_set(rule, one) for one in options.sets for rule in OF_A_SET),
+        lambda: take_pmu_of_machine(options),
+        lambda: check_triggers(options, asks),
+        lambda: event_sets_take_turns(options, asks),
+        lambda: insecure_is_for_programs(options),
+        lambda: sets_are_not_counted_otherwise(options),
+        lambda: there_is_something_to_count(options, asks),
+        lambda: _check_recordings(options),
+        lambda: sampling_counts_as_it_can(options),
+        lambda: _check_following(options),
+        lambda: confinement_is_to_a_directory(options),
+        lambda: one_has_the_pmu(options),
+    ]
+
+
+def confinement_is_to_a_directory(options: Options) -> None:
+    """A confined program sees only files below --sysroot."""
+    if options.confine and not options.sysroot:
+        raise PfmonError("--confine needs a directory: give --sysroot DIR").about("--confine", "--sysroot")
+
+
+def _check_following(options: Options) -> None:
+    if options.follows or options.aggregate_results or options.follow_exec_exclude or options.per_thread:
+        from pfmon.library.resolving.follow_request import following_goes_alone, threads_go_alone
+
+        following_goes_alone(options)
+        threads_go_alone(options)
+
+
+def checkpoint_excludes_irange(options: SetOptions) -> None:
+    """A checkpoint is a code range of one bundle (pfmon on Itanium 2, section 8.6)."""
+    if options.checkpoint_func and (options.irange or options.inverse_irange):
+        raise RuleError(
+            "checkpoint_excludes_irange",
+            "--checkpoint-func is a code range of its own: neither --irange nor --inverse-irange goes with it",
+            "pfmon on Itanium 2, section 8.6",
+        ).about("--checkpoint-func", "--irange", "--inverse-irange")
+
+
+def range_modifiers_need_irange(options: SetOptions) -> None:
+    """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
+    modifiers = [option for option, name in MODIFIERS.items() if getattr(options, name)]
+    if modifiers and not (options.irange or (options.checkpoint_func and options.inverse_irange)):
+        raise RuleError(
+            "range_modifiers_need_irange",
+            f"--{modifiers[0]} applies to a code range: give --irange too",
+            "pfmon on Itanium 2, section 8.4",
+        ).about(f"--{modifiers[0]}", "--irange")
+
+
+def ranges_exclude_levels_of_events(options: SetOptions) -> None:
+    """A range is for all events of a set, so these have no levels of their own beside it (pfmon on Itanium 2, section
+    8.3)."""
+    if options.priv_levels and (options.drange or options.code_range):
+        raise RuleError(
+            "ranges_exclude_levels_of_events",
+            "--priv-levels does not go with a range, which holds for all events; -u, -k and -0 to -3 do",
+            "pfmon on Itanium 2, section 8.3",
+        ).about("--priv-levels")
+
+
+def sets_are_not_counted_otherwise(options: Options) -> None:
+    """Event sets that take turns are estimates, which are not split."""
+    if options.several_sets:
+        refuse(
+            {
+                "--unlimited": options.unlimited,
+                "--per-function, --per-block and --annotate": wants_profile(options),
+                "--print-interval": options.print_interval is not None,
+            },
+            "{}: several event sets are estimates; give all events in one -e, with --unlimited",
+            "--events",
+            "--unlimited",
+        )
+
+
+def there_is_something_to_count(options: Options, asks: bool) -> None:
+    """Options that concern counts need events."""
+    if not (asks or options.events or counts_default_events(options)):
+        refuse(
+            {"--print-interval": options.print_interval is not None, "--insecure": options.insecure},
+            "{}: there is nothing to count: give -e EVENT,... too",
+            "--events",
+        )
+
+
+def interrupts_are_excluded_or_alone(options: SetOptions) -> None:
+    """Interrupt-triggered execution is included alone or excluded, in each event set (pfmon on Itanium 2, section
+    10)."""
+    if "excl-intr" in options.interrupts and {"intr-only", "incl-intr"} & set(options.interrupts):
+        raise RuleError(
+            "interrupts_are_excluded_or_alone",
+            "--excl-intr and --intr-only exclude each other",
+            "pfmon on Itanium 2, section 10",
+        ).about("--excl-intr", "--intr-only")
+
+
+def event_sets_take_turns(options: Options, asks: bool) -> None:
+    """Several event sets need a time after which the next one counts."""
+    several = options.several_sets
+    if several and options.switch_timeout is None and not asks:
+        raise PfmonError(
+            "several event sets (-e) take turns on the PMU: give --switch-timeout=MILLISECONDS, or --unlimited and "
+            "one -e to count all at once"
+        ).about("--events", "--switch-timeout", "--unlimited")
+    if not several:
+        refuse(
+            {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
+            "{} applies to several event sets: give -e more than once",
+            "--events",
+        )
+    if options.true_values and len({one.drange for one in options.sets}) > 1:
+        raise PfmonError(
+            "--true-values counts all event sets all the time, and accesses are held against one --drange: give all "
+            "sets the same one"
+        ).about("--true-values", "--drange")
+
+
+def insecure_is_for_programs(options: Options) -> None:
+    """A program starts and stops user monitors (PSR.up); privileged ones follow PSR.pp (section 9)."""
+    if options.insecure and options.system_wide:
+        raise RuleError(
+            "insecure_is_for_programs",
+            "--insecure does not go with --system-wide: the program's sum and rum start and stop user monitors",
+            "pfmon on Itanium 2, section 9",
+        ).about("--insecure", "--system-wide")
+
+
+def _check_recordings(options: Options) -> None:
+    if options.partial and not (options.replay or getattr(options, "smt_replay", "")):
+        raise PfmonError("--partial applies to recordings: give --replay=FILE too").about("--partial", "--replay")
+    if options.replay:
+        for option, name in OF_PROGRAMS.items():
+            if getattr(options, name):
+                raise PfmonError(f"{option} says how a program runs, and with --replay it has run already").about(
+                    option, "--replay"
+                )
+
+
+def options_of_samples_need_some(options: SetOptions) -> None:
+    """There must be samples of an event set that something is said about."""
+    if not options.sampled:
+        refuse(
+            {
+                "--smpl-periods-random": bool(options.smpl_periods_random),
+                "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
+                "--reset-non-smpl-periods": options.reset_non_smpl_periods is not None,
+            },
+            "{} applies to samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
+            "--long-smpl-periods",
+            "--events",
+        )
+
+
+def sampling_counts_as_it_can(options: Options) -> None:
+    """Sampling excludes some options."""
+    if not options.sampled:
+        refuse(
+            {
+                "--saturate-smpl-buffer": options.saturate_smpl_buffer,
+                "--smpl-entries": options.smpl_entries != Options.smpl_entries,
+                "--smpl-truth": options.smpl_truth,
+                "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # exports use stacks
+                "--smpl-skid": bool(options.smpl_skid),
+            },
+            "{} applies to samples: give --long-smpl-periods=PERIOD,... too",
+            "--long-smpl-periods",
+        )
+        return
+    if not options.events:
+        raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too").about(
+            "--long-smpl-periods", "--events"
+        )
+    refuse(
+        {
+            "--unlimited": options.unlimited,
+            "--per-function, --per-block and --annotate": wants_profile(options),
+            "--print-interval": options.print_interval is not None,
+            "--true-values": options.true_values,
+            "--smpl-truth of several event sets (-e)": options.smpl_truth and options.several_sets,
+        },
+        "sampling does not go with {} in this version",
+    )
+
+
+OF_A_SET = (
+    checkpoint_excludes_irange,
+    range_modifiers_need_irange,
+    ranges_exclude_levels_of_events,
+    interrupts_are_excluded_or_alone,
+    options_of_samples_need_some,
+)
+"""Rules of what belongs to one event set."""
+
+
+def _of_set(rule: Callable[[SetOptions], None], options: SetOptions) -> Callable[[], None]:
+    return lambda: rule(options)
+
+
+def no_program_is_given(options: Options, command: Sequence[str]) -> None:
+    """--replay takes no program: it replays the recorded one."""
+    if options.replay and command:
+        raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program").about(
+            "--replay"
+        )
+
+
+def report_stands_alone(options: Options) -> None:
+    """A report excludes events."""
+    if options.report and options.events:
+        raise PfmonError(
+            f"--report={options.report} needs no events and prints none: leave -e out, or the report"
+        ).about("--report", "--events")
+
+
+def one_has_the_pmu(options: Options) -> None:
+    """Either pfmon or the program uses the PMU."""
+    if not options.guest_pmu:
+        return
+    refuse(
+        {
+            "-e": bool(options.events),
+            f"--report={options.report or 'html'}": bool(options.report) or options.collect_report,
+            "--record": bool(options.record),
+            "--replay": bool(options.replay),
+            "--insecure": options.insecure,
+            "--dont-start": options.dont_start,
+            "--follow-...": options.follows,
+            "--slow": options.slow and options.guest_pmu == MACHINE,
+        },
+        "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
+        "--guest-pmu",
+    )
+
+
+def wants_profile(options: Options) -> bool:
+    """Return whether the counts are split."""
+    return options.per_function or options.per_block or bool(options.annotate)
+
+
+def profile_needs_events(options: Options) -> None:
+    """Splitting counts needs events."""
+    if wants_profile(options) and not options.events:
+        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too").about(
+            "--per-function", "--per-block", "--annotate", "--events"
+        )

@@ -1,0 +1,66 @@
+"""Addresses of a program's shared objects, obtained from the dynamic linker before the program runs.
+
+With LD_TRACE_LOADED_OBJECTS set (ld.so(8)), glibc's linker maps the objects that the program is linked with, and exits.
+The run must then map the same objects at the same addresses; objects of dlopen are not known in advance.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pfmon.engine import api, registry
+from pfmon.errors import LostError, PfmonError
+from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.command_program import environment, settings_of
+from pfmon.library.resolving.machine_selection import cpu_model
+from pfmon.program.image import Program
+from pfmon.program.mapped_files import MappedFile
+from pfmon.session.run.run_plan import default_memory_limit
+from pfmon.stream._stream import Consumer
+
+VARIABLE = b"LD_TRACE_LOADED_OBJECTS"
+KNOWN_BY = b"TRACE_LOADED_OBJECTS"
+"""Text in the file of a dynamic linker that supports the variable; another linker would run the program."""
+NOWHERE = Path(os.devnull)
+
+
+def linked_objects(options: Options, words: Sequence[str], program: Program) -> Sequence[MappedFile]:
+    """Return the objects that the dynamic linker maps before the program begins; none if it cannot list them.
+    PfmonError: it does not find all."""
+    interpreter = program.interpreter
+    if interpreter is None or KNOWN_BY not in interpreter.data:
+        return ()
+    with NOWHERE.open("r+b") as nowhere:
+        wanted = api.StartRequest(
+            program=program,
+            arguments=[os.fsencode(word) for word in words],
+            environment=[*(os.fsencode(entry) for entry in environment(options)), VARIABLE + b"=1"],
+            settings=settings_of(
+                options, (nowhere.fileno(),) * 3, cpu_model(options, registry.instruction_set_in(program))
+            ),
+            memory_limit=options.memory_limit or default_memory_limit(),
+            processor=options.pmu,
+            totals=True,
+            engine=options.engine,
+        )
+        engine = registry.start(wanted)
+        try:
+            ending = engine.run(Consumer())
+            if ending is None or ending.status:
+                raise PfmonError(f"{interpreter.path} does not find all shared objects of {program.image.path}")
+            return list(engine.mapped)
+        finally:
+            engine.close()
+
+
+def check_places(relied: Sequence[MappedFile], mapped: Sequence[MappedFile]) -> None:
+    """Raise LostError if an object that the counts rely on was mapped at another address."""
+    for wanted in relied:
+        for one in mapped:
+            is_there = (one.path, one.offset) == (wanted.path, wanted.offset)
+            if is_there and one.start != wanted.start:
+                raise LostError(f"{one.path} was mapped at {one.start:#x}, and not at {wanted.start:#x} as expected")
+            if not is_there and one.start < wanted.end and wanted.start < one.end:
+                raise LostError(f"{one.path} was mapped where {wanted.path} was expected to be")

@@ -1,0 +1,102 @@
+"""Resolution of names in ranges, in the program and its shared objects, on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pfmon.bounded_files import read_bounded
+from pfmon.errors import BadValueError, PfmonError, reason
+from pfmon.library.resolving.request_builder import NO_SYMBOLS, Symbols
+from pfmon.pmu.model.options import Resolve
+from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
+from pfmon.program.mapped_files import MappedFile
+
+
+class SharedObjects:
+    """The shared objects of a program before its run. ``look`` finds their addresses on first use."""
+
+    def __init__(self, look: Callable[[], Sequence[MappedFile]]) -> None:
+        self._look = look
+        self._found: Sequence[MappedFile] | None = None
+        self.relied: list[MappedFile] = []
+        """The objects in which names were looked up."""
+
+    def find(self) -> Sequence[MappedFile]:
+        """Return the objects with their expected addresses. Raises PfmonError."""
+        if self._found is None:
+            self._found = self._look()
+        return self._found
+
+    def rely_on(self, mapped: Sequence[MappedFile]) -> None:
+        """Record that ranges depend on the addresses of these objects."""
+        self.relied += mapped
+
+    def check(self, mapped: Callable[[], Sequence[MappedFile]]) -> None:
+        """Raise LostError if the program mapped such an object at another address."""
+        if self.relied:
+            from pfmon.library.preparing.linked_objects import check_places
+
+            check_places(self.relied, mapped())
+
+
+def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Program]:
+    """Return a loader of the program with symbols and lines from another file; "": from its own."""
+    if not path:
+        return load
+
+    def loaded() -> Program:
+        program = load()
+        named = program.image._replace(symbol_file=_contents(path), symbol_path="the file of --symbol-file")
+        return program._replace(image=named)
+
+    return loaded
+
+
+def symbols_of(
+    load: Callable[[], Program] | None, objects: SharedObjects | None = None, debug: DebugDirectories = NO_DIRECTORIES
+) -> Symbols:
+    """Return resolvers of names in the program that ``load`` returns and in its shared objects; None: no program."""
+    if load is None:
+        return NO_SYMBOLS
+    approximated: set[str] = set()
+    code, data = (_when_asked(load, objects, debug, kind, approximated) for kind in ("code", "data"))
+    return Symbols(code, data, approximated)
+
+
+def _when_asked(
+    load: Callable[[], Program],
+    objects: SharedObjects | None,
+    debug: DebugDirectories,
+    kind: str,
+    approximated: set[str],
+) -> Resolve:
+    """Return a resolver that reads the program when called, and shared objects only if needed: finding their addresses
+    requires a run of the dynamic linker."""
+
+    def resolve(text: str) -> tuple[int, int]:
+        from pfmon.program.loaded_objects import LoadedObjects
+        from pfmon.session.run.symbolic_ranges import resolver
+
+        program = load()
+        own = LoadedObjects(program, debug=debug).own
+        try:
+            return resolver(own[:1], kind, approximated)(text)
+        except BadValueError:
+            raise
+        except PfmonError:
+            if len(own) == 1:  # it is static
+                raise
+        found = LoadedObjects(program, objects.find if objects else tuple, debug)
+        place = resolver(found.everything(), kind, approximated)(text)
+        if objects:
+            objects.rely_on(found.mapped_around(place[0]))
+        return place
+
+    return resolve
+
+
+def _contents(path: str) -> bytes:
+    try:
+        return read_bounded(path)
+    except (OSError, ValueError) as error:
+        raise PfmonError(f"--symbol-file={path}: {reason(error)}") from None

@@ -1,0 +1,122 @@
+"""Lookup of a command's program and construction of its environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.errors import PfmonError
+from pfmon.library.options.run_options import Options
+from pfmon.program.image import DebugDirectories
+
+FIRST_LINE = 256
+"""Bytes of a script in which its interpreter must be named (execve(2))."""
+MAX_SCRIPT_DEPTH = 5
+"""Maximum nesting of script interpreters."""
+FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
+OBEYED = ("GLIBC_TUNABLES", "PYTHONHASHSEED", "TZ")
+"""Variables that programs commonly obey,"""
+OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
+"""... and how the names of others begin."""
+
+
+def environment(options: Options) -> list[str]:
+    """Return NAME=VALUE of every variable; later ones replace earlier ones."""
+    start = [f"{name}={value}" for name, value in os.environ.items()] if options.host_env else FIXED_ENVIRONMENT
+    variables = dict(entry.split("=", 1) for entry in start)
+    for entry in options.environment:
+        name, equals, value = entry.partition("=")
+        if equals:
+            variables[name] = value
+        elif name in os.environ:
+            variables[name] = os.environ[name]
+        else:
+            raise PfmonError(f"--env={name}: there is no such variable here; --env={name}=VALUE sets one")
+    return [f"{name}={value}" for name, value in variables.items()]
+
+
+def dropped_variables(options: Options) -> list[str]:
+    """Variables here that programs commonly obey, and that the program does not get."""
+    if options.host_env:
+        return []
+    given = {entry.partition("=")[0] for entry in (*FIXED_ENVIRONMENT, *options.environment)}
+    return [name for name in sorted(os.environ) if name not in given and is_obeyed(name)]
+
+
+def is_obeyed(name: str) -> bool:
+    """Whether programs commonly obey a variable of this name."""
+    return name in OBEYED or name.startswith(OBEYED_PREFIXES)
+
+
+def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2), cpu: str = "") -> GuestSettings:
+    """The host as the program sees it; ``cpu``: the processor that qemu gives it (machines.cpu_model)."""
+    return GuestSettings(
+        cpu=cpu,
+        sysroot=options.sysroot,
+        confined=options.confine,
+        net=options.net,
+        detach_children=options.detach_children,
+        host_clock=options.host_clock,
+        host_random=options.host_random,
+        host_ids=options.host_ids,
+        seed=options.seed,
+        quantum=options.quantum,
+        schedule_seed=options.schedule_seed,
+        most_processes=options.follow_limit,
+        standard_files=standard_files,
+    )
+
+
+def debug_directories(options: Options) -> DebugDirectories:
+    """Return the directories of separate debug files."""
+    return DebugDirectories(options.debug_dirs, options.sysroot)
+
+
+def find_program(name: str) -> str:
+    """Return the program's path: as given, or without a slash in it from PATH, as a shell does."""
+    if "/" in name:
+        return name
+    from shutil import which
+
+    found = which(name)
+    if found is None:
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""
+        raise PfmonError(f"{name}: not found in PATH{hint}")
+    return found
+
+
+def interpreted(command: Sequence[str]) -> list[str]:
+    """Return a command as the kernel executes it: a script is preceded by its interpreter, with at most one argument.
+    PfmonError: the script is not executable, or its interpreter does not exist."""
+    words = list(command)
+    for _ in range(MAX_SCRIPT_DEPTH):
+        try:
+            path = find_program(words[0])
+        except PfmonError:  # reported when it is loaded
+            return words
+        line = _first_line(path)
+        if line is None:
+            return words
+        if not os.access(path, os.X_OK):
+            raise PfmonError(f"{path}: is not executable")
+        interpreter, *rest = line.split(None, 1) or [""]
+        if not os.path.isfile(interpreter):
+            raise PfmonError(f"{path}: its interpreter {interpreter!r} is not here")
+        words = [interpreter, *rest, path, *words[1:]]
+    raise PfmonError(f"{command[0]}: scripts interpret one another, more than {MAX_SCRIPT_DEPTH} deep")
+
+
+def _first_line(path: str) -> str | None:
+    """Return the text after #! in a file; None: it is no script."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # does not block on a pipe
+    except (OSError, ValueError):
+        return None
+    try:
+        start = os.read(descriptor, FIRST_LINE)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return os.fsdecode(start[2:].partition(b"\n")[0]).strip(" \t") if start.startswith(b"#!") else None

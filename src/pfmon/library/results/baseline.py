@@ -1,0 +1,136 @@
+"""Baselines: a run's counts in a file, with which later runs are compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pfmon.bounded_files import read_bounded
+from pfmon.errors import PfmonError, reason
+from pfmon.library.options.run_options import Options
+from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
+from pfmon.session.run.programmed_pmu import Value
+from pfmon.version import VERSION
+
+OF_SET = (
+    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
+    *("irange", "drange", "checkpoint_func", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
+    *("opcode_matches", "branch_filters", "ip_ear"),
+)
+OF_RUN = (
+    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
+    *("triggers", "trigger_flags", "trigger_event", "stop_event", "insecure", "dont_start"),
+)
+QUALIFYING = (*OF_SET, *OF_RUN)
+"""Options that say what of a run counts: counts under other ones are of something else."""
+
+
+class Baseline(NamedTuple):
+    """The command, PMU and machine of a run, its qualification (options not at their defaults), and its counts by
+    event."""
+
+    command: Sequence[str]
+    pmu: str
+    machine: str
+    changes: Sequence[str]
+    options: Mapping[str, Any]
+    counts: Mapping[str, Value]
+
+    def to_text(self) -> str:
+        """Return the file's text, a line for each event. Keys: pfmon (version), command, pmu, machine, changes,
+        options, counts."""
+        return json.dumps({"pfmon": VERSION, **self._asdict()}, indent=2) + "\n"
+
+
+def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, Value]) -> Baseline:
+    """Return the baseline of a run."""
+    return Baseline(
+        list(command),
+        options.pmu,
+        without_folder(options.machine or options.pmu),
+        list(options.machine_settings),
+        _qualification(options),
+        counts,
+    )
+
+
+def _qualification(options: Options) -> dict[str, Any]:
+    """Return the qualifying options that are not at their defaults, as in JSON."""
+    usual = Options()
+    found = {name: getattr(options.sets[0], name) for name in OF_SET}  # several sets are estimates, and no baseline
+    found |= {name: getattr(options, name) for name in OF_RUN}
+    before = {name: getattr(usual.sets[0] if name in OF_SET else usual, name) for name in QUALIFYING}
+    return {name: _plain(value) for name, value in found.items() if _plain(value) != _plain(before[name])}
+
+
+def _plain(value: object) -> object:
+    """Return a value as in JSON."""
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def read(path: str, option: str) -> Baseline:
+    """Read a baseline; ``option`` is the option in error messages. PfmonError: there is no file, or it is no
+    baseline."""
+    try:
+        return from_object(json.loads(read_bounded(path).decode()))
+    except FileNotFoundError:
+        raise PfmonError(f"{option}: there is no such file; --save-baseline={path} makes it") from None
+    except OSError as error:
+        raise PfmonError(f"{option}: {reason(error)}") from None
+    except (ValueError, RecursionError):
+        raise PfmonError(f"{option}: this is no baseline; --save-baseline={path} makes one") from None
+
+
+def from_object(found: Any) -> Baseline:
+    """The baseline that was read as JSON. ValueError: it is none."""
+    fields = an_object(found)
+    if not fields.keys() >= {*Baseline._fields}:
+        raise ValueError("keys")
+    made = Baseline(*(fields[name] for name in Baseline._fields))
+    command, changes = ([a_text(one) for one in a_list(several)] for several in (made.command, made.changes))
+    if not command:
+        raise ValueError("no command")
+    return Baseline(
+        command,
+        a_text(made.pmu),
+        a_text(made.machine),
+        changes,
+        an_object(made.options),
+        {a_text(name): a_count(count) for name, count in an_object(made.counts).items()},
+    )
+
+
+def differences(before: Baseline, now: Baseline) -> Iterator[str]:
+    """Why counts are not to be compared, in a line each: they are not of the same. ``now``'s values do not matter,
+    only its events."""
+    for difference in _differences(before, now):
+        yield " ".join(difference.splitlines())  # whatever the words of a file have in them
+
+
+def _differences(before: Baseline, now: Baseline) -> Iterator[str]:
+    if [without_folder(word) for word in before.command] != [without_folder(word) for word in now.command]:
+        yield f"it is of {' '.join(before.command)}, and this is {' '.join(now.command)}"
+    if before.pmu != now.pmu:
+        yield f"its counts are of --pmu={before.pmu}, and this is {now.pmu}"
+    elif (before.machine, before.changes) != (now.machine, now.changes):
+        yield f"its machine is {_machine(before)}, and this is {_machine(now)}"
+    if before.options != now.options:
+        names = [name for name in QUALIFYING if before.options.get(name) != now.options.get(name)]
+        others = ", ".join(f"--{name.replace('_', '-')}" for name in names) or "others"
+        yield f"it was counted with other options than this ({others})"
+    missing = [name for name in now.counts if name not in before.counts]
+    if missing:
+        yield f"there is no {', '.join(missing)} in it"
+
+
+def _machine(one: Baseline) -> str:
+    return " with ".join([one.machine, *one.changes])
+
+
+def without_folder(word: str) -> str:
+    """Return the last component of a path: directories may differ from run to run."""
+    return Path(word).name or word

@@ -1,0 +1,149 @@
+"""Results in files: output of --json, baselines, and recordings, which are counted here."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from pfmon.bounded_files import read_bounded
+from pfmon.errors import PfmonError, reason
+from pfmon.library.options.keywords import Keywords
+from pfmon.library.results.baseline import from_object
+from pfmon.library.results.json_values import a_count, a_list, a_number, a_shown_text, an_object
+from pfmon.library.run_api import replay
+from pfmon.program.loaded_objects import shown_name
+from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
+from pfmon.session.profile.cpi_stack import PARTS
+from pfmon.session.run.programmed_pmu import Value
+from pfmon.stream.recording.recording_file import MAGIC
+
+
+def diff(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    options_b: Mapping[str, Any] | None = None,
+    **options: Unpack[Keywords],
+) -> Difference:
+    """Return the differences from A to B, files of any of these kinds. ``options`` are for counting recordings,
+    ``options_b`` override them for B. Recordings are counted for their cycles, and for the events of the other side if
+    none are given. PfmonError: a file cannot be read, is none of these, or options are given that no file needs."""
+    paths = [Path(a), Path(b)]
+    given: list[dict[str, Any]] = [{**options}, {**options, **(options_b or {})}]
+    read = [None if _is_recording(path) else _read(path) for path in paths]
+    for side, found, words in zip("AB", read, given, strict=True):
+        if found is not None and words and words != dict(options):
+            raise PfmonError(f"{found.path}: options for {side} are for recordings, and this is none")
+    if options and all(found is not None for found in read):
+        raise PfmonError("options are for recordings, and neither file is one")
+    names = next((list(found.counts) for found in read if found is not None), [])
+    sides = [
+        found or _counted(path, {"events": names, **words})
+        for path, found, words in zip(paths, read, given, strict=True)
+    ]
+    return difference(*sides)
+
+
+def _is_recording(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise PfmonError(f"{path}: {reason(error)}") from None
+
+
+def _read(path: Path) -> ComparedResult:
+    """Read output of --json or --save-baseline. Lines that the program printed may precede the results."""
+    try:
+        text = read_bounded(path).decode(errors="replace")
+        found = _parsed(text)
+        if "counts" in found:
+            baseline = from_object(found)
+            machine = _machine(baseline.machine, baseline.changes)
+            command = [a_shown_text(word) for word in baseline.command]
+            counts = {a_shown_text(name): count for name, count in baseline.counts.items()}
+            return ComparedResult(str(path), "baseline", command, a_shown_text(baseline.pmu), machine, counts)
+        if "core" in found:
+            raise PfmonError(f"{path}: results of two programs; compare one item of threads")
+        return _results(str(path), found)
+    except (OSError, ValueError, KeyError, RecursionError):
+        raise PfmonError(f"{path}: neither results (--json), nor a baseline, nor a recording") from None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the JSON object in a text. ValueError: there is none."""
+    start = text.lstrip()
+    try:
+        found = json.loads(start)
+    except ValueError:
+        found = json.loads(text.rstrip().rpartition("\n")[2])
+    return an_object(found)
+
+
+def _machine(name: object, changes: object) -> str:
+    return ", ".join(map(a_shown_text, [name, *a_list(changes)]))
+
+
+def _results(path: str, found: Mapping[str, Any]) -> ComparedResult:
+    """The contents of Run.to_dict."""
+    machine = an_object(found["machine"])
+    events = [(a_shown_text(an_object(one)["name"]), a_count(one["count"])) for one in a_list(found["events"])]
+    counts = dict(reversed(events))
+    return ComparedResult(
+        path,
+        "results",
+        [a_shown_text(word) for word in a_list(found["command"])],
+        a_shown_text(found["pmu"]),
+        _machine(machine["name"], machine["changes"]),
+        {name: counts[name] for name, _ in events},
+        _cycles(an_object(found["report"])) if found["report"] else None,
+        _by_function(an_object(found["profile"])) if found["profile"] else {},
+    )
+
+
+def _by_function(profile: Mapping[str, Any]) -> dict[str, dict[str, Value]]:
+    """The counts of a profile by event, then by function."""
+    events = [a_shown_text(event) for event in a_list(profile["events"])]
+    found: dict[str, dict[str, Value]] = {}
+    for row in map(an_object, a_list(profile["functions"] or [])):
+        for event, count in zip(events, a_list(row["counts"]), strict=True):
+            found.setdefault(event, {})[_shown(row)] = a_count(count)
+    return found
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return shown_name(a_shown_text(row["name"]), a_shown_text(row["object"] or ""))
+
+
+def _cycles(report: Mapping[str, Any]) -> ComparedCycles:
+    """Return the cycles in an object of Cpi.to_dict, merging functions of the same name."""
+    functions: dict[str, tuple[int, ...]] = {}
+    for row in map(an_object, a_list(report["functions"])):
+        cycles = an_object(row["cycles"])
+        name, counts = _shown(row), (*(a_number(cycles[part]) for part in PARTS), a_number(row["instructions"]))
+        before = functions.get(name, (0,) * len(counts))
+        functions[name] = tuple(x + y for x, y in zip(before, counts, strict=True))
+    parts = {
+        a_shown_text(part): {
+            a_shown_text(name): a_number(cycles) for name, cycles in an_object(an_object(of)["of"]).items()
+        }
+        for part, of in an_object(report["parts"]).items()
+    }
+    return ComparedCycles(a_number(report["cycles"]), a_number(report["instructions"]), parts, functions)
+
+
+def _counted(path: Path, options: dict[str, Any]) -> ComparedResult:
+    """Count a recording's cycles, and its events if any are given."""
+    machine = {name: value for name, value in options.items() if name in OF_MACHINES}
+    found = replay(path, report="cpi", **machine).to_dict()
+    if options["events"]:
+        counted = replay(path, **{"unlimited": True, "per_function": True, **options}).to_dict()
+        found = {**counted, "report": found["report"]}
+    return _results(str(path), found)._replace(kind="recording")
+
+
+OF_MACHINES = ("pmu", "machine", "set", "symbol_file", "debug_dir", "no_demangle", "sysroot", "partial")
+"""Options that concern no events."""

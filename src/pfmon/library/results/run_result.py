@@ -1,0 +1,249 @@
+"""The results of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pfmon.errors import PfmonError
+from pfmon.library.options.run_options import Options
+from pfmon.library.results.event_counts import Counts
+from pfmon.report.derived_report import DerivedReport
+from pfmon.report.html.sample_tree import SampleTree
+from pfmon.report.programming_record import ProgrammingRecord
+from pfmon.session.run.followed_tasks import TaskCounts
+from pfmon.session.run.monitoring import Interval
+from pfmon.session.run.run_plan import RunOutcome
+from pfmon.session.sampling.sampling_period import Sample
+
+if TYPE_CHECKING:
+    from pfmon.library.results.result_tables import Annotated, Intervals, Table
+    from pfmon.library.results.samples import Samples
+    from pfmon.report.html.tasks_page import TaskPage
+
+
+class Run:
+    """A run that has ended. ``counts``: by event; ``status``: exit status for the shell; ``death``: the signal that
+    killed the program (None: none did); ``stopped``: the cause that ended it from outside ("": none; timeout,
+    interrupt, terminate, hangup, stop); ``retired``: instructions; ``times``: seconds of the host; ``programming``:
+    registers, ranges, matchers, machine.
+
+    ``tasks`` (None without follow_fork, follow_exec, follow_all): the counts of each program in each process
+    (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
+    (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then sums.
+
+    None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
+    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
+    ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
+    true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
+    `to_html`. ``notes``: options without, or with approximate, effect, and messages about the program.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        command: Sequence[str],
+        outcome: RunOutcome,
+        intervals: Sequence[Interval],
+        programming: ProgrammingRecord,
+        notes: Sequence[str],
+        captured: tuple[bytes, bytes] | None,
+        samples: Sequence[Sample] = (),
+        samples_of_tasks: Mapping[str, Sequence[Sample]] | None = None,
+    ) -> None:
+        """Store the results of an outcome."""
+        self.pmu = options.pmu
+        self.command = tuple(command)
+        self.counts = Counts(outcome.counts)
+        self.status = outcome.status
+        self.death = outcome.death
+        self.stopped = outcome.stopped
+        self.retired = outcome.retired
+        self.times = outcome.times
+        self.functions, self.blocks, self.annotated = _profiles(options, outcome)
+        self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
+        self.cpi = outcome.cpi
+        self.derived = _derived(options, self.counts) if options.report == "derived" else None
+        self.surveyed = outcome.surveyed
+        self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
+        self.sampled = options.sampled
+        self.samples = _samples(samples) if self.sampled and outcome.tasks is None else None
+        self.exact = outcome.exact
+        self.tasks = None if outcome.tasks is None else _tasks(options, outcome.tasks, samples_of_tasks or {})
+        self.threads = None if outcome.threads is None else tuple(outcome.threads)
+        self.programming = programming
+        self.notes = tuple(notes)
+        self.output = captured[0] if captured else None
+        self.error_output = captured[1] if captured else None
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.command[0]}: status {self.status}, {self.counts}>"
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that killed the program."""
+        return self.death.signal if self.death else None
+
+    def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Return the object that --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped
+        (null, "timeout", "interrupt", "terminate" (SIGTERM), "hangup" (SIGHUP) or "stop"), instructions, seconds
+        (real, user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has
+        date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE) and programming
+        as Record.to_dict has them; notes (texts); profile (null, or events, functions, blocks, annotated, each null if
+        not requested); report (null, Cpi.to_dict or DerivedReport.to_dict); samples (null, or Sample.to_dict of each);
+        tasks (null, or TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
+        from pfmon.version import VERSION
+
+        return {
+            "pfmon": VERSION,
+            "pmu": self.pmu,
+            "command": list(self.command),
+            "exit_status": self.status,
+            "signal": self.signal,
+            "stopped": self.stopped or None,
+            "instructions": self.retired,
+            "seconds": self.times._asdict(),
+            "events": self.counts.to_dict(),
+            "intervals": (self.intervals.to_dict() if self.intervals else None) or None,
+            "header": dict(header) if header else None,
+            **self.programming.to_dict(),
+            "notes": list(self.notes),
+            "profile": self._profile(),
+            "report": self._report(),
+            "samples": None if self.samples is None else self.samples.to_dict(),
+            "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
+            "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],
+        }
+
+    def _report(self) -> dict[str, Any] | None:
+        report = self.cpi or self.derived or (self.surveyed.cpi if self.surveyed else None)
+        return report.to_dict() if report else None
+
+    def _profile(self) -> dict[str, Any] | None:
+        parts = {"functions": self.functions, "blocks": self.blocks, "annotated": self.annotated}
+        if all(part is None for part in parts.values()):
+            return None
+        made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
+        return {"events": self.counts.names, **made}
+
+    def to_html(self, samples: SampleTree | None = None, of_tasks: Mapping[str, SampleTree] | None = None) -> str:
+        """The page of the run (report="html"): a file of its own. ``samples``: what took them while it ran;
+        ``of_tasks``: the same of tasks, by name."""
+        from pfmon.report.html.run_page import run_page
+
+        if self.tasks is not None:
+            from pfmon.report.html.tasks_page import tasks_page
+            from pfmon.report.task_report import shown_command
+
+            trees = of_tasks or {}
+            pages = [self._task_page(task, trees.get(task.name)) for task in self.tasks if task.surveyed]
+            return tasks_page(shown_command(self.command), pages, self.counts)
+        if self.surveyed is None:
+            raise PfmonError('to_html() shows what report="html" has seen: give it to the run')
+        return run_page(
+            self.surveyed,
+            self.command,
+            self.pmu,
+            self._ending(),
+            self.notes,
+            self.programming,
+            self.counts,
+            self.counts.names,
+            self._by_function,
+            self.intervals,
+            self._descriptions(),
+            samples,
+        )
+
+    def task_to_html(self, task: TaskCounts, samples: SampleTree | None = None) -> str:
+        """The page of one of the tasks."""
+        from pfmon.report.html.page import D3, FLAME, PLOT, page
+        from pfmon.report.html.run_page import SCRIPTS
+
+        data = self._task_page(task, samples).data()
+        return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
+
+    def _task_page(self, task: TaskCounts, samples: SampleTree | None) -> TaskPage:
+        from pfmon.report.html.run_page import run_data
+        from pfmon.report.html.tasks_page import TaskPage
+
+        surveyed = task.surveyed
+        if surveyed is None:
+            raise PfmonError('to_html() shows what report="html" has seen: give it to the run')
+        ending = _ending(task.signal, task.status)
+
+        def data() -> dict[str, Any]:
+            return run_data(
+                *(surveyed, task.command, self.pmu, ending, task.notes, self.programming, task.counts),
+                descriptions=self._descriptions(),
+                samples=samples,
+            )
+
+        return TaskPage(task, ending, data)
+
+    def _descriptions(self) -> dict[str, str]:
+        from pfmon.pmu import get
+
+        events = get(self.pmu).events
+        return {count.name: events[count.name].description for count in self.counts if count.name in events}
+
+    def _ending(self) -> str:
+        if self.death:
+            return f"killed by signal {self.death.signal}"
+        return f"{self.status} ({self.stopped})" if self.stopped else str(self.status)
+
+    def to_pandas(self) -> Any:
+        """Return the counts as a DataFrame; the other tables have their own to_pandas."""
+        return self.counts.to_pandas()
+
+
+def _ending(signal: int, status: int | None) -> str:
+    if signal:
+        return f"killed by signal {signal}"
+    return "executed another program, or was stopped" if status is None else str(status)
+
+
+def _derived(options: Options, counts: Counts) -> DerivedReport:
+    from pfmon.library.results.derived_run import derived_report
+    from pfmon.pmu.model.pmu_model import get
+
+    return derived_report(options, get(options.pmu), counts)
+
+
+def _tasks(
+    options: Options, tasks: Sequence[TaskCounts], samples: Mapping[str, Sequence[Sample]]
+) -> tuple[TaskCounts, ...]:
+    """The tasks with what the library makes of what they came to."""
+    return tuple(
+        task._replace(
+            samples=_samples(samples.get(task.name, ())) if options.sampled else None,
+            derived=_derived(options, Counts(task.counts)) if options.report == "derived" else None,
+        )
+        for task in tasks
+    )
+
+
+def _samples(samples: Sequence[Sample]) -> Samples:
+    from pfmon.library.results.samples import Samples
+
+    return Samples(samples)
+
+
+def _profiles(options: Options, outcome: RunOutcome) -> tuple[Table | None, Table | None, Annotated | None]:
+    """Return the tables by function, by block and by instruction, as far as requested."""
+    profile = outcome.profile
+    if profile is None:
+        return None, None, None
+    from pfmon.library.results.result_tables import Annotated, Table
+
+    return (
+        Table(profile.names, profile.by_function()) if options.per_function else None,
+        Table(profile.names, profile.by_block()) if options.per_block else None,
+        Annotated(options.annotate, profile, outcome.listing) if options.annotate else None,
+    )
+
+
+def _intervals(counts: Counts, intervals: Sequence[Interval]) -> Intervals:
+    from pfmon.library.results.result_tables import Intervals
+
+    return Intervals(counts.names, intervals)
