@@ -9,10 +9,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_notice
+from pfmon.cli.output_options import OutputOptions
 from pfmon.debug_log import log_phase
 from pfmon.errors import LostError, PfmonError, reason
+from pfmon.library.options.run_options import Options
 
 LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
@@ -100,32 +101,32 @@ def _do(words: Sequence[str]) -> int:
         return run_subcommand(words)
     from pfmon.cli.command_line import a_program_is_given, read
 
-    config, command = read(words)
-    if config.action:
+    options, output, command = read(words)
+    if output.action:
         from pfmon.cli.commands.queries import query_text
         from pfmon.cli.output.printing import show
 
-        show(query_text(config, command))
+        show(query_text(options, output, command))
         return 0
-    a_program_is_given(config, command)
+    a_program_is_given(options, command)
     if any("%" in word for word in words):
         from pfmon.cli.output.file_name_templates import expanded_file_names
 
-        with expanded_file_names(config) as own:
-            return _run(own, command)
-    return _run(config, command)
+        with expanded_file_names(options, output) as own:
+            return _run(*own, command)
+    return _run(options, output, command)
 
 
-def _run(config: CommandConfig, command: Sequence[str]) -> int:
+def _run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
     """Run what is to be run; the exit status."""
-    if config.two_programs:
+    if options.two_programs:
         from pfmon.cli.commands import coupled_command
 
-        status = coupled_command.run(config, command)
+        status = coupled_command.run(options, output, command)
     else:
         from pfmon.cli.commands.count import run
 
-        status = run(config, command)
+        status = run(options, output, command)
     log_phase("report")
     return status
 

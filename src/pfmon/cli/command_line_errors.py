@@ -13,23 +13,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pfmon.cli.command_checks import RULES
-from pfmon.cli.command_config import CommandConfig
-from pfmon.cli.command_line import a_program_is_given
+from pfmon.cli.command_line import CommandLine, a_program_is_given, kept
 from pfmon.cli.hp_options import takes_no_program
 from pfmon.cli.option_parsing import ParsedOption, parse
-from pfmon.cli.output.file_name_templates import FILES
+from pfmon.cli.output.file_name_templates import named_files
 from pfmon.cli.output.result_output import STANDARD, append_wants_a_file, check_can_be_written, check_crash_report
+from pfmon.cli.output_options import OutputOptions
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import no_program_is_given, rules
+from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import find_program, interpreted
-from pfmon.library.resolving.machine_selection import take_pmu_of_program
+from pfmon.library.resolving.machine_selection import pmu_named, processor_of
 from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.options import event_options
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import Request
+from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.event_patterns import EXPRESSION
 
 if TYPE_CHECKING:
@@ -71,7 +73,6 @@ class _FoundErrors:
 def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
     """Return a line for each mistake of a command line; ``first`` is the one that was raised."""
     found = _FoundErrors()
-    config = CommandConfig()
     misread: list[str] = []
 
     def misreads(error: PfmonError, word: str) -> None:
@@ -79,51 +80,49 @@ def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
         misread.append(word)
 
     given, command = parse(OPTIONS.values(), words, misreads)
-    for one in given:
-        try:
-            OPTIONS[one.name].take(config, one.value)
-        except PfmonError as error:
-            found.take_misread(error, f"--{one.name}")
+    options, output = kept(given, found.take_misread)
     found.take(first)
     # The next word may be an unknown option's value instead of the program, or there may be none, so the program is not
     # checked.
     certain = all("=" in word and not takes_no_program(word.partition("=")[0]) for word in misread)
-    for subject, check in _checks(config, command if certain else None):
+    for subject, check in _checks(CommandLine(options, output, command), certain):
         found.attempt(subject, check)
     return [_as_typed(text, given) for text in found.texts]
 
 
-def _checks(config: CommandConfig, command: Sequence[str] | None) -> Iterator[Check]:
-    """Yield the checks that need no run. ``command``: None if unknown."""
-    if config.action not in ("", "check"):
+def _checks(line: CommandLine, certain: bool) -> Iterator[Check]:
+    """Yield the checks that need no run. ``certain``: the program is known."""
+    options, output = line.options, line.output
+    command = line.command if certain else []
+    if output.action not in ("", "check"):
         return  # other actions use neither events nor files
     for rule in RULES:
-        yield "", partial(rule, config)
-    for check in rules(config, asks=bool(config.action)):
+        yield "", partial(rule, options, output)
+    for check in rules(options, asks=bool(output.action)):
         yield "", check
-    yield from _events(config, command or ())
-    if command is not None and not config.action:
-        yield "", partial(a_program_is_given, config, command)
-        yield "", partial(no_program_is_given, config, command)
-    for words in (config.smt, command or ()):
+    yield from _events(options, command, asks=bool(output.action))
+    if certain and not output.action:
+        yield "", partial(a_program_is_given, options, command)
+        yield "", partial(no_program_is_given, options, command)
+    for words in (options.smt, command):
         if words:
             yield words[0], partial(_look_at, words)
-    yield "", partial(append_wants_a_file, config.outfile, config.append)
-    yield from _files(config)
+    yield "", partial(append_wants_a_file, output.outfile, output.append)
+    yield from _files(options, output)
 
 
-def _events(config: CommandConfig, command: Sequence[str]) -> Iterator[Check]:
+def _events(options: Options, command: Sequence[str], asks: bool) -> Iterator[Check]:
     """Yield a check of each event (the PMU, or if that is unknown any PMU, has it) and of each event set (it can be
     counted)."""
-    pmus = _pmus(config, command)
-    plain = [name for name in config.events if not (config.unlimited or name == "all" or EXPRESSION & set(name))]
+    pmus = _pmus(options, command, asks)
+    plain = [name for name in options.events if not (options.unlimited or name == "all" or EXPRESSION & set(name))]
     unknown = [name for name in dict.fromkeys(plain) if not any(_knows(pmu, name) for pmu in pmus)]
     for name in unknown:
         event = name.partition(":")[0]
         yield event, partial(plan, get(pmus[0]).events, [event])
-    if unknown or len(pmus) > 1 or len(plain) < len(config.events):
+    if unknown or len(pmus) > 1 or len(plain) < len(options.events):
         return
-    for one in config.sets:
+    for one in options.sets:
         yield "", partial(event_options, one.events, one.event_thresholds, one.priv_levels, one.insn_sets)
         yield "", partial(_program, get(pmus[0]), one.events)
 
@@ -138,17 +137,19 @@ def _program(model: PmuModel, events: Sequence[str]) -> None:
     model.fulfil(plan(model.events, request.events).request(request))
 
 
-def _pmus(config: CommandConfig, command: Sequence[str]) -> list[str]:
+def _pmus(options: Options, command: Sequence[str], asks: bool) -> list[str]:
     """Return the PMU in use; all PMUs if it depends on an unknown program."""
-    if config.pmu_given or config.machine or (config.action and not command):
-        return [config.pmu]
-    instructions = None
+    try:
+        named = pmu_named(options)
+    except PfmonError:  # reported by a rule
+        named = options.pmu or DEFAULT_PMU
+    if named or (asks and not command):
+        return [named or DEFAULT_PMU]
     try:
         instructions = registry.instruction_set_of(find_program(command[0])) if command else None
-        take_pmu_of_program(config, instructions)
+        return names() if instructions is None else [processor_of(options, instructions).pmu]
     except PfmonError:  # reported by the check of the program
-        pass
-    return names() if instructions is None else [config.pmu]
+        return names()
 
 
 def _look_at(command: Sequence[str]) -> None:
@@ -160,15 +161,14 @@ def _look_at(command: Sequence[str]) -> None:
         image.load(path)
 
 
-def _files(config: CommandConfig) -> Iterator[Check]:
+def _files(options: Options, output: OutputOptions) -> Iterator[Check]:
     """Yield a check of each output file."""
-    for option, field in FILES.items():
-        path = getattr(config, field)
+    for option, path in named_files(options, output).items():
         if path and path != STANDARD:
             yield f"--{option}", partial(check_can_be_written, path, f"--{option}={path}")
-    if config.crash_report:
-        yield "--crash-report", partial(check_crash_report, config)
-    for name, path in config.exports:
+    if output.crash_report:
+        yield "--crash-report", partial(check_crash_report, output.crash_report, options.two_programs)
+    for name, path in output.exports:
         yield f"--export={name}:{path}", partial(check_can_be_written, path, f"--export={name}:{path}")
 
 

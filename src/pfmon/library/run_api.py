@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.keywords import Keywords, options_of
+from pfmon.library.keywords import Keywords, options_of
+from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import File, Files
 from pfmon.library.results.run_result import Run
@@ -94,7 +95,7 @@ def _prepared(options: Keywords, words: list[str], files: Files, record: str = "
     except BaseException:
         files.close()
         raise
-    return Prepared(read, words, files)
+    return Prepared(read, words, RunContext(files))
 
 
 def words_of(command: Command) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.keywords import Keywords, options_of
+from pfmon.library.keywords import Keywords, options_of
 from pfmon.library.preparing.coupled_programs import CoreRun, OnSamples, PreparedCore
 from pfmon.library.preparing.standard_streams import DEVNULL, File, Files
 from pfmon.library.run_api import Command, words_of
@@ -69,8 +69,7 @@ def smt_threads(
     name = os.fspath(replay) if replay else ""
     if bool(command) == bool(name):
         raise BadValueError(f"command={command!r}, replay={replay!r}: a program or a recording is wanted")
-    read = options_of(options, "", name)
-    read.smt_threads = True
+    read = options_of(options, "", name, smt_threads=True)
     words = words_of(command) if command else []
     files = [Files(stdin, stdout, stderr, capture) if command else None, None]
     return PreparedCore(read, [words, words], files, [name, name]).run(on_samples)

@@ -11,8 +11,9 @@ import pytest
 import pfmon
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.options.keywords import options_of
+from pfmon.library.keywords import options_of
 from pfmon.library.resolving.command_program import find_program
+from pfmon.library.resolving.machine_selection import Processor
 from pfmon.library.results.baseline import baseline_of, without_folder
 from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import Command
@@ -75,9 +76,9 @@ class Programs:
             said = os.fsdecode(run.error_output or b"").strip()
             return run, f"pfmon: {run.command[0]} did not succeed: its status is {run.status}\n{said}"
         asked = options_of({"events": names, **options})
-        asked.pmu = run.pmu
+        processor = Processor(run.pmu, asked.machine, asked.machine_settings)
         counts = {name: count.value for name, count in zip(names, run.counts, strict=True)}
-        counted = CountedTest(test, baseline_of([*map(without_folder, run.command)], asked, counts))
+        counted = CountedTest(test, baseline_of([*map(without_folder, run.command)], processor, asked, counts))
         reason = self._results.judge(counted, tolerance, self._item.user_properties)
         return run, reason and f"{test}: {reason}"
 

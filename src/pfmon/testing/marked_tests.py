@@ -13,6 +13,7 @@ import pytest
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.machine_selection import Processor
 from pfmon.library.results.baseline import baseline_of
 from pfmon.library.results.run_result import Run
 from pfmon.stream._stream import InstructionSet
@@ -78,10 +79,8 @@ class MarkedTests:
         call = item.stash[REPORTS]["call"]
         call.sections += [("pfmon", note) for note in run.notes if call.when == "call"]
         if call.passed:
-            options = Options()
-            options.pmu = run.pmu
             counts = {name: count.value for name, count in zip(names, run.counts, strict=True)}
-            counted = CountedTest(item.nodeid, baseline_of(PYTHON, options, counts))
+            counted = CountedTest(item.nodeid, baseline_of(PYTHON, Processor(run.pmu), Options(), counts))
             if reason := self.results.judge(counted, tolerance, call.user_properties):
                 call.outcome, call.longrepr = "failed", f"{item.nodeid}: {reason}"
             item.stash[REPORTS]["teardown"].user_properties = call.user_properties  # source of JUnit's XML

@@ -11,7 +11,8 @@ from grids import first_quick
 
 import pfmon
 from pfmon.errors import PfmonError
-from pfmon.library.options.keywords import options_of
+from pfmon.library.keywords import options_of
+from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.run_monitor import RunMonitor
@@ -57,9 +58,7 @@ def watched(command: list[str], functions: bool = False, **options: object) -> t
 
 
 def prepare(command: list[str], options: dict[str, object]) -> Prepared:
-    wanted = options_of(options)
-    wanted.watched = True
-    return Prepared(wanted, command, Files(capture=True))
+    return Prepared(options_of(options), command, RunContext(Files(capture=True), watched=True))
 
 
 def values(run: pfmon.Run) -> dict[str, object]:

@@ -237,9 +237,9 @@ def test_an_option_is_given_once_for_a_set(option: str) -> None:
         assert f"{name} is given twice" in refused(*words, *HASHMAP)
     words = ("-e", "nops_retired", "-e", "nops_retired", option, option, "--switch-timeout=1")
     assert f"{name} is given twice for one event set (-e)" in refused(*words, *HASHMAP)
-    config, _ = read(["-e", "nops_retired", "--long-smpl-periods=9", "-e", "nops_retired", "--switch-timeout=1",
-                      "--long-smpl-periods=9", "prog"])  # fmt: skip
-    assert [one.long_smpl_periods for one in config.sets] == ["9", "9"]
+    of_each = ["-e", "nops_retired", "--long-smpl-periods=9"]
+    line = read([*of_each, *of_each, "--switch-timeout=1", "prog"])
+    assert [one.long_smpl_periods for one in line.options.sets] == ["9", "9"]
 
 
 @each(

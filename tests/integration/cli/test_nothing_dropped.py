@@ -12,7 +12,7 @@ from pfmon import pmu
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import event_rows, place_rows
-from pfmon.library.resolving.request_builder import request
+from pfmon.library.resolving.request_builder import qualification_of, request
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -101,9 +101,9 @@ NO_MATTER = {"events", "pmu", "no-qual-check"}
 
 def programmed(name: str, events: str, *words: str) -> tuple[Programming, list[str]]:
     """What words program, and the lines about it."""
-    config, _ = read([CHECK, f"--pmu={name}", "-e", events, *words])
+    options = read([CHECK, f"--pmu={name}", "-e", events, *words]).options
     model = pmu.get(name)
-    (asked,) = request(config, model).requests
+    (asked,) = request(options.sets, qualification_of(options), model).requests
     wanted = plan(model.events, asked.events)
     made = model.fulfil(wanted.request(asked))
     return made, effects(model, asked, [made])

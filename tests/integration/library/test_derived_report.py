@@ -12,8 +12,7 @@ from grids import first_quick
 
 import pfmon
 from pfmon import pmu
-from pfmon.library.options.keywords import options_of
-from pfmon.library.resolving.machine_selection import machine_of
+from pfmon.library.resolving.machine_selection import Processor
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.report.derived_report import TITLES
 
@@ -78,7 +77,7 @@ def test_needs_say_matchers_and_exactness() -> None:
 def test_memory_latency_follows_that_of_the_machine(name: str) -> None:
     """Little's law, on a program that waits for one miss after the other: a memory that takes 100 cycles more shows as
     100 cycles more."""
-    own = int(machine_of(options_of({"pmu": name}))["memory.latency"])
+    own = int(Processor(name).figures()["memory.latency"])
     fast = report(name, CHASE)["MEMORY_LATENCY"]
     slow = report(name, CHASE, set={"memory.latency": own + 100})["MEMORY_LATENCY"]
     assert slow.value - fast.value == pytest.approx(100, abs=5)

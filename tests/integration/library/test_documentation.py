@@ -22,7 +22,7 @@ def test_examples_run_one_after_the_other(page: str, monkeypatch: pytest.MonkeyP
 
 
 def test_every_option_is_told_of() -> None:
-    from pfmon.library.options.keywords import KEYWORDS, Keywords
+    from pfmon.library.keywords import KEYWORDS, Keywords
 
     text = (ROOT / "docs/library.md").read_text()
     assert set(KEYWORDS) == set(Keywords.__annotations__)

@@ -3,20 +3,18 @@ made of the rows, keep the same."""
 
 import pytest
 
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.command_line import read
-from pfmon.library.options.keywords import KEYWORDS, options_of
+from pfmon.cli.output_options import OutputOptions
+from pfmon.library.keywords import KEYWORDS, options_of
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
 from pfmon.library.options.table import OPTIONS
 
 
 def test_every_option_has_a_field_where_its_value_is_kept() -> None:
-    config = CommandConfig()
-    lacking = [
-        name for name, one in OPTIONS.items() if not hasattr(config.sets[0] if one.of_set else config, one.attribute)
-    ]
-    assert lacking == ["follow-all"]  # it is three others
+    options, output = Options(), OutputOptions()
+    lacking = [name for name, one in OPTIONS.items() if not hasattr(one.owner(options, output), one.attribute)]
+    assert lacking == ["report", "follow-all"]  # one is kept by the run or the output, the other is three others
 
 
 def test_every_keyword_has_a_field_of_a_run() -> None:
@@ -69,7 +67,7 @@ def everything(options: Options, fields: set[str]) -> tuple[dict[str, object], l
 
 @pytest.mark.parametrize(("words", "keywords"), SAME)
 def test_the_command_line_and_the_library_keep_the_same(words: tuple[str, ...], keywords: dict[str, object]) -> None:
-    plain, typed = read([*EVENTS, "program"])[0], read([*EVENTS, *words, "program"])[0]
+    plain, typed = read([*EVENTS, "program"]).options, read([*EVENTS, *words, "program"]).options
     named = options_of({"events": EVENTS[1], **keywords})
-    fields = {*vars(named), *vars(typed)} & {*Options.__annotations__} - {"sets"}
+    fields = {*vars(named), *vars(typed)} & {*Options.__annotations__} - {"sets", "use_default_events"}
     assert everything(plain, fields) != everything(typed, fields) == everything(named, fields)

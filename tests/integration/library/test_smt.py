@@ -213,7 +213,7 @@ def test_a_program_may_end_long_before_the_other(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_can_be_stopped_from_any_thread() -> None:
-    from pfmon.library.options.keywords import options_of
+    from pfmon.library.keywords import options_of
     from pfmon.library.preparing.coupled_programs import PreparedCore
     from pfmon.library.preparing.standard_streams import DEVNULL, Files
 

@@ -13,6 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from pfmon.cli.command_line import read as read_words
 from pfmon.errors import PfmonError
+from pfmon.library.resolving.machine_selection import processor_of
 from pfmon.library.results.baseline import Baseline, baseline_of, differences, read
 
 COUNTS = {"A": 1, "B": 1 << 70, "C": 1.5, "D": None}
@@ -26,8 +27,8 @@ JSON: SearchStrategy[Any] = st.recursive(
 
 def of(*words: str) -> Baseline:
     """The baseline that a command makes, without running it; its events are A."""
-    config, command = read_words(["-e", "a", *words])
-    return baseline_of(command, config, {"A": 1})
+    line = read_words(["-e", "a", *words])
+    return baseline_of(line.command, processor_of(line.options), line.options, {"A": 1})
 
 
 def refusal(path: Path) -> str:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.commands.run_termination import stop_notice, stopping
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output.result_output import Outputs, ResultOutput, check_crash_report, write_crash_report
+from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError
-from pfmon.library.checks.option_checks import wants_profile
 from pfmon.library.options.run_options import Options
+from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import DEVNULL, Files
 from pfmon.library.results.result_tables import Annotated
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from pfmon.session.run.followed_tasks import Taker
 
 
-def run(config: CommandConfig, command: Sequence[str]) -> int:
+def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
     """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
-    files = Files(None, DEVNULL, DEVNULL) if config.no_cmd_output else Files()
-    check_crash_report(config)
+    files = Files(None, DEVNULL, DEVNULL) if output.no_cmd_output else Files()
+    check_crash_report(output.crash_report, two_programs=False)
     heard: list[str] = []
 
     def on_notice(notice: str) -> None:
@@ -48,39 +48,46 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
         print_notice(notice)
 
     # A signal ends the run after its time, also waits that a thread cannot end.
-    with Prepared(config, command, files, on_notice, timed=False) as prepared:
-        return _run(config, prepared, heard)
+    context = RunContext(files, on_notice, timed=False, watched=output.watches, stacks=bool(output.exports))
+    with Prepared(options, command, context) as prepared:
+        comparing = _comparing(options, output, prepared)
+        return _run(output, prepared, comparing, options.session_timeout, heard)
 
 
-def _run(config: CommandConfig, prepared: Prepared, heard: Sequence[str]) -> int:
-    """Run what is prepared; ``heard``: gets what is said meanwhile."""
+def _run(
+    output: OutputOptions,
+    prepared: Prepared,
+    comparing: BaselineOptions | None,
+    timeout: float | None,
+    heard: Sequence[str],
+) -> int:
+    """Run what is prepared, for ``timeout`` seconds at most; ``heard``: gets what is said meanwhile."""
     early = [*prepared.notes, *prepared.inexact]
-    for warning in prepared.notes if config.verbose else early:
+    for warning in prepared.notes if output.verbose else early:
         print_notice(warning)
-    comparing = _comparing(config, prepared)
-    html = _html(config, prepared)
-    results = ResultOutput(config.outfile, config.append, structured=config.json)
+    html = _html(output, prepared)
+    results = ResultOutput(output.outfile, output.append, structured=output.json)
     if prepared.usual:
-        print_notice(_default_events_text(prepared.options))
-    if config.verbose and prepared.session.counting:
+        print_notice(_default_events_text(prepared.events, prepared.processor.pmu))
+    if output.verbose and prepared.session.counting:
         results.said(programmed(prepared))
-    if config.print_syms:
-        results.early(_symbols(config, prepared))
-    import_text_modules(config)
+    if output.print_syms:
+        results.early(_symbols(output, prepared))
+    import_text_modules(output, prepared)
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
-    with stopping(prepared.stop, config.session_timeout):
+    with stopping(prepared.stop, timeout):
         samples: SampleOutput | TaskSamples | None = None
         outputs = Outputs()
         try:
-            with _shown(config, prepared):
-                if config.follows:
-                    of_tasks = samples = _task_samples(config, prepared, results)
+            with _shown(output, prepared):
+                if prepared.session.plan.following:
+                    of_tasks = samples = _task_samples(output, prepared, results)
                     done = _run_followed(prepared, of_tasks, html, outputs)
                 else:
-                    samples = alone = _samples(config, prepared, results)
-                    on_interval, on_samples = _interval_printer(config, prepared, results), _takers(alone, html)
+                    samples = alone = _samples(output, prepared, results)
+                    on_interval, on_samples = _interval_printer(output, prepared, results), _takers(alone, html)
                     done = prepared.run(on_interval, on_samples, on_unrecorded=outputs.add_error)
         except BaseException:
             if samples:
@@ -88,35 +95,35 @@ def _run(config: CommandConfig, prepared: Prepared, heard: Sequence[str]) -> int
             raise
     print_exit(done, [note for note in done.notes[len(early) :] if note not in heard])
     if (death := done.death) is not None:
-        outputs.write(lambda: write_crash_report(config.crash_report, death.report))
+        outputs.write(lambda: write_crash_report(output.crash_report, death.report))
     if samples:
         outputs.write(lambda: samples.finish(done))
-    outputs.write(lambda: results.write(_text(config, done, early, prepared.usual)))
+    outputs.write(lambda: results.write(_text(output, done, early, prepared)))
     if html:
         outputs.write(lambda: html.write(done))
     status = outputs.write(lambda: comparing.finish(done)) if comparing else done.status
     return outputs.status(status)
 
 
-def import_text_modules(config: CommandConfig) -> None:
+def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
     """Import what prints the results that these options ask for, before the program starts."""
-    profile = wants_profile(config)
+    results, plan = prepared.results, prepared.session.plan
     import_needed(
         {
-            "pfmon.program.source_texts": config.annotate,
-            "pfmon.report.cpi_report": config.report == "cpi",
-            "pfmon.report.derived_report": config.report == "derived",
-            "pfmon.report.count_text": config.true_values or config.show_time,
-            "pfmon.report.header": config.with_header,
-            "pfmon.report.profile_tables": profile,
-            "pfmon.report.task_report": config.follows or config.per_thread,
+            "pfmon.program.source_texts": results.annotate,
+            "pfmon.report.cpi_report": results.report == "cpi",
+            "pfmon.report.derived_report": results.report == "derived",
+            "pfmon.report.count_text": plan.controls.true_values or output.show_time,
+            "pfmon.report.header": output.with_header,
+            "pfmon.report.profile_tables": results.split,
+            "pfmon.report.task_report": plan.following or plan.controls.per_thread,
         }
     )
 
 
-def _symbols(config: CommandConfig, prepared: Prepared) -> str:
+def _symbols(output: OutputOptions, prepared: Prepared) -> str:
     """--print-syms. PfmonError: the results are JSON, or the program has none."""
-    if config.json:
+    if output.json:
         raise PfmonError("--print-syms is text, and --json prints one object: leave one of them out")
     from pfmon.report.symbol_list import symbol_lines
 
@@ -124,14 +131,13 @@ def _symbols(config: CommandConfig, prepared: Prepared) -> str:
     if not found:
         program = prepared.command[0]
         raise PfmonError(f"--print-syms: {program} has no symbols; --symbol-file=FILE has those of a stripped one")
-    return symbol_lines(found, config.demangle)
+    return symbol_lines(found, prepared.results.demangle)
 
 
-def _default_events_text(options: Options) -> str:
+def _default_events_text(events: Sequence[str], pmu: str) -> str:
     """Return the message naming the events that are counted by default."""
-    instructions = options.events[-1]
-    why = f"; -e {instructions} alone takes a fraction of the time" if len(options.events) > 1 else ""
-    return f"no events given: counting {' and '.join(options.events)} of {options.pmu}{why}"
+    why = f"; -e {events[-1]} alone takes a fraction of the time" if len(events) > 1 else ""
+    return f"no events given: counting {' and '.join(events)} of {pmu}{why}"
 
 
 def programmed(prepared: Prepared) -> str:
@@ -147,41 +153,41 @@ def programmed(prepared: Prepared) -> str:
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
 
 
-def _shown(config: CommandConfig, prepared: Prepared) -> AbstractContextManager[None]:
+def _shown(output: OutputOptions, prepared: Prepared) -> AbstractContextManager[None]:
     """Return a context that shows progress, if it is requested or standard error is a terminal."""
-    wanted = config.live or config.progress
-    if not wanted and (config.progress is False or sys.stderr is None or not sys.stderr.isatty()):
+    wanted = output.live or output.progress
+    if not wanted and (output.progress is False or sys.stderr is None or not sys.stderr.isatty()):
         return nullcontext()
     from pfmon.cli.output.progress_display import progress, shows_progress
 
-    return progress(config, prepared) if shows_progress(config) else nullcontext()
+    return progress(output, prepared) if shows_progress(output) else nullcontext()
 
 
-def _comparing(config: CommandConfig, prepared: Prepared) -> BaselineOptions | None:
+def _comparing(options: Options, output: OutputOptions, prepared: Prepared) -> BaselineOptions | None:
     """Return the comparison with a baseline, None without one."""
-    if not (config.baseline or config.save_baseline):
+    if not (output.baseline or output.save_baseline):
         return None
     from pfmon.cli.output.baseline_check import BaselineOptions
 
-    return BaselineOptions(config, prepared)
+    return BaselineOptions(options, output, prepared)
 
 
-def _samples(config: CommandConfig, prepared: Prepared, results: ResultOutput) -> SampleOutput | None:
+def _samples(output: OutputOptions, prepared: Prepared, results: ResultOutput) -> SampleOutput | None:
     """Return the consumer of samples; None: there are none, or they are kept for JSON."""
-    if prepared.session.plan.sampling is None or config.json:
+    if prepared.session.plan.sampling is None or output.json:
         return None
     from pfmon.cli.output.sample_output import SampleOutput
 
-    return SampleOutput(config, prepared, results.early)
+    return SampleOutput(output, prepared, results.early)
 
 
-def _task_samples(config: CommandConfig, prepared: Prepared, results: ResultOutput) -> TaskSamples | None:
+def _task_samples(output: OutputOptions, prepared: Prepared, results: ResultOutput) -> TaskSamples | None:
     """The same of tasks that are followed."""
-    if prepared.session.plan.sampling is None or config.json:
+    if prepared.session.plan.sampling is None or output.json:
         return None
     from pfmon.cli.output.task_samples import TaskSamples
 
-    return TaskSamples(config, prepared, results.early)
+    return TaskSamples(output, prepared, results.early)
 
 
 def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlReport | None, outputs: Outputs) -> Run:
@@ -205,13 +211,13 @@ def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlRep
     return prepared.run(on_task=on_task, on_unrecorded=outputs.add_error)
 
 
-def _html(config: CommandConfig, prepared: Prepared) -> HtmlReport | None:
+def _html(output: OutputOptions, prepared: Prepared) -> HtmlReport | None:
     """Return the writer of --report=html:FILE, None without it."""
-    if not config.html_report:
+    if not output.html_report:
         return None
     from pfmon.cli.output.html_report import HtmlReport
 
-    return HtmlReport(config, prepared)
+    return HtmlReport(output, prepared)
 
 
 def _takers(samples: SampleOutput | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:
@@ -229,14 +235,14 @@ def _takers(samples: SampleOutput | None, html: HtmlReport | None) -> Callable[[
 
 
 def _interval_printer(
-    config: CommandConfig, prepared: Prepared, results: ResultOutput
+    output: OutputOptions, prepared: Prepared, results: ResultOutput
 ) -> Callable[[Interval], None] | None:
     """Return the function that prints an interval's counts at once; None: they are kept for JSON."""
-    if config.print_interval is None or config.json:
+    if prepared.session.plan.controls.interval is None or output.json:
         return None
     from pfmon.report.interval_table import IntervalTable
 
-    table = IntervalTable(prepared.options.events, config.number_style)
+    table = IntervalTable(prepared.events, output.number_style)
     return lambda interval: results.early(table.lines(interval))
 
 
@@ -257,61 +263,62 @@ def print_exit(done: Run, notes: Sequence[str]) -> None:
         print_notice(note)
 
 
-def _text(config: CommandConfig, done: Run, notes: Sequence[str], usual: bool = False) -> str:
-    """Return the results in the requested format; ``notes`` describe the setup; ``usual``: see `counted_text`."""
-    if config.json:
-        return json.dumps(done.to_dict(_occasion(config))) + "\n"
+def _text(output: OutputOptions, done: Run, notes: Sequence[str], prepared: Prepared) -> str:
+    """Return the results in the requested format; ``notes`` describe the setup."""
+    if output.json:
+        return json.dumps(done.to_dict(_occasion(output))) + "\n"
     text = ""
-    if config.with_header:
+    if output.with_header:
         from pfmon.report.header import header
 
         text += header(done.pmu, done.command, done.programming, notes)
-    if config.show_time:
+    if output.show_time:
         from pfmon.report.count_text import times_line
 
         text += times_line(done.times)
-    if done.tasks is not None and not config.aggregate_results and not _is_sampled_alone(config, done):
+    if done.tasks is not None and not output.aggregate_results and not _is_sampled_alone(output, done):
         from pfmon.report.task_report import task_text
 
-        text += task_text(done.tasks, config.number_style)
-    if done.threads is not None and not config.aggregate_results:
+        text += task_text(done.tasks, output.number_style)
+    if done.threads is not None and not output.aggregate_results:
         from pfmon.report.task_report import thread_text
 
-        text += thread_text(done.threads, config.number_style)
-    return text + counted_text(config, done, usual)
+        text += thread_text(done.threads, output.number_style)
+    return text + counted_text(output, done, prepared.usual, prepared.session.plan.controls.true_values)
 
 
-def _occasion(config: CommandConfig) -> Mapping[str, str] | None:
+def _occasion(output: OutputOptions) -> Mapping[str, str] | None:
     """Return the date and the host of --with-header, None without it."""
-    if not config.with_header:
+    if not output.with_header:
         return None
     from pfmon.report.header import occasion
 
     return occasion()
 
 
-def _is_sampled_alone(config: CommandConfig, done: Run) -> bool:
+def _is_sampled_alone(output: OutputOptions, done: Run) -> bool:
     """Whether the samples are all that is shown."""
-    return done.sampled and not config.smpl_print_counts
+    return done.sampled and not output.smpl_print_counts
 
 
-def counted_text(config: CommandConfig, done: Run, usual: bool = False) -> str:
-    """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too."""
+def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_values: bool = False) -> str:
+    """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too;
+    ``true_values``: estimates beside the counts of uninterrupted counting."""
     text = ""
-    if _is_sampled_alone(config, done):
+    if _is_sampled_alone(output, done):
         return text
-    if config.true_values:
+    if true_values:
         from pfmon.report.count_text import estimate_lines
 
-        text += estimate_lines(done.counts, config.number_style)
+        text += estimate_lines(done.counts, output.number_style)
     elif done.derived is None:
-        text += count_lines(done.counts, config.number_style)
+        text += count_lines(done.counts, output.number_style)
     if usual and len(done.counts) > 1:
         from pfmon.report.count_text import cpi_line
 
         cycles, instructions = (count.value for count in done.counts)
-        text += cpi_line(cycles, instructions, config.number_style)
-    return text + _profiles(config, done) + _report(config, done)
+        text += cpi_line(cycles, instructions, output.number_style)
+    return text + _profiles(output, done) + _report(output, done)
 
 
 def _lines(rows: Annotated) -> list[ProfileLine]:
@@ -331,26 +338,26 @@ def _lines(rows: Annotated) -> list[ProfileLine]:
     ]
 
 
-def _report(config: CommandConfig, done: Run) -> str:
+def _report(output: OutputOptions, done: Run) -> str:
     """Return the text of --report."""
     if done.derived is not None:
         from pfmon.report.derived_report import derived_text
 
-        return derived_text(done.derived, config.number_style)
+        return derived_text(done.derived, output.number_style)
     if done.cpi is None:
         return ""
     from pfmon.report.cpi_report import cpi_text
 
-    return cpi_text(done.cpi, config.number_style)
+    return cpi_text(done.cpi, output.number_style)
 
 
-def _profiles(config: CommandConfig, done: Run) -> str:
+def _profiles(output: OutputOptions, done: Run) -> str:
     """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
     if done.functions is None and done.blocks is None and done.annotated is None:
         return ""
     from pfmon.report.profile_tables import annotated, block_table, function_table
 
-    style, tables = config.number_style, []
+    style, tables = output.number_style, []
     if done.functions is not None:
         tables.append(function_table(done.counts.names, done.functions, style))
     if done.blocks is not None:

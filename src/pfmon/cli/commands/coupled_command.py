@@ -6,12 +6,10 @@ import gc
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.commands.count import counted_text, import_text_modules, print_death, programmed
 from pfmon.cli.commands.run_termination import stop_notice, stopping
 from pfmon.cli.output.printing import print_notice
@@ -22,7 +20,9 @@ from pfmon.cli.output.result_output import (
     check_crash_report,
     write_crash_report,
 )
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, reason
+from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.coupled_programs import CoreRun, OnSamples, PreparedCore, of_thread
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import DEVNULL, Files
@@ -36,32 +36,31 @@ if TYPE_CHECKING:
     from pfmon.cli.output.sample_output import SampleOutput
 
 
-def run(config: CommandConfig, command: Sequence[str]) -> int:
+def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
     """Run the program of --smt beside ``command``; either may be a recording. Return the exit status of ``command``.
     Raises PfmonError before the programs start."""
-    check_crash_report(config)
-    with _output(config.smt_output) as output:
-        silent = DEVNULL if config.no_cmd_output else None
-        first = Files(DEVNULL, silent if output is None else output, silent)
-        files = (Files(None, silent, silent), Files()) if config.smt_threads else (first, Files(None, silent, silent))
-        ends = _RunNotices(config)
-        commands, replays = [config.smt, command], [config.smt_replay, config.replay]
-        if config.smt_threads:
-            commands, replays = [command, command], [config.replay, config.replay]
-        prepared = PreparedCore(config, commands, files, replays, ends.on_notice, timed=False)  # a signal ends both
+    check_crash_report(output.crash_report, two_programs=True)
+    with _output(output.smt_output) as file:
+        ends = _RunNotices(output, threads_of_one=options.smt_threads)
+        commands, replays = _programs(options, command)
+        prepared = PreparedCore(
+            *(options, commands, _files(options.smt_threads, output.no_cmd_output, file), replays, ends.on_notice),
+            timed=False,  # a signal ends both
+            stacks=bool(output.exports),
+        )
         try:
-            results = ResultOutput(config.outfile, config.append, structured=config.json)
-            samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
+            results = ResultOutput(output.outfile, output.append, structured=output.json)
+            samples = [_ThreadSamples(output, one, number) for number, one in enumerate(prepared.threads)]
         except BaseException:
             prepared.close()
             raise
         ends.begin(prepared.threads, results)
-        import_text_modules(config)
+        import_text_modules(output, prepared.threads[0])
         if not gc.isenabled():  # __main__.command() disabled it; all modules are loaded now
             gc.freeze()
             gc.enable()
         try:
-            with stopping(prepared.stop, config.session_timeout):
+            with stopping(prepared.stop, options.session_timeout):
                 done = prepared.run([one.take for one in samples])
         except BaseException:
             for one in samples:
@@ -71,17 +70,34 @@ def run(config: CommandConfig, command: Sequence[str]) -> int:
     ends.print_results(done.threads)
     outputs = Outputs()
     for number, of in enumerate(done.threads):
-        outputs.write(partial(_write_crash_report, config, number, of))
+        outputs.write(partial(_write_crash_report, output, number, of))
     for one, of in zip(samples, done.threads, strict=True):
         outputs.write(partial(one.finish, of))
-    outputs.write(lambda: results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual)))
+    unit = "core" if options.cores > 1 else "thread"
+    usual = prepared.threads[0].usual
+    outputs.write(lambda: results.write(_text(output, done, samples, ends.notes, unit, usual)))
     return outputs.status(done.threads[1].status)
 
 
-def _write_crash_report(config: CommandConfig, number: int, run: Run) -> None:
+def _programs(options: Options, command: Sequence[str]) -> tuple[list[Sequence[str]], list[str]]:
+    """Return the program, and the recording, of each thread."""
+    if options.smt_threads:
+        return [command, command], [options.replay, options.replay]
+    return [options.smt, command], [options.smt_replay, options.replay]
+
+
+def _files(threads_of_one: bool, silenced: bool, output: int | None) -> tuple[Files, Files]:
+    """Return the standard files of each thread's program; ``output``: thread 0's standard output, if it has a file."""
+    silent = DEVNULL if silenced else None
+    if threads_of_one:
+        return Files(None, silent, silent), Files()
+    return Files(DEVNULL, silent if output is None else output, silent), Files(None, silent, silent)
+
+
+def _write_crash_report(output: OutputOptions, number: int, run: Run) -> None:
     """The report on a thread's program, if a signal killed it. LostError: it cannot be written."""
     if run.death is not None:
-        write_crash_report(of_thread(config.crash_report, number), run.death.report)
+        write_crash_report(of_thread(output.crash_report, number), run.death.report)
 
 
 @contextmanager
@@ -107,17 +123,18 @@ def _output(path: str) -> Iterator[int | None]:
 class _ThreadSamples:
     """Writes one thread's samples to its own files; keeps printed text until both threads have ended."""
 
-    def __init__(self, config: CommandConfig, prepared: Prepared, number: int) -> None:
+    def __init__(self, output: OutputOptions, prepared: Prepared, number: int) -> None:
         self._texts: list[str] = []
         self._samples: SampleOutput | None = None
         self.take: OnSamples = None
-        if prepared.session.plan.sampling is None or config.json:
+        if prepared.session.plan.sampling is None or output.json:
             return
         from pfmon.cli.output.sample_output import SampleOutput
 
-        own = copy(config)
-        own.smpl_outfile = of_thread(config.smpl_outfile, number)
-        own.exports = [(name, of_thread(path, number)) for name, path in config.exports]
+        own = output.replaced(
+            smpl_outfile=of_thread(output.smpl_outfile, number),
+            exports=[(name, of_thread(path, number)) for name, path in output.exports],
+        )
         self._samples = SampleOutput(own, prepared, self._texts.append)
         self.take = self._samples.take
 
@@ -140,8 +157,8 @@ class _ThreadSamples:
 class _RunNotices:
     """Prints a run's messages on standard error: before, during and after the run."""
 
-    def __init__(self, config: CommandConfig) -> None:
-        self._config = config
+    def __init__(self, output: OutputOptions, threads_of_one: bool) -> None:
+        self._verbose, self._threads_of_one = output.verbose, threads_of_one
         self._heard: list[tuple[int, str]] = []
         self.notes: list[list[str]] = []
         """By thread: notes on its setup."""
@@ -154,7 +171,7 @@ class _RunNotices:
     def begin(self, threads: Sequence[Prepared], results: ResultOutput) -> None:
         """Print the messages about the setup."""
         self.notes = [[*one.notes, *one.inexact] for one in threads]
-        verbose = self._config.verbose
+        verbose = self._verbose
         _print_each([one.notes for one in threads] if verbose else self.notes)
         if threads[0].usual:
             events = " and ".join(event.name for event in threads[0].session.plan.requests[0].events)
@@ -168,7 +185,7 @@ class _RunNotices:
         for number, run in enumerate(threads):
             if run.death:
                 print_death(run.death, f"thread {number}'s program")
-            elif run.status and not run.stopped and not number and not self._config.smt_threads:
+            elif run.status and not run.stopped and not number and not self._threads_of_one:
                 print_notice(f"thread 0's program ended with exit status {run.status}")
         if stopped := threads[0].stopped or threads[1].stopped:
             print_notice(stop_notice(stopped, "the programs"))
@@ -188,23 +205,28 @@ def _print_each(notes: Sequence[Sequence[str]]) -> None:
 
 
 def _text(
-    config: CommandConfig, done: CoreRun, samples: Sequence[_ThreadSamples], notes: Sequence[Sequence[str]], usual: bool
+    output: OutputOptions,
+    done: CoreRun,
+    samples: Sequence[_ThreadSamples],
+    notes: Sequence[Sequence[str]],
+    unit: str,
+    usual: bool,
 ) -> str:
-    """Return the results in the format that the options select."""
-    if config.json:
-        return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"
-    text = occasion_lines() if config.with_header else ""
-    if config.show_time:
+    """Return the results in the format that the options select; ``unit``: what each program has, "thread" or
+    "core"."""
+    if output.json:
+        return json.dumps(done.to_dict(occasion() if output.with_header else None)) + "\n"
+    text = occasion_lines() if output.with_header else ""
+    if output.show_time:
         text += times_line(Times(*map(max, *(run.times for run in done.threads))))
-    unit = "core" if config.cores > 1 else "thread"
     lines = [thread_line(number, run.command, run.status, run.signal, unit) for number, run in enumerate(done.threads)]
     reports = [run.cpi for run in done.threads if run.cpi]
     for number, run in enumerate(done.threads):
-        body = run_lines(run.pmu, run.command, run.programming, notes[number]) if config.with_header else ""
+        body = run_lines(run.pmu, run.command, run.programming, notes[number]) if output.with_header else ""
         body += samples[number].text
-        body += "" if reports else counted_text(config, run, usual)
-        text += f"{lines[number]}{body}" if body or (run.sampled and not config.smpl_outfile) else ""
+        body += "" if reports else counted_text(output, run, usual)
+        text += f"{lines[number]}{body}" if body or (run.sampled and not output.smpl_outfile) else ""
     if reports:
-        return text + cpi_text(done.cycles, reports, lines, config.number_style)
-    printed = not done.threads[0].sampled or config.smpl_print_counts
-    return text + core_text(done.cycles, config.number_style) if printed else text
+        return text + cpi_text(done.cycles, reports, lines, output.number_style)
+    printed = not done.threads[0].sampled or output.smpl_print_counts
+    return text + core_text(done.cycles, output.number_style) if printed else text

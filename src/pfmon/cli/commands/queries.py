@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_notice
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
-from pfmon.pmu import get
+from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.machine_selection import processor_of
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Programming
 from pfmon.pmu.model.request import Request
@@ -18,20 +19,21 @@ if TYPE_CHECKING:
     from pfmon.pmu.model.derived import DerivedPlan
 
 
-def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
-    """Return the text of ``config.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
+def query_text(options: Options, output: OutputOptions, command: Sequence[str] = ()) -> str:
+    """Return the text of ``output.action``; ``command`` is a program whose symbols are used. Raises PfmonError."""
     from pfmon.pmu.model import describe
 
-    model = get(config.pmu)
-    if command and config.action in ("list", "list-long"):
+    processor = processor_of(options)
+    model = processor.model
+    if command and output.action in ("list", "list-long"):
         raise PfmonError(f"the pattern follows the option without a space: -l{command[0]} or -L{command[0]}")
-    match config.action:
+    match output.action:
         case "help" | "help-all":
-            return _help(config, command)
+            return _help(output, processor.pmu, command)
         case "completion":
             from pfmon.cli.commands.completion import shell_code
 
-            return shell_code(config.subject)
+            return shell_code(output.subject)
         case "man-page":
             from pfmon.cli.commands.man_page import manual_page
 
@@ -39,19 +41,21 @@ def query_text(config: CommandConfig, command: Sequence[str] = ()) -> str:
         case "version":
             return f"pfmon {VERSION}\n"
         case "list":
-            return _found(model, config.subject, describe.event_list(model, config.subject))
+            return _found(model, output.subject, describe.event_list(model, output.subject))
         case "list-long":
-            return _found(model, config.subject, describe.event_table(model, config.subject))
+            return _found(model, output.subject, describe.event_table(model, output.subject))
         case "info":
-            return _lines(describe.event_info(model, config.subject))
+            return _lines(describe.event_info(model, output.subject))
         case "pmu-info":
-            return _lines(describe.pmu_info(model)) + _machine_text(config) + _emulator_text()
+            from pfmon.report.machine_report import machine_text
+
+            return _lines(describe.pmu_info(model)) + machine_text(processor.figures()) + _emulator_text()
         case "decode":
             from pfmon.pmu.registers.decode import decode_text
 
-            return _lines(decode_text(model, config.subject))
+            return _lines(decode_text(model, output.subject))
         case _:
-            return check(config, command)
+            return check(options, output.verbose, command)
 
 
 class NothingFoundError(PfmonError):
@@ -73,21 +77,13 @@ def _found(model: PmuModel, pattern: str, text: str) -> str:
     raise NothingFoundError(f"no event of {model.name} has a name that matches {pattern!r}{hint}{ratios}")
 
 
-def _help(config: CommandConfig, command: Sequence[str]) -> str:
+def _help(output: OutputOptions, pmu: str, command: Sequence[str]) -> str:
     from pfmon.cli.commands.help import help_all, help_text, topic_text
 
-    if config.action == "help-all":
-        return help_all(config.pmu)
-    topic = config.subject or next(iter(command), "")
-    return topic_text(topic, config.pmu) if topic else help_text()
-
-
-def _machine_text(config: CommandConfig) -> str:
-    """Return the machine's figures."""
-    from pfmon.library.resolving.machine_selection import machine_of
-    from pfmon.report.machine_report import machine_text
-
-    return machine_text(machine_of(config))
+    if output.action == "help-all":
+        return help_all(pmu)
+    topic = output.subject or next(iter(command), "")
+    return topic_text(topic, pmu) if topic else help_text()
 
 
 def _emulator_text() -> str:
@@ -97,51 +93,52 @@ def _emulator_text() -> str:
     return "".join(f"{name:9}: {version}\n" for name, version in registry.emulators().items())
 
 
-def check(config: CommandConfig, command: Sequence[str] = ()) -> str:
+def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     """Return the text of --check-events-only: each event's counter; with --verbose, the registers."""
     from pfmon.engine import registry
-    from pfmon.library.checks.ineffective_options import range_notes
     from pfmon.library.preparing.linked_objects import linked_objects
     from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
-    from pfmon.library.resolving.command_program import debug_directories, find_program, interpreted
-    from pfmon.library.resolving.machine_selection import take_pmu_of_program
-    from pfmon.library.resolving.request_builder import request
-    from pfmon.library.resolving.triggers import triggers
+    from pfmon.library.resolving.command_program import find_program, guest_of, interpreted
+    from pfmon.library.resolving.ineffective_options import range_notes
+    from pfmon.library.resolving.machine_selection import cpu_model
+    from pfmon.library.resolving.request_builder import NO_SYMBOLS, qualification_of, request
+    from pfmon.library.resolving.triggers import trigger_options_of, triggers
     from pfmon.pmu.qualify.effects import effects, inexact
     from pfmon.program import image
     from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
 
+    instructions = registry.instruction_set_of(find_program(command[0])) if command else None
+    processor = processor_of(options, instructions)
+    model, symbols = processor.model, NO_SYMBOLS
     if command:
-        config = config.copied()
-        take_pmu_of_program(config, registry.instruction_set_of(find_program(command[0])))
-    model = get(config.pmu)
-    load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
-    objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
-    symbols = symbols_of(load if command else None, objects, debug_directories(config))
+        guest = guest_of(options, interpreted(command), cpu_model(processor, instructions))
+        load = with_symbol_file(lambda: image.load(find_program(command[0]), options.sysroot), options.symbol_file)
+        objects = SharedObjects(lambda: linked_objects(guest, processor.pmu, load()))
+        symbols = symbols_of(load, objects, guest.debug)
     try:
-        asked = request(config, model, symbols)
+        asked = request(options.sets, qualification_of(options), model, symbols)
     except UnknownObjectError as error:
         raise PfmonError(f"{error}; what a program opens itself cannot be checked before it runs") from None
-    both = config.two_programs and config.cores == 1 and config.smt_rules
+    both = options.two_programs and options.cores == 1 and options.smt_rules
     requests = [one._replace(two_threads=both) for one in asked.requests]
-    if not (config.events or requests[0].branch_buffer or requests[0].ip_ear):
+    if not (options.events or requests[0].branch_buffer or requests[0].ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    text = "" if config.verbose else f"{model.name} can count this:\n"
+    text = "" if verbose else f"{model.name} can count this:\n"
     programmings = []
-    warnings = [*asked.warnings, *range_notes(config)]
+    warnings = [*asked.warnings, *range_notes(options.sets)]
     for number, part in enumerate(requests):
-        if config.several_sets and not config.verbose:
+        if options.several_sets and not verbose:
             text += f"event set {number + 1}:\n"
         said, own = asked.said[number], []
-        for wanted, made in _programmed(model, part, config.unlimited):
+        for wanted, made in _programmed(model, part, options.unlimited):
             own.append(made)
-            text += programmed_text(said, wanted, made) if config.verbose else monitors_text(said, wanted, made)
+            text += programmed_text(said, wanted, made) if verbose else monitors_text(said, wanted, made)
             said = []
         warnings += effects(model, part, own)
         programmings += own
-    for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
+    for warning in warnings if verbose else [*warnings, *inexact(programmings)]:
         print_notice(warning)
-    return text + trigger_text(triggers(config, symbols.code, symbols.data))
+    return text + trigger_text(triggers(trigger_options_of(options, processor.pmu), symbols.code, symbols.data))
 
 
 def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[DerivedPlan, Programming]]:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Sequence
 
 from pfmon.atomic_write import write_whole
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_notice, print_text
 from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
+from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.baseline import baseline_of, differences, read
 from pfmon.library.results.run_result import Run
@@ -23,18 +24,18 @@ GREW = 3
 class BaselineOptions:
     """Implements --baseline and --save-baseline for a run."""
 
-    def __init__(self, config: CommandConfig, prepared: Prepared) -> None:
+    def __init__(self, options: Options, output: OutputOptions, prepared: Prepared) -> None:
         """Check options and files before the program runs. PfmonError: one of them is wrong."""
-        self._config = config
-        self._events = _names(prepared.options.events)
-        self._now = baseline_of(prepared.command, prepared.options, dict.fromkeys(self._events))
-        self._tolerance = tolerances("--tolerance", config.tolerance, self._events)
-        self._before = read(config.baseline, f"--baseline={config.baseline}") if config.baseline else None
-        if config.save_baseline:
-            check_can_be_written(config.save_baseline, f"--save-baseline={config.save_baseline}")
+        self._wanted = output
+        self._events = _names(prepared.events)
+        self._now = baseline_of(prepared.command, prepared.processor, options, dict.fromkeys(self._events))
+        self._tolerance = tolerances("--tolerance", output.tolerance, self._events)
+        self._before = read(output.baseline, f"--baseline={output.baseline}") if output.baseline else None
+        if output.save_baseline:
+            check_can_be_written(output.save_baseline, f"--save-baseline={output.save_baseline}")
         reason = next(differences(self._before, self._now), "") if self._before else ""
         if reason:
-            path = config.baseline
+            path = output.baseline
             raise PfmonError(f"--baseline={path}: {reason}; --save-baseline={path} makes it anew")
 
     def finish(self, done: Run) -> int:
@@ -47,7 +48,7 @@ class BaselineOptions:
         counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))
         changes = compare(self._before.counts, counts, self._tolerance.of) if self._before else []
         self._print_changes(changes)
-        if self._config.save_baseline:
+        if self._wanted.save_baseline:
             self._save(self._now._replace(counts=counts).to_text(), changes)
         return GREW if any(change.grew for change in changes) else 0
 
@@ -57,15 +58,15 @@ class BaselineOptions:
         for verb, some in (("shrank", shrunk), ("grew", grown)):
             if some:
                 many = f"{len(some)} of {len(changes)} events" if len(changes) > 1 else "the event"
-                print_notice(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
-                print_text(table(some, self._config.number_style))
+                print_notice(f"{many} {verb} by more than the tolerance, compared with {self._wanted.baseline}:")
+                print_text(table(some, self._wanted.number_style))
 
     def _save(self, text: str, changes: Sequence[Change]) -> None:
         """Save the counts. A baseline that was compared is replaced only if no count is larger: otherwise a sequence of
         small increases, each within the tolerance, would pass."""
-        path = self._config.save_baseline
+        path = self._wanted.save_baseline
         risen = [change.name for change in changes if change.rose]
-        if risen and os.path.realpath(path) == os.path.realpath(self._config.baseline):
+        if risen and os.path.realpath(path) == os.path.realpath(self._wanted.baseline):
             print_notice(
                 f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there"
             )

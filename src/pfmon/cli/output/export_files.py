@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.file_name_templates import names_tasks
 from pfmon.cli.output.result_output import check_can_be_written
 from pfmon.cli.output.sample_output import Owner
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, reason
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.report.exports import EXPORTS
@@ -83,7 +83,7 @@ def joins(name: str, path: str) -> bool:
 
 
 def export_files(
-    config: CommandConfig, prepared: Prepared, owner: Owner, names: FunctionNames
+    output: OutputOptions, prepared: Prepared, owner: Owner, names: FunctionNames
 ) -> list[ExportFile | JoinedExport]:
     """The exports that the options want. PfmonError when one cannot be made."""
     plan, machine = prepared.session.plan, prepared.session.machine
@@ -102,7 +102,7 @@ def export_files(
         int(machine["machine.frequency"]) if machine else 0,
     )
     made: list[ExportFile | JoinedExport] = []
-    for name, path in config.exports:
+    for name, path in output.exports:
         option = f"--export={name}:{path}"
         if owner.add and joins(name, path):
             made.append(JoinedExport(EXPORTS[name](subject._replace(of_task=True)), partial(owner.add, option)))

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pfmon.cli.command_config import CommandConfig
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import PfmonError, reason
+from pfmon.library.options.run_options import Options
 
 if TYPE_CHECKING:
     Taken = dict[str, int]
@@ -26,43 +27,49 @@ FILES = {
     "outfile": "outfile",
     "smpl-outfile": "smpl_outfile",
     "save-baseline": "save_baseline",
-    "record": "record",
     "smt-output": "smt_output",
 }
-"""Options that name a file to be written, and their fields; --export and --report=html name files, too."""
+"""Options of the output that name a file to be written, and their fields; --export and --report=html name files,
+too."""
 OF_TASKS = ("smpl_outfile", "html_report")
 """Fields of files of which each task has its own, as of exports."""
 
 
+def named_files(options: Options, output: OutputOptions) -> dict[str, str]:
+    """Return the files that options name to be written, by option; "" for none."""
+    return {**{option: getattr(output, field) for option, field in FILES.items()}, "record": options.record}
+
+
 @contextmanager
-def expanded_file_names(given: CommandConfig) -> Iterator[CommandConfig]:
-    """Yield the configuration with numbers in the names of the run's files. These are the run's own: each is made,
-    empty, so that no other run takes it. Those that are still empty at the end are removed. PfmonError: there is a sign
-    that stands for nothing, or a file cannot be made."""
-    config = given.copied()
-    taken = _expand(config)
+def expanded_file_names(options: Options, output: OutputOptions) -> Iterator[tuple[Options, OutputOptions]]:
+    """Yield the options with numbers in the names of the run's files. These are the run's own: each is made, empty, so
+    that no other run takes it. Those that are still empty at the end are removed. PfmonError: there is a sign that
+    stands for nothing, or a file cannot be made."""
+    given = {f"--{option}": path for option, path in named_files(options, output).items()}
+    given |= {"--report=html": output.html_report}
+    given |= {f"--export={name}": path for name, path in output.exports}
+    if not any("%" in path for path in given.values()):
+        yield options, output
+        return
+    for option, path in given.items():
+        _check(option, path)
+    numbered = {option: path for option, path in given.items() if "%n" in path.replace("%%", "")}
+    number, taken = _take_number(
+        [(option, name) for option, path in numbered.items() for name in _files(options.two_programs, path)]
+    )
     try:
-        yield config
+        record = _expanded(options.record, number)
+        yield options.replaced(record=record), _with_numbers(output, number, options.follows)
     finally:
         _give_back(taken)
 
 
-def _expand(config: CommandConfig) -> Taken:
-    """Put numbers into the names; the files that were made."""
-    fields = {**FILES, "report=html": "html_report"}
-    given = {f"--{option}": getattr(config, field) for option, field in fields.items()}
-    given |= {f"--export={name}": path for name, path in config.exports}
-    if not any("%" in path for path in given.values()):
-        return {}
-    for option, path in given.items():
-        _check(option, path)
-    numbered = {option: path for option, path in given.items() if "%n" in path.replace("%%", "")}
-    number, taken = _take_number([(option, name) for option, path in numbered.items() for name in _files(config, path)])
-    for field in fields.values():
-        later = config.follows and field in OF_TASKS
-        setattr(config, field, _expanded(getattr(config, field), number, later))
-    config.exports = [(name, _expanded(path, number, config.follows)) for name, path in config.exports]
-    return taken
+def _with_numbers(output: OutputOptions, number: int, follows: bool) -> OutputOptions:
+    """Put numbers into the names; ``follows``: each task has files of its own."""
+    fields = (*FILES.values(), "html_report")
+    named = {field: _expanded(getattr(output, field), number, later=follows and field in OF_TASKS) for field in fields}
+    exports = [(name, _expanded(path, number, follows)) for name, path in output.exports]
+    return output.replaced(**named, exports=exports)
 
 
 def _check(option: str, path: str) -> None:
@@ -75,9 +82,9 @@ def _check(option: str, path: str) -> None:
         )
 
 
-def _files(config: CommandConfig, path: str) -> tuple[str, ...]:
+def _files(two_programs: bool, path: str) -> tuple[str, ...]:
     """Return the files that a name may stand for: with two programs, also one for each (library.core.of_thread)."""
-    return (path, f"{path}.0", f"{path}.1") if config.two_programs else (path,)
+    return (path, f"{path}.0", f"{path}.1") if two_programs else (path,)
 
 
 def _take_number(patterns: Sequence[tuple[str, str]]) -> tuple[int, Taken]:

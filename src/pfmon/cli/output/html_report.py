@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import write_whole
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import Task
 from pfmon.errors import LostError, reason
 from pfmon.library.preparing.prepared_run import Prepared
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 class HtmlReport:
     """Collects a run's samples and writes its page after the run, atomically."""
 
-    def __init__(self, config: CommandConfig, prepared: Prepared) -> None:
+    def __init__(self, output: OutputOptions, prepared: Prepared) -> None:
         """PfmonError: the file cannot be written."""
-        self._path = config.html_report
+        self._path = output.html_report
         self._option = f"--report=html:{self._path}"
         check_can_be_written(self._path, self._option)
-        self._config, self._prepared = config, prepared
-        self._samples = None if config.follows else _tree(config, prepared, prepared.objects)
+        self._wanted, self._prepared = output, prepared
+        self._samples = None if prepared.session.plan.following else _tree(output, prepared, prepared.objects)
         self._of_tasks: dict[str, SampleTree] = {}
 
     @property
@@ -40,7 +40,7 @@ class HtmlReport:
 
     def begin(self, task: Task, objects: LoadedObjects) -> SampleTree:
         """The consumer of a task's samples."""
-        tree = _tree(self._config, self._prepared, lambda: objects)
+        tree = _tree(self._wanted, self._prepared, lambda: objects)
         assert tree
         self._of_tasks[task.name] = tree
         return tree
@@ -70,7 +70,7 @@ class HtmlReport:
             raise LostError(f"{self._option}: {reason(error)}") from None
 
 
-def _tree(config: CommandConfig, prepared: Prepared, objects: Callable[[], LoadedObjects]) -> SampleTree | None:
+def _tree(output: OutputOptions, prepared: Prepared, objects: Callable[[], LoadedObjects]) -> SampleTree | None:
     """The call tree of the samples; None: there are none."""
     session = prepared.session
     if session.plan.sampling is None:
@@ -78,7 +78,7 @@ def _tree(config: CommandConfig, prepared: Prepared, objects: Callable[[], Loade
     from pfmon.report.html.sample_tree import SampleTree
     from pfmon.session.profile.code_profile import FunctionNames
 
-    names = FunctionNames(objects(), config.demangle, session.engine.instruction_set)
+    names = FunctionNames(objects(), session.plan.demangle, session.engine.instruction_set)
     return SampleTree(
         names,
         {

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING
 
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_text
+from pfmon.cli.output_options import OutputOptions
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.needed_modules import import_needed
 from pfmon.report.run_snapshot import RunSnapshot
@@ -37,11 +37,11 @@ WIDE = 120
 """Columns without a terminal."""
 
 
-def shows_progress(config: CommandConfig) -> bool:
+def shows_progress(output: OutputOptions) -> bool:
     """Return whether progress is shown."""
-    if config.live or config.progress:
+    if output.live or output.progress:
         return True
-    return config.progress is None and _is_terminal()
+    return output.progress is None and _is_terminal()
 
 
 def _is_terminal() -> bool:
@@ -49,12 +49,12 @@ def _is_terminal() -> bool:
 
 
 @contextmanager
-def progress(config: CommandConfig, prepared: Prepared) -> Iterator[None]:
+def progress(output: OutputOptions, prepared: Prepared) -> Iterator[None]:
     """The run is shown within it."""
     from pfmon.library.run_monitor import RunMonitor
 
-    watch, ended = RunMonitor(prepared.session, config.live), Event()
-    show = ProgressDisplay(config, watch, ended)
+    watch, ended = RunMonitor(prepared.session, output.live), Event()
+    show = ProgressDisplay(output, watch, ended)
     show.prepare()
     worker = Worker(show.run)
     try:
@@ -67,12 +67,12 @@ def progress(config: CommandConfig, prepared: Prepared) -> Iterator[None]:
 class ProgressDisplay:
     """Shows progress until an event is set."""
 
-    def __init__(self, config: CommandConfig, watch: RunMonitor, ended: Event) -> None:
-        self._config, self._watch, self._ended = config, watch, ended
+    def __init__(self, output: OutputOptions, watch: RunMonitor, ended: Event) -> None:
+        self._wanted, self._watch, self._ended = output, watch, ended
 
     def prepare(self) -> None:
         """Import what shows progress: rich imports more modules when it renders, so it renders an example."""
-        import_needed({"pfmon.cli.output.terminal_panel": _is_terminal(), "pfmon.session.profile": self._config.live})
+        import_needed({"pfmon.cli.output.terminal_panel": _is_terminal(), "pfmon.session.profile": self._wanted.live})
         _lines(_console(WIDE, terminal=_is_terminal()), self._parts(RunSnapshot(0.0, 1, 0, (("EVENT", 1),)), None))
 
     def run(self) -> None:
@@ -102,7 +102,7 @@ class ProgressDisplay:
                 now = self._watch.so_far
                 console = _console(panel.width, terminal=True)
                 lines = _lines(console, self._parts(now, before))
-                if self._config.live and len(lines) > panel.rows:
+                if self._wanted.live and len(lines) > panel.rows:
                     panel.close()
                     panel = TerminalPanel(descriptor, len(lines))
                 panel.draw(lines)
@@ -125,9 +125,9 @@ class ProgressDisplay:
     def _parts(self, now: RunSnapshot, before: RunSnapshot | None) -> list[RenderableType]:
         from pfmon.report.progress_text import count_table, function_table, progress_line
 
-        if not self._config.live:
+        if not self._wanted.live:
             return [progress_line(now, before)]
-        style = self._config.number_style
+        style = self._wanted.number_style
         line = progress_line(now._replace(counts=()), before)
         tables = [count_table(now, style)] if now.counts else []
         return [line, *tables, *([function_table(now, FUNCTIONS, style)] if now.functions else [])]

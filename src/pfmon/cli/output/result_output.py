@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 
 from pfmon.atomic_write import append_whole, check_whole, write_whole
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_notice, print_text, standard_output, write_standard
 from pfmon.errors import LostError, PfmonError, reason
 
@@ -114,11 +113,10 @@ def check_can_be_written(path: str, option: str) -> None:
         raise PfmonError(f"{option}: {reason(error)}").about(*subjects) from None
 
 
-def check_crash_report(config: CommandConfig) -> None:
+def check_crash_report(path: str, two_programs: bool) -> None:
     """PfmonError when a file of --crash-report could not be written; with two programs each has its own
     (library.coupled_programs.of_thread)."""
-    path = config.crash_report
-    names = (f"{path}.0", f"{path}.1") if config.two_programs else (path,)
+    names = (f"{path}.0", f"{path}.1") if two_programs else (path,)
     for name in names if path else ():
         check_can_be_written(name, f"--crash-report={path}")
 

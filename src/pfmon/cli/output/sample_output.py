@@ -7,12 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output.result_output import Outputs, check_can_be_written
+from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.preparing.prepared_run import Prepared
-from pfmon.library.resolving.machine_selection import machine_of
 from pfmon.library.results.run_result import Run
 from pfmon.pmu.capture.captures import captures_of
 from pfmon.program.compilation_units import import_line_reader
@@ -38,30 +37,30 @@ class Owner(NamedTuple):
 
 
 def _exports(
-    config: CommandConfig, prepared: Prepared, owner: Owner, names: FunctionNames | None
+    output: OutputOptions, prepared: Prepared, owner: Owner, names: FunctionNames | None
 ) -> list[ExportFile | JoinedExport]:
-    if not config.exports or names is None:
+    if not output.exports or names is None:
         return []
     from pfmon.cli.output.export_files import export_files
 
-    return export_files(config, prepared, owner, names)
+    return export_files(output, prepared, owner, names)
 
 
-def wants_names(config: CommandConfig) -> bool:
+def wants_names(output: OutputOptions) -> bool:
     """Return whether samples are shown with names of code."""
-    return _resolves(config) or bool(config.exports)
+    return _resolves(output) or bool(output.exports)
 
 
-def _resolves(config: CommandConfig) -> bool:
+def _resolves(output: OutputOptions) -> bool:
     """Return whether the sampling module prints names."""
-    return config.resolve_addresses or bool(config.smpl_show_func)
+    return output.resolve_addresses or bool(output.smpl_show_func)
 
 
-def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: FunctionNames | None) -> SamplingModule:
+def _module(output: OutputOptions, prepared: Prepared, process_id: int, names: FunctionNames | None) -> SamplingModule:
     """The module that the options want. PfmonError: it does not go with them, or with what is sampled."""
     plan = prepared.session.plan
-    name = config.smpl_module or next(iter(MODULES))
-    _check_module(config, name)
+    name = output.smpl_module or next(iter(MODULES))
+    _check_module(output, name, truth=plan.sampling is not None and plan.sampling.truth)
     sets = prepared.session.sets
     made = [one.programming for one in sets]
     if len(made) > 1 and MODULES[name].is_of_one_set:
@@ -75,57 +74,57 @@ def _module(config: CommandConfig, prepared: Prepared, process_id: int, names: F
     monitors = [monitor for one in made for monitor in one.monitors]
     context = ModuleContext(
         process_id,
-        names if _resolves(config) else None,
-        bool(config.smpl_show_func),
-        config.smpl_show_top,
-        config.smpl_view,
+        names if _resolves(output) else None,
+        bool(output.smpl_show_func),
+        output.smpl_show_top,
+        output.smpl_view,
         plan.model,
         captures_of(plan.model, made[0].writes),
         tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
-        lambda: machine_of(config, prepared.ia32),
+        prepared.processor.figures,
         tuple(captures_of(plan.model, one.writes) for one in made),
-        config.smpl_cum_threshold,
-        config.smpl_sort,
+        output.smpl_cum_threshold,
+        output.smpl_sort,
     )
     module = MODULES[name](context)
-    return MODULES["raw"](context) if config.smpl_save_raw else module
+    return MODULES["raw"](context) if output.smpl_save_raw else module
 
 
-def check_module(config: CommandConfig, prepared: Prepared) -> None:
+def check_module(output: OutputOptions, prepared: Prepared) -> None:
     """PfmonError for a module, or an export, that does not go with the options."""
-    _module(config, prepared, 0, None)
-    if wants_names(config):
+    _module(output, prepared, 0, None)
+    if wants_names(output):
         import_line_reader()
-    if config.smpl_outfile:
-        check_can_be_written(config.smpl_outfile, f"--smpl-outfile={config.smpl_outfile}")
-    for name, path in config.exports:
+    if output.smpl_outfile:
+        check_can_be_written(output.smpl_outfile, f"--smpl-outfile={output.smpl_outfile}")
+    for name, path in output.exports:
         check_can_be_written(path, f"--export={name}:{path}")
 
 
-def _check_module(config: CommandConfig, name: str) -> None:
+def _check_module(output: OutputOptions, name: str, truth: bool) -> None:
     """Raise PfmonError for an option that the module lacks, or a missing option that it needs."""
     module = MODULES[name]
     for option, used in {
-        "--smpl-show-func": bool(config.smpl_show_func),
-        "--smpl-show-top": config.smpl_show_top,
-        "--smpl-cum-threshold": config.smpl_cum_threshold,
-        "--smpl-save-raw": config.smpl_save_raw,
-        f"--smpl-sort-by{config.smpl_sort}": config.smpl_sort,
-        "--smpl-truth": config.smpl_truth,
-        f"--smpl-{config.smpl_view}-view": config.smpl_view,
+        "--smpl-show-func": bool(output.smpl_show_func),
+        "--smpl-show-top": output.smpl_show_top,
+        "--smpl-cum-threshold": output.smpl_cum_threshold,
+        "--smpl-save-raw": output.smpl_save_raw,
+        f"--smpl-sort-by{output.smpl_sort}": output.smpl_sort,
+        "--smpl-truth": truth,
+        f"--smpl-{output.smpl_view}-view": output.smpl_view,
     }.items():
         if used and option not in module.options:
             others = " and ".join(other for other, one in MODULES.items() if option in one.options)
-            typed = config.smpl_show_func if option == "--smpl-show-func" else option
+            typed = output.smpl_show_func if option == "--smpl-show-func" else option
             raise PfmonError(f"{typed} is of --smpl-module={others}; {name} does not have it").about("--smpl-module")
-    if (module.is_binary or config.smpl_save_raw) and not config.smpl_outfile:
-        what = "--smpl-save-raw" if config.smpl_save_raw else f"--smpl-module={name}"
+    if (module.is_binary or output.smpl_save_raw) and not output.smpl_outfile:
+        what = "--smpl-save-raw" if output.smpl_save_raw else f"--smpl-module={name}"
         raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too").about("--smpl-outfile")
-    if config.smpl_eager_save and not config.smpl_outfile:
+    if output.smpl_eager_save and not output.smpl_outfile:
         raise PfmonError("--smpl-eager-save applies to the file of samples: give --smpl-outfile=FILE too").about(
             "--smpl-eager-save", "--smpl-outfile"
         )
-    if config.smpl_eager_save and module.is_histogram and not config.smpl_save_raw:
+    if output.smpl_eager_save and module.is_histogram and not output.smpl_save_raw:
         raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come").about(
             "--smpl-eager-save"
         )
@@ -136,23 +135,25 @@ class SampleOutput:
 
     def __init__(
         self,
-        config: CommandConfig,
+        output: OutputOptions,
         prepared: Prepared,
         print_early: Callable[[str], object],
         owner: Owner | None = None,
     ) -> None:
         """``print_early``: gets what goes to no file; ``owner``: None: the run. PfmonError when the file cannot be
         written."""
-        wanted = wants_names(config)
+        wanted = wants_names(output)
         session = prepared.session
         owner = owner or Owner(prepared.command, session.plan.settings.process_id, prepared.objects)
         if wanted:
             import_line_reader()
-        names = FunctionNames(owner.objects(), config.demangle, session.engine.instruction_set) if wanted else None
-        self._module = _module(config, prepared, owner.process_id, names)
-        self._exports = _exports(config, prepared, owner, names)
+        names = (
+            FunctionNames(owner.objects(), session.plan.demangle, session.engine.instruction_set) if wanted else None
+        )
+        self._module = _module(output, prepared, owner.process_id, names)
+        self._exports = _exports(output, prepared, owner, names)
         self._print_early = print_early
-        self._path, self._eager = owner.name_of(config.smpl_outfile), config.smpl_eager_save
+        self._path, self._eager = owner.name_of(output.smpl_outfile), output.smpl_eager_save
         self._kept = False
         self._errors: dict[object, LostError] = {}
         try:

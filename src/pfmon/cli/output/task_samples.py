@@ -6,7 +6,6 @@ have ended, and is then written task by task.
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,10 +13,10 @@ from tempfile import TemporaryFile, gettempdir
 from threading import Lock
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.command_config import CommandConfig
 from pfmon.cli.output.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output.result_output import Outputs
 from pfmon.cli.output.sample_output import Owner, SampleOutput, check_module
+from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import Task
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.preparing.prepared_run import Prepared
@@ -27,13 +26,13 @@ from pfmon.report.task_report import task_line
 from pfmon.session.run.followed_tasks import Taker, TaskCounts
 
 
-def files_are_of_tasks(config: CommandConfig) -> None:
+def files_are_of_tasks(output: OutputOptions) -> None:
     """PfmonError for a file that only one task can have."""
-    joined = _joined(config)
-    exports = {f"--export={name}:{path}": path for name, path in config.exports}
+    joined = _joined(output)
+    exports = {f"--export={name}:{path}": path for name, path in output.exports}
     paths = {option: path for option, path in exports.items() if option not in joined}
-    if config.smpl_eager_save or config.smpl_save_raw or config.smpl_module == "raw":
-        paths |= {f"--smpl-outfile={config.smpl_outfile}": config.smpl_outfile}
+    if output.smpl_eager_save or output.smpl_save_raw or output.smpl_module == "raw":
+        paths |= {f"--smpl-outfile={output.smpl_outfile}": output.smpl_outfile}
     for option, path in paths.items():
         if path and not names_tasks(path):
             raise PfmonError(f"{option}: each task has a file of its own: put %p, its process id, into the name")
@@ -86,18 +85,17 @@ class _Kept:
 class TaskSamples:
     """Makes what takes the samples of each task."""
 
-    def __init__(self, config: CommandConfig, prepared: Prepared, print_early: Callable[[str], object]) -> None:
+    def __init__(self, output: OutputOptions, prepared: Prepared, print_early: Callable[[str], object]) -> None:
         """PfmonError for what cannot be made, before the program starts."""
-        self._config, self._prepared, self._print_early = config, prepared, print_early
-        files_are_of_tasks(config)
-        check_module(config, prepared)
-        self._joined = _joined(config)
-        self._kept = _Kept({"": _samples_of(config), **{option: option for option in self._joined}})
+        self._wanted, self._prepared, self._print_early = output, prepared, print_early
+        files_are_of_tasks(output)
+        check_module(output, prepared)
+        self._joined = _joined(output)
+        self._kept = _Kept({"": _samples_of(output), **{option: option for option in self._joined}})
         self._open: dict[str, SampleOutput] = {}
         self._outputs = Outputs()
-        self._own = copy.copy(config)
-        if not names_tasks(config.smpl_outfile):
-            self._own.smpl_outfile = ""
+        own = output.smpl_outfile if names_tasks(output.smpl_outfile) else ""
+        self._own = output.replaced(smpl_outfile=own)
 
     def begin(self, task: Task, objects: LoadedObjects) -> Taker:
         """A task begins: what takes its samples."""
@@ -124,11 +122,11 @@ class TaskSamples:
         self._outputs.status(0)
 
     def _finish(self, done: Run, outputs: Outputs) -> None:
-        tasks, config = done.tasks or (), self._config
-        if config.smpl_outfile and not names_tasks(config.smpl_outfile):
-            option = f"--smpl-outfile={config.smpl_outfile}"
-            outputs.write(partial(self._write, tasks, config.smpl_outfile, "", option))
-        elif not config.smpl_outfile:
+        tasks, output = done.tasks or (), self._wanted
+        if output.smpl_outfile and not names_tasks(output.smpl_outfile):
+            option = f"--smpl-outfile={output.smpl_outfile}"
+            outputs.write(partial(self._write, tasks, output.smpl_outfile, "", option))
+        elif not output.smpl_outfile:
             outputs.write(partial(self._print, tasks))
         for option, path in self._joined.items():
             if option not in self._kept.lost:  # what was there stays
@@ -144,7 +142,7 @@ class TaskSamples:
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            raise LostError(f"{_samples_of(self._config)}: {reason(error)}") from None
+            raise LostError(f"{_samples_of(self._wanted)}: {reason(error)}") from None
 
     def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
         """Write one file of all tasks, each below a line of its own except in exports."""
@@ -168,16 +166,16 @@ class TaskSamples:
         self._kept.close()
 
 
-def _joined(config: CommandConfig) -> dict[str, str]:
+def _joined(output: OutputOptions) -> dict[str, str]:
     """Return the exports that are one file of all tasks: option -> path."""
     from pfmon.cli.output.export_files import joins
 
-    return {f"--export={name}:{path}": path for name, path in config.exports if joins(name, path)}
+    return {f"--export={name}:{path}": path for name, path in output.exports if joins(name, path)}
 
 
-def _samples_of(config: CommandConfig) -> str:
+def _samples_of(output: OutputOptions) -> str:
     """The name of the samples of all tasks in an error."""
-    return f"--smpl-outfile={config.smpl_outfile}" if config.smpl_outfile else "samples"
+    return f"--smpl-outfile={output.smpl_outfile}" if output.smpl_outfile else "samples"
 
 
 def _bytes(text: str) -> bytes:

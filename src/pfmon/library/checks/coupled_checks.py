@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError, refuse
+from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.targets import having
-
-TWO_THREADS = having(lambda target: target.threads == 2)
-"""The PMUs of cores with two hardware threads each: Montecito's (Montecito manual 2.4, 2.5)."""
 
 NOT_WITH_TWO = "{}: not with two programs on one core"
 
@@ -25,7 +22,7 @@ def check_two_programs(options: Options) -> None:
 
 def pmu_is_montecitos(options: Options) -> None:
     """Montecito is the only Itanium with two cores, of two hardware threads each (Montecito manual 2.4, 2.5)."""
-    if options.pmu_given and options.pmu not in TWO_THREADS:
+    if options.pmu and options.pmu not in TWO_THREADS:
         one = there_is_one(options.cores)
         raise PfmonError(f"{options.pmu} has one {one}: two programs at the same time need {TWO_THREADS[0]}'s PMU")
 

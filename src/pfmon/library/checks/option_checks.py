@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pfmon.errors import PfmonError, RuleError, refuse
+from pfmon.library.checks.trigger_checks import check_triggers
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
-from pfmon.library.resolving.default_events import counts_default_events
-from pfmon.library.resolving.machine_selection import take_pmu_of_machine
-from pfmon.library.resolving.triggers import check_triggers
+from pfmon.library.resolving.counted_events import counts_default_events
+from pfmon.library.resolving.machine_selection import pmu_named
 from pfmon.session.run.run_plan import MACHINE
 
 MODIFIERS = {
@@ -44,7 +44,7 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
     """Return the rules of `check`, to be called in order."""
     return [
         *(_of_set(rule, one) for one in options.sets for rule in OF_A_SET),
-        lambda: take_pmu_of_machine(options),
+        lambda: machine_has_the_pmu(options),
         lambda: check_triggers(options, asks),
         lambda: event_sets_take_turns(options, asks),
         lambda: insecure_is_for_programs(options),
@@ -58,6 +58,11 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
     ]
 
 
+def machine_has_the_pmu(options: Options) -> None:
+    """A machine has the PMU of its processor."""
+    pmu_named(options)
+
+
 def confinement_is_to_a_directory(options: Options) -> None:
     """A confined program sees only files below --sysroot."""
     if options.confine and not options.sysroot:
@@ -65,8 +70,8 @@ def confinement_is_to_a_directory(options: Options) -> None:
 
 
 def _check_following(options: Options) -> None:
-    if options.follows or options.aggregate_results or options.follow_exec_exclude or options.per_thread:
-        from pfmon.library.resolving.follow_request import following_goes_alone, threads_go_alone
+    if options.follows or options.follow_exec_exclude or options.per_thread:
+        from pfmon.library.checks.follow_checks import following_goes_alone, threads_go_alone
 
         following_goes_alone(options)
         threads_go_alone(options)
@@ -110,7 +115,7 @@ def sets_are_not_counted_otherwise(options: Options) -> None:
         refuse(
             {
                 "--unlimited": options.unlimited,
-                "--per-function, --per-block and --annotate": wants_profile(options),
+                "--per-function, --per-block and --annotate": options.splits,
                 "--print-interval": options.print_interval is not None,
             },
             "{}: several event sets are estimates; give all events in one -e, with --unlimited",
@@ -172,7 +177,7 @@ def insecure_is_for_programs(options: Options) -> None:
 
 
 def _check_recordings(options: Options) -> None:
-    if options.partial and not (options.replay or getattr(options, "smt_replay", "")):
+    if options.partial and not (options.replay or options.smt_replay):
         raise PfmonError("--partial applies to recordings: give --replay=FILE too").about("--partial", "--replay")
     if options.replay:
         for option, name in OF_PROGRAMS.items():
@@ -205,7 +210,7 @@ def sampling_counts_as_it_can(options: Options) -> None:
                 "--saturate-smpl-buffer": options.saturate_smpl_buffer,
                 "--smpl-entries": options.smpl_entries != Options.smpl_entries,
                 "--smpl-truth": options.smpl_truth,
-                "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # exports use stacks
+                "--smpl-stacks": options.smpl_stacks,
                 "--smpl-skid": bool(options.smpl_skid),
             },
             "{} applies to samples: give --long-smpl-periods=PERIOD,... too",
@@ -219,7 +224,7 @@ def sampling_counts_as_it_can(options: Options) -> None:
     refuse(
         {
             "--unlimited": options.unlimited,
-            "--per-function, --per-block and --annotate": wants_profile(options),
+            "--per-function, --per-block and --annotate": options.splits,
             "--print-interval": options.print_interval is not None,
             "--true-values": options.true_values,
             "--smpl-truth of several event sets (-e)": options.smpl_truth and options.several_sets,
@@ -250,14 +255,6 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
         )
 
 
-def report_stands_alone(options: Options) -> None:
-    """A report excludes events."""
-    if options.report and options.events:
-        raise PfmonError(
-            f"--report={options.report} needs no events and prints none: leave -e out, or the report"
-        ).about("--report", "--events")
-
-
 def one_has_the_pmu(options: Options) -> None:
     """Either pfmon or the program uses the PMU."""
     if not options.guest_pmu:
@@ -276,16 +273,3 @@ def one_has_the_pmu(options: Options) -> None:
         "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
         "--guest-pmu",
     )
-
-
-def wants_profile(options: Options) -> bool:
-    """Return whether the counts are split."""
-    return options.per_function or options.per_block or bool(options.annotate)
-
-
-def profile_needs_events(options: Options) -> None:
-    """Splitting counts needs events."""
-    if wants_profile(options) and not options.events:
-        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too").about(
-            "--per-function", "--per-block", "--annotate", "--events"
-        )

@@ -25,10 +25,6 @@ def _pmu(_: str, text: str) -> str:
     return text.lower()
 
 
-def _keep_pmu(_: Option, options: Any, __: Any, value: str) -> None:
-    options.pmu, options.pmu_given = value, True
-
-
 def _events(_: str, text: str) -> list[list[str]]:
     """Return the events of a further event set; nothing for no events."""
     if text.lower() == NONE:
@@ -109,7 +105,7 @@ EVENTS = Topic(
         Option(
             "pmu",
             f"the processor's PMU: {', '.join(names())} (that of the program)",
-            Kind(_pmu, lambda name, value: _pmu(name, python_values.text(name, value)), _keep_pmu),
+            Kind(_pmu, lambda name, value: _pmu(name, python_values.text(name, value)), put),
             "NAME",
             keyword=True,
         ),

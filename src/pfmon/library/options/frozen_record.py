@@ -6,36 +6,31 @@ from typing import Self
 
 
 class FreezableRecord:
-    """Fields are set freely until a copy of it is frozen."""
+    """Fields are set freely until it is frozen."""
 
     _frozen = False
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._frozen:
-            raise AttributeError(f"{name} is of a run that is resolved, and cannot be set")
+            raise AttributeError(f"{name} is of options that are read, and cannot be set")
         super().__setattr__(name, value)
 
-    def copied(self) -> Self:
-        """Return a copy of a record that is not frozen; they share no list, set or mapping."""
-        return self._made(list, set)
-
     def frozen(self) -> Self:
-        """Return a copy that cannot be edited; its lists are tuples, its sets frozen."""
-        made = self._made(tuple, frozenset)
-        vars(made)["_frozen"] = True
-        return made
+        """Freeze it, with the records in it; its lists become tuples, its sets frozen. Returns it."""
+        fields = vars(self)
+        fields.update({name: _frozen(value) for name, value in fields.items()}, _frozen=True)
+        return self
 
-    def _made(self, sequence: type, members: type) -> Self:
+    def replaced(self, **fields: object) -> Self:
+        """Return a copy with other values in these fields, frozen."""
         made = object.__new__(type(self))
+        vars(made).update(vars(self), **fields)
+        return made.frozen()
 
-        def own(value: object) -> object:
-            if isinstance(value, FreezableRecord):
-                return value.copied() if sequence is list else value.frozen()
-            if isinstance(value, list):
-                return sequence(map(own, value))
-            if isinstance(value, dict):
-                return {key: own(one) for key, one in value.items()}
-            return members(value) if isinstance(value, set) else value
 
-        vars(made).update({name: own(value) for name, value in vars(self).items()})
-        return made
+def _frozen(value: object) -> object:
+    if isinstance(value, FreezableRecord):
+        return value.frozen()
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value)) if type(value) in (list, tuple) else value
+    return frozenset(value) if isinstance(value, set) else value

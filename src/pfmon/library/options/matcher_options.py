@@ -36,3 +36,6 @@ MATCHERS = _matchers()
 
 BRANCH_PMUS = {option: having(partial(_has_buffer, option)) for option in ("btb", "etb")}
 """Prefix of branch buffer options -> the PMUs that have the buffer."""
+
+TWO_THREADS = having(lambda target: target.threads == 2)
+"""The PMUs of cores with two hardware threads each: Montecito's (Montecito manual 2.4, 2.5)."""

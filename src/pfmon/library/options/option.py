@@ -15,8 +15,8 @@ Read = Callable[[str, Any], Any]
 """Makes a value, of the command line's text (None: there is none) or of a keyword's value in Python. It is called with
 the option's name, for errors, and raises BadValueError."""
 Keep = Callable[["Option", Any, Any, Any], None]
-"""Keeps a value: called with the option, the options of the run, what has the option's field (these, or one event set),
-and the value."""
+"""Keeps a value: called with the option, the options of the run, what has the option's field (these, one event set, or
+those of the output), and the value."""
 
 
 def _never(_: object) -> bool:
@@ -35,8 +35,9 @@ class Kind(NamedTuple):
 
 class Option(NamedTuple):
     """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
-    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it; ``field``: where its value
-    is kept, "": in the field of its name; ``keyword``: the library's name of it, True: its own, with underscores."""
+    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it; ``of_output``: it says how
+    results are written, which the command line alone does; ``field``: where its value is kept, "": in the field of its
+    name; ``keyword``: the library's name of it, True: its own, with underscores."""
 
     long: str
     help: str
@@ -46,6 +47,7 @@ class Option(NamedTuple):
     optional: bool = False
     pmus: tuple[str, ...] = ()
     of_set: bool = False
+    of_output: bool = False
     field: str = ""
     keyword: bool | str = False
 
@@ -59,9 +61,13 @@ class Option(NamedTuple):
         """The library's name of it, "" if there is none."""
         return self.long.replace("-", "_") if self.keyword is True else self.keyword or ""
 
-    def take(self, options: Any, text: str | None) -> None:
+    def take(self, options: Any, output: Any, text: str | None) -> None:
         """Read and keep a value of the command line. Raises PfmonError."""
-        self.kind.keep(self, options, options.sets[-1] if self.of_set else options, self.kind.read(self.long, text))
+        self.kind.keep(self, options, self.owner(options, output), self.kind.read(self.long, text))
+
+    def owner(self, options: Any, output: Any) -> Any:
+        """Return what has its field: the options of the run, of its last event set, or of the output."""
+        return options.sets[-1] if self.of_set else output if self.of_output else options
 
 
 class Topic(NamedTuple):
@@ -71,6 +77,11 @@ class Topic(NamedTuple):
     title: str
     options: Sequence[Option]
     keywords: Sequence[Option] = ()
+
+
+def of_output(*options: Option) -> list[Option]:
+    """Return options that say how results are written."""
+    return [option._replace(of_output=True) for option in options]
 
 
 def same(long: str, option: Option) -> Option:

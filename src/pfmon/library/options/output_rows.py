@@ -6,19 +6,9 @@ from typing import Any
 
 from pfmon.errors import BadValueError
 from pfmon.library.options.kinds import FILE, FLAG, TEXT, flag, of_command
-from pfmon.library.options.option import Option, Topic, one_of
+from pfmon.library.options.option import Option, Topic, of_output, one_of
 
 PROGRESS = {True: "progress", False: "no-progress"}
-ONE_PROGRESS = one_of(PROGRESS)
-
-
-def _progress(option: Option, options: Any, owner: Any, wanted: bool) -> None:
-    ONE_PROGRESS(option, options, owner, wanted)
-    options.watched = options.watched or wanted
-
-
-def _live(_: Option, options: Any, __: Any, value: bool) -> None:
-    options.live = options.watched = value
 
 
 def _percentages(name: str, text: str) -> str:
@@ -35,7 +25,7 @@ def _further(option: Option, _: Any, owner: Any, text: str) -> None:
 OUTPUT = Topic(
     "output",
     "Output",
-    [
+    of_output(
         Option("us-counter-format", "print counts as 1,024", flag("us"), field="number_style"),
         Option("eu-counter-format", "print counts as 1.024", flag("eu"), field="number_style"),
         Option("hex-counter-format", "print counts in hexadecimal", flag("hex"), field="number_style"),
@@ -51,26 +41,26 @@ OUTPUT = Topic(
         Option("no-cmd-output", "discard the program's standard output and error", FLAG),
         Option("json", "print the results as one JSON object", FLAG),
         Option("verbose", "print the programming of the PMU", FLAG, short="v"),
-    ],
+    ),
 )
 WHILE_IT_RUNS = Topic(
     "progress",
     "While it runs",
-    [
+    of_output(
         Option(
             PROGRESS[True],
             "show instructions, speed, counts and memory while it runs (on a terminal, after a second)",
-            flag(True, _progress),
+            flag(True, one_of(PROGRESS)),
             field="progress",
         ),
-        Option(PROGRESS[False], "do not", flag(False, _progress), field="progress"),
-        Option("live", "show counts, and counts by function, while it runs", flag(True, _live)),
-    ],
+        Option(PROGRESS[False], "do not", flag(False, one_of(PROGRESS)), field="progress"),
+        Option("live", "show counts, and counts by function, while it runs", FLAG),
+    ),
 )
 BASELINES = Topic(
     "baselines",
     "Comparing with an earlier run",
-    [
+    of_output(
         Option("save-baseline", "keep the counts in a file, if the program succeeds", FILE, "FILE"),
         Option("baseline", "compare the counts with those in a file; exit status 3 if one grew", FILE, "FILE"),
         Option(
@@ -79,7 +69,7 @@ BASELINES = Topic(
             of_command(_percentages, _further),
             "[EVENT=]PERCENT,...",
         ),
-    ],
+    ),
 )
 RECORDINGS = Topic(
     "recordings",

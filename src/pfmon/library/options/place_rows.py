@@ -93,14 +93,15 @@ def _report(_: str, text: str) -> tuple[str, str]:
     return name, path
 
 
-def _keep_report(_: Option, options: Any, __: Any, value: tuple[str, str]) -> None:
+def _keep_report(_: Option, options: Any, output: Any, value: tuple[str, str]) -> None:
+    """Keep a report, and its file, which the command line has alone."""
     name, path = value
     if name != "html":
         options.report = name
         return
     options.collect_report = True
     if path:
-        options.html_report = path
+        output.html_report = path
 
 
 RANGE = Kind(
@@ -398,6 +399,7 @@ PROFILES = Topic(
             "print-syms",
             "print the symbols of the program before it runs: address, size, T (code) or D (data), name",
             FLAG,
+            of_output=True,
         ),
     ],
 )
@@ -411,6 +413,7 @@ REPORT = Topic(
             "PMU's manual, by its tables, with what each needs); besides: html:FILE (everything in a page)",
             Kind(_report, lambda name, value: (report(python_values.text(name, value)), ""), _keep_report),
             "NAME",
+            of_output=True,
             keyword=True,
         )
     ],

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.checks.coupled_checks import TWO_THREADS
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, WORD, converted, flag, number, of_command
+from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.option import Kind, Option, Topic, extend, put, same
 from pfmon.library.options.option_values import seconds, size, variable
 from pfmon.library.options.run_options import MAX_PROCESSES, MAX_QUANTUM, MAX_SEED
@@ -147,6 +147,7 @@ PROGRAM = Topic(
             "when a signal kills the program, write registers, code, stack and memory map here",
             TEXT,
             "FILE",
+            of_output=True,
         ),
         Option(
             "guest-pmu",
@@ -214,7 +215,7 @@ CHILDREN = Topic(
             FLAG,
             keyword=True,
         ),
-        Option("aggregate-results", "print what all come to, and not what each does", FLAG),
+        Option("aggregate-results", "print what all come to, and not what each does", FLAG, of_output=True),
     ],
 )
 COMMAND = of_command(_words, _beside)
@@ -237,7 +238,12 @@ CORES = Topic(
             pmus=TWO_THREADS,
         ),
         Option(
-            "smt-output", "the standard output of thread 0's program goes to a file", FILE, "FILE", pmus=TWO_THREADS
+            "smt-output",
+            "the standard output of thread 0's program goes to a file",
+            FILE,
+            "FILE",
+            pmus=TWO_THREADS,
+            of_output=True,
         ),
         Option(
             "cores", "2: run the two programs on two cores of one bus instead", number(1, 2), "NUMBER", keyword=True

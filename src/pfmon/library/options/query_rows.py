@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pfmon.library.options.kinds import as_given, of_command
-from pfmon.library.options.option import Kind, Option, Topic
+from pfmon.library.options.option import Kind, Option, Topic, of_output
 
 
 def action(name: str) -> Kind:
     """An option that asks for an action, about its value."""
 
-    def keep(_: Option, options: Any, __: Any, subject: str) -> None:
-        options.action, options.subject = name, subject
+    def keep(_: Option, __: Any, output: Any, subject: str) -> None:
+        output.action, output.subject = name, subject
 
     return of_command(as_given, keep)
 
@@ -47,5 +47,5 @@ ACTIONS = [
     Option("man-page", "print the manual page: pfmon --man-page | man -l -", action("man-page")),
     Option("version", "print the version", action("version"), short="V"),
 ]
-TOPIC = Topic("information", "Information", [option._replace(field="action") for option in ACTIONS])
+TOPIC = Topic("information", "Information", of_output(*(option._replace(field="action") for option in ACTIONS)))
 TOPICS = (TOPIC,)

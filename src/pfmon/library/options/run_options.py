@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence, Set
 
 from pfmon.library.options.frozen_record import FreezableRecord
 from pfmon.library.options.set_options import SetOptions
-from pfmon.pmu.targets import DEFAULT_PMU
 
 MAX_SAMPLE_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
@@ -22,19 +21,24 @@ MAX_SEED = (1 << 31) - 2
 """Modulus of the minimal standard generator."""
 
 
+def instruction_set_named(given: Set[str]) -> str:
+    """Return what ia32 and ia64 select, given or not: one of them, or both."""
+    return "".join(given) if len(given) == 1 else "both"
+
+
 class Options(FreezableRecord):
     """The options' values and defaults (containers begin empty). Values that are parsed only when the PMU or the
     program is known are kept as text."""
 
-    pmu: str = DEFAULT_PMU
-    pmu_given: bool = False
+    pmu: str = ""
+    """"" for that of the machine, or of the program's processors (machine_selection.py)."""
     machine: str = ""
     """A machine's name or file, "" for that of the PMU."""
     machine_settings: Sequence[str]
     """Changes of its figures, FIGURE=VALUE."""
     sets: Sequence[SetOptions]
     """Options of each event set; there is one at least, which may have no events."""
-    use_default_events: bool = False
+    use_default_events: bool
     """Without events: count cycles and instructions."""
 
     levels: str = ""
@@ -49,14 +53,10 @@ class Options(FreezableRecord):
     preload: Mapping[str, int]
     """Initial values of counters (PowerPC)."""
 
-    watched: bool = False
-    """Counts are read while the program runs."""
     report: str = ""
     """A report instead of counts: cpi, derived."""
     collect_report: bool = False
     """Collect the data of an HTML report, beside the counts."""
-    one_thread: bool = False
-    """Run the machine in the thread of the stream's reader: many simultaneous runs share the processors better."""
     unlimited: bool = False
     symbol_file: str = ""
     debug_dirs: Sequence[str]
@@ -106,7 +106,6 @@ class Options(FreezableRecord):
     """A regular expression: do not count executed programs whose path matches."""
     follow_limit: int = 250
     """Maximum number of simultaneous processes."""
-    aggregate_results: bool = False
 
     record: str = ""
     replay: str = ""
@@ -130,6 +129,12 @@ class Options(FreezableRecord):
     slow: bool = False
     cores: int = 1
     """2: the two programs run on two cores of one bus."""
+    smt: Sequence[str]
+    """The program of hardware thread 0 and its arguments, on the command line."""
+    smt_name: str = ""
+    """The option that set it."""
+    smt_replay: str = ""
+    """The recording replayed on hardware thread 0."""
     smt_threads: bool = False
     """The threads of one program run on both hardware threads of a core."""
     smt_rules: bool = True
@@ -155,7 +160,7 @@ class Options(FreezableRecord):
     @property
     def insn_set(self) -> str:
         """Instruction set of events that have none of their own: ia32, ia64 or both."""
-        return "".join(self.instruction_sets) if len(self.instruction_sets) == 1 else "both"
+        return instruction_set_named(self.instruction_sets)
 
     @property
     def sampled(self) -> bool:
@@ -177,7 +182,18 @@ class Options(FreezableRecord):
         """Whether children or executed programs are counted, too."""
         return self.follow_fork or self.follow_exec
 
-    def __init__(self) -> None:
+    @property
+    def two_programs(self) -> bool:
+        """Whether two programs, or the threads of one program, run on one core or on two."""
+        return bool(self.smt or self.smt_replay or self.smt_threads)
+
+    @property
+    def splits(self) -> bool:
+        """Whether counts are split by function, block or instruction."""
+        return self.per_function or self.per_block or bool(self.annotate)
+
+    def __init__(self, use_default_events: bool = False) -> None:
+        self.use_default_events = use_default_events
         self.machine_settings = []
         self.sets = [SetOptions()]
         self.instruction_sets = set()
@@ -188,3 +204,4 @@ class Options(FreezableRecord):
         self.trigger_flags = set()
         self.environment = []
         self.debug_dirs = []
+        self.smt = []

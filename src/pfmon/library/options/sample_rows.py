@@ -37,9 +37,8 @@ def _export(_: str, text: str) -> tuple[str, str]:
     return name, path
 
 
-def _keep_export(_: Option, options: Any, __: Any, export: tuple[str, str]) -> None:
-    options.exports.append(export)
-    options.smpl_stacks = True
+def _keep_export(_: Option, __: Any, output: Any, export: tuple[str, str]) -> None:
+    output.exports.append(export)
 
 
 def _registers(name: str, value: object) -> str:
@@ -50,11 +49,13 @@ def _registers(name: str, value: object) -> str:
 def _view(view: str) -> Option:
     shown = {"inst": "by instruction (default)", "data": "by address of the data"}
     text = shown.get(view, "by latency, or level of the TLB")
-    return Option(VIEWS[view], f"dear-hist: {text}", flag(view, one_of(VIEWS)), pmus=IA64, field="smpl_view")
+    return Option(
+        VIEWS[view], f"dear-hist: {text}", flag(view, one_of(VIEWS)), pmus=IA64, field="smpl_view", of_output=True
+    )
 
 
 PERIODS = one_an_event("it takes one list", not_empty)
-SHOW_FUNC = Option("smpl-show-func", "histograms: by function", named(lambda name: f"--{name}", put))
+SHOW_FUNC = Option("smpl-show-func", "histograms: by function", named(lambda name: f"--{name}", put), of_output=True)
 
 TOPIC = Topic(
     "samples",
@@ -101,9 +102,16 @@ TOPIC = Topic(
             "where), dear-hist (misses), btb-hist (branches)",
             of_command(_module),
             "NAME",
+            of_output=True,
         ),
-        Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", WORD, "FILE"),
-        Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG),
+        Option(
+            "smpl-outfile",
+            "put samples into FILE instead of standard output or --outfile",
+            WORD,
+            "FILE",
+            of_output=True,
+        ),
+        Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG, of_output=True),
         Option(
             "smpl-truth",
             "inst-hist: how often the event really happened there, and the error of the samples",
@@ -118,6 +126,7 @@ TOPIC = Topic(
             of_command(_export, _keep_export),
             "FORMAT:FILE",
             field="exports",
+            of_output=True,
         ),
         Option(
             "smpl-skid",
@@ -148,15 +157,22 @@ TOPIC = Topic(
             pmus=IA64,
             keyword=True,
         ),
-        Option("smpl-print-counts", "print the counts, too", FLAG),
+        Option("smpl-print-counts", "print the counts, too", FLAG, of_output=True),
         SHOW_FUNC,
         same("smpl-per-function", SHOW_FUNC),
-        Option("smpl-show-top", "histograms: the first NUMBER rows", number(1, MAX_SAMPLE_ENTRIES), "NUMBER"),
+        Option(
+            "smpl-show-top",
+            "histograms: the first NUMBER rows",
+            number(1, MAX_SAMPLE_ENTRIES),
+            "NUMBER",
+            of_output=True,
+        ),
         Option(
             "smpl-cum-threshold",
             "histograms: the rows up to the one that reaches so many percent of all",
             number(1, 100),
             "PERCENT",
+            of_output=True,
         ),
         *map(_view, VIEWS),
         Option(
@@ -165,6 +181,7 @@ TOPIC = Topic(
             flag("value", one_of(SORTS)),
             pmus=IA64,
             field="smpl_sort",
+            of_output=True,
         ),
         Option(
             SORTS["level"],
@@ -172,14 +189,21 @@ TOPIC = Topic(
             flag("level", one_of(SORTS)),
             pmus=IA64,
             field="smpl_sort",
+            of_output=True,
         ),
         Option(
             "smpl-save-raw",
             "dear-hist: put the samples into --smpl-outfile as --smpl-module=raw does",
             FLAG,
             pmus=IA64,
+            of_output=True,
         ),
-        Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses", FLAG),
+        Option(
+            "resolve-addresses",
+            "print functions, and source lines where there is DWARF, beside addresses",
+            FLAG,
+            of_output=True,
+        ),
     ],
 )
 TOPICS = (TOPIC,)

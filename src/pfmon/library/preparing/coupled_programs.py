@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.checks.coupled_checks import TWO_THREADS, check_two_programs, machine_is_montecitos
+from pfmon.library.checks.coupled_checks import check_two_programs, machine_is_montecitos
+from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
+from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import Files
-from pfmon.library.resolving.machine_selection import machine_of
+from pfmon.library.resolving.machine_selection import Processor, pmu_named
 from pfmon.library.results.run_result import Run
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.session.coupled.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles
@@ -82,23 +84,27 @@ class PreparedCore:
         replays: Sequence[str] = ("", ""),
         on_notice: Callable[[int, str], None] = _no_one,
         timed: bool = True,
+        stacks: bool = False,
     ) -> None:
         """``commands``: of thread 0 and thread 1 (the same one with Options.smt_threads), empty where ``replays`` names
         a recording; ``on_notice`` is called with a thread's number and a message during the run;
-        ``timed``: as for Prepared."""
+        ``timed``, ``stacks``: as in RunContext."""
         self.threads: list[Prepared] = []
         try:
             check_two_programs(options)
-            own = [_options(options, number, replay) for number, replay in enumerate(replays)]
-            figures = machine_of(own[0], False)
+            named = pmu_named(options)
+            processor = Processor(
+                named if named in TWO_THREADS else TWO_THREADS[0], options.machine, options.machine_settings
+            )
+            figures = processor.figures()
             machine_is_montecitos(figures, options.cores)
             self.core = _together(options, figures)
             self.core.on_failure = partial(self.stop, FAILED)
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 hardware_thread = self.core.hardware_threads[number]
-                self.threads.append(
-                    Prepared(own[number], command, its, partial(on_notice, number), hardware_thread, timed)
-                )
+                own = _options(options, number, processor.pmu, replays[number])
+                context = RunContext(its, partial(on_notice, number), hardware_thread, timed, stacks=stacks)
+                self.threads.append(Prepared(own, command, context))
                 _runs_ia64_code(self.threads[-1])
         except BaseException:
             for of in files:
@@ -175,15 +181,10 @@ def of_thread(path: str, number: int) -> str:
     return f"{path}.{number}" if path else ""
 
 
-def _options(options: Options, number: int, replay: str) -> Options:
+def _options(options: Options, number: int, pmu: str, replay: str) -> Options:
     """Return one thread's options."""
-    own = options.copied()
-    own.replay = replay
-    own.record = "" if replay else of_thread(options.record, number)
-    own.pmu = options.pmu if options.pmu in TWO_THREADS else TWO_THREADS[0]
-    own.pmu_given = True
-    own.one_thread = False
-    return own
+    record = "" if replay else of_thread(options.record, number)
+    return options.replaced(replay=replay, record=record, pmu=pmu)
 
 
 def _together(options: Options, figures: MachineFigures) -> CoupledRun:

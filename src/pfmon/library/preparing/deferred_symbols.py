@@ -10,15 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pfmon.errors import PfmonError, UnknownObjectError
-from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of
-from pfmon.library.resolving.command_program import debug_directories
-from pfmon.library.resolving.request_builder import NOWHERE, Symbols, request
-from pfmon.library.resolving.triggers import triggers
-from pfmon.pmu import get
+from pfmon.library.resolving.request_builder import NOWHERE, Symbols
 from pfmon.pmu.model.options import Resolve
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
-from pfmon.program.image import Program
+from pfmon.program.image import DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run.run_plan import ResolvedAddresses
 
@@ -28,10 +24,19 @@ APART = 2 * BUNDLE
 
 class DeferredSymbols:
     """The unresolved names of a run. ``load`` returns the program; ``objects`` are the shared objects that it is linked
-    with, whose addresses the counts rely on."""
+    with, whose addresses the counts rely on; ``addresses``: resolves ranges and triggers with the names known so far;
+    ``followed``: children are counted too."""
 
-    def __init__(self, options: Options, load: Callable[[], Program], objects: SharedObjects) -> None:
-        self._options, self._load, self._objects = options, load, objects
+    def __init__(
+        self,
+        load: Callable[[], Program],
+        objects: SharedObjects,
+        debug: DebugDirectories,
+        addresses: Callable[[Symbols], ResolvedAddresses],
+        followed: bool,
+    ) -> None:
+        self._load, self._objects, self._debug = load, objects, debug
+        self._addresses, self._followed = addresses, followed
         self._known: dict[tuple[str, str], tuple[int, int]] = {}
         self._waiting: dict[tuple[str, str], UnknownObjectError] = {}
 
@@ -61,7 +66,7 @@ class DeferredSymbols:
     def _nowhere(self, name: tuple[str, str], error: UnknownObjectError) -> tuple[int, int]:
         if self._load().interpreter is None:
             raise error
-        if self._options.follows:
+        if self._followed:
             raise PfmonError(f"{error}; names in what a program opens itself do not go with --follow-...")
         self._waiting[name] = error
         start = NOWHERE + APART * list(self._waiting).index(name)
@@ -74,11 +79,7 @@ class DeferredSymbols:
         if not before:
             return None
         there = SharedObjects(lambda: mapped)
-        options = self._options
-        symbols = self.symbols(symbols_of(self._load, there, debug_directories(options)))
-        asked = request(options, get(options.pmu), symbols).requests
-        ranges = [(one.irange, one.drange) for one in asked]
-        placed = ResolvedAddresses(ranges, triggers(options, symbols.code, symbols.data))
+        placed = self._addresses(self.symbols(symbols_of(self._load, there, self._debug)))
         self._objects.rely_on(there.relied)
         return placed if len(self._waiting) < before else None
 

@@ -12,12 +12,9 @@ from pathlib import Path
 
 from pfmon.engine import api, registry
 from pfmon.errors import LostError, PfmonError
-from pfmon.library.options.run_options import Options
-from pfmon.library.resolving.command_program import environment, settings_of
-from pfmon.library.resolving.machine_selection import cpu_model
+from pfmon.library.resolving.command_program import Guest
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.session.run.run_plan import default_memory_limit
 from pfmon.stream._stream import Consumer
 
 VARIABLE = b"LD_TRACE_LOADED_OBJECTS"
@@ -26,22 +23,20 @@ KNOWN_BY = b"TRACE_LOADED_OBJECTS"
 NOWHERE = Path(os.devnull)
 
 
-def linked_objects(options: Options, words: Sequence[str], program: Program) -> Sequence[MappedFile]:
-    """Return the objects that the dynamic linker maps before the program begins; none if it cannot list them.
-    PfmonError: it does not find all."""
+def linked_objects(guest: Guest, pmu: str, program: Program) -> Sequence[MappedFile]:
+    """Return the objects that the dynamic linker maps before the program begins, on a processor with this PMU; none if
+    it cannot list them. PfmonError: it does not find all."""
     interpreter = program.interpreter
     if interpreter is None or KNOWN_BY not in interpreter.data:
         return ()
     with NOWHERE.open("r+b") as nowhere:
         wanted = api.StartRequest(
             program=program,
-            arguments=[os.fsencode(word) for word in words],
-            environment=[*(os.fsencode(entry) for entry in environment(options)), VARIABLE + b"=1"],
-            settings=settings_of(
-                options, (nowhere.fileno(),) * 3, cpu_model(options, registry.instruction_set_in(program))
-            ),
-            memory_limit=options.memory_limit or default_memory_limit(),
-            processor=options.pmu,
+            arguments=guest.arguments,
+            environment=[*guest.variables, VARIABLE + b"=1"],
+            settings=guest.settings._replace(standard_files=(nowhere.fileno(),) * 3),
+            memory_limit=guest.memory_limit,
+            processor=pmu,
             totals=True,
             engine=options.engine,
         )

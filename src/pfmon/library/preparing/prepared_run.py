@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from pfmon.counting._counting import SampleListener
 from pfmon.engine.api import Recording, Task
-from pfmon.errors import LostError, PfmonError, UnknownObjectError
-from pfmon.library.checks.ineffective_options import privilege_notes, range_notes, session_notes
-from pfmon.library.checks.option_checks import profile_needs_events, report_stands_alone, wants_profile
+from pfmon.errors import LostError, PfmonError
 from pfmon.library.options.run_options import Options
-from pfmon.library.preparing.result_modules import import_result_modules
+from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
-from pfmon.library.resolving.command_program import debug_directories, environment, find_program, settings_of
-from pfmon.library.resolving.machine_selection import machine_of
-from pfmon.library.resolving.request_builder import Symbols, qualifies, request
-from pfmon.library.resolving.resolve import resolve
-from pfmon.library.resolving.triggers import event_trigger, triggers
-from pfmon.library.results.run_result import Run
-from pfmon.pmu import get
+from pfmon.library.resolving.command_program import Guest, find_program
+from pfmon.library.resolving.request_builder import BuiltRequest, Symbols, qualifies, request
+from pfmon.library.resolving.resolve import Counting, Resolved, resolve
+from pfmon.library.resolving.triggers import TriggerOptions, triggers
+from pfmon.library.results.run_result import Run, import_results
+from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import Request
 from pfmon.pmu.qualify.effects import effects, inexact
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.report.programming_record import MachineRecord, ProgrammingRecord
-from pfmon.session.coupled.coupled_run import HardwareThread
-from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.monitored_run import Session
 from pfmon.session.run.monitoring import Interval
-from pfmon.session.run.run_plan import RunPlan, default_memory_limit
-from pfmon.session.sampling.sampling_period import Sample, Sampling
+from pfmon.session.run.run_plan import ResolvedAddresses
+from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.library.preparing.deferred_symbols import DeferredSymbols
-    from pfmon.library.preparing.task_starts import TaskStarts
     from pfmon.program.loaded_objects import LoadedObjects
-    from pfmon.session.run.followed_tasks import FollowOptions, OnTask, Taker
-
-
-def _nobody(_: object) -> None:
-    pass
+    from pfmon.session.run.followed_tasks import OnTask, Taker
 
 
 class Prepared:
@@ -53,63 +43,49 @@ class Prepared:
     signal handler; several can run at once, each in its own thread.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        command: Sequence[str],
-        files: Files | None = None,
-        on_notice: Callable[[str], None] = _nobody,
-        hardware_thread: HardwareThread | None = None,
-        timed: bool = True,
-    ) -> None:
-        """``files``: the program's standard files; ``on_notice``: called with messages during the run;
-        ``hardware_thread``: the hardware thread of a shared core that the program runs on; ``timed``: end the run after
-        the time of the options."""
-        self.options = options
-        """Those of the run, which nothing edits; ``usual``: whether cycles and instructions are counted by default."""
-        self._timed = timed
-        self._hardware_thread = hardware_thread
-        self._files = files or Files()
+    def __init__(self, options: Options, command: Sequence[str], context: RunContext = ALONE) -> None:
+        """``context``: what the run has of this process."""
+        self._files = context.files or Files()
         try:
-            self._prepare(command, on_notice)
+            self._prepare(*resolve(options, command, context.stacks), context)
         except BaseException:
             self._files.close()
             raise
 
-    def _prepare(self, command: Sequence[str], on_notice: Callable[[str], None]) -> None:
-        resolved = resolve(self.options, command)
-        self.options, self.command, self.ia32 = resolved.options, resolved.command, resolved.ia32
-        options, words, recording = resolved.options, resolved.words, resolved.recording
-        self._cpu, self.usual = resolved.cpu, resolved.usual
-        load = _loader(options, words, recording)
-        self._load = load
-        self._objects = _shared_objects(options, words, load, recording)
-        symbols = linked = symbols_of(load, self._objects, debug_directories(options))
-        self._awaited = None if recording else _deferred_symbols(options, load, self._objects)
-        if self._awaited:
-            symbols = self._awaited.symbols(symbols)
-        asked = request(options, get(options.pmu), symbols)
-        options_need_events(options, asked.requests)
-        profile_needs_events(options)
-        if options.report != "derived":
-            report_stands_alone(options)
-        needed = not recording or wants_profile(options) or options.report or options.collect_report
-        program = load() if needed else None
+    def _prepare(self, parts: Resolved, recording: Recording | None, context: RunContext) -> None:
+        self.command, self.processor, self.results = parts.command, parts.processor, parts.results
+        self.events, self.usual = parts.counting.events, parts.counting.usual
+        self._load = _loader(parts.guest, recording)
+        loaded, asked = self._loaded(parts, recording)
         if recording:
             recording.close()
-        import_result_modules(options)
-        self.session = Session(self._plan(words, program, asked.requests, symbols, linked), on_notice)
+        import_results(parts.results, parts.controls.interval is not None, parts.buffer is not None, parts.following)
+        self.session = Session(plan_of(parts, loaded, context, self._files.numbers), context.on_notice)
+        self._awaited = loaded.awaited
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them, by event set."""
-        self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options), *range_notes(options)]
-        self.notes += resolved.notes
+        self.notes = [*asked.warnings, *parts.notes]
         """Notes on options without effect."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
-            if get(options.pmu).architecture == "ia64":
-                self.notes += [note for one in group.sets for note in one.instruction_set_notes(self.ia32)]
+            if group.model.architecture == "ia64":
+                ia32 = parts.processor.ia32
+                self.notes += [note for one in group.sets for note in one.instruction_set_notes(ia32)]
         self.inexact = inexact([one.programming for one in self.session.sets])
         """Notes on options that are not exactly in force."""
+
+    def _loaded(self, parts: Resolved, recording: Recording | None) -> tuple[LoadedProgram, BuiltRequest]:
+        """Load the program, as far as it is needed, and program the PMU."""
+        counting, guest, load = parts.counting, parts.guest, self._load
+        self._objects = _shared_objects(guest, parts.processor.pmu, load, recording)
+        symbols = linked = symbols_of(load, self._objects, guest.debug)
+        awaited = None if recording else _deferred_symbols(parts, load, self._objects)
+        if awaited:
+            symbols = awaited.symbols(symbols)
+        asked = request(counting.sets, counting.of_all, parts.processor.model, symbols)
+        options_need_events(counting.events, asked.requests)
+        needed = not recording or parts.results.split or parts.results.report or parts.results.page
+        return LoadedProgram(load() if needed else None, asked.requests, symbols, linked, awaited), asked
 
     def run(
         self,
@@ -154,7 +130,7 @@ class Prepared:
             return Taker(of_tasks.setdefault(task.name, []).extend)
 
         listener = None if on_samples is None or callable(on_samples) else on_samples
-        if listener and self.options.follows:
+        if listener and self.session.plan.following:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         try:
             outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
@@ -166,14 +142,15 @@ class Prepared:
             notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
             notes += self._awaited.notes() if self._awaited else []
             return Run(
-                self.options,
                 self.command,
+                self.processor,
+                self.results,
                 outcome,
-                kept,
+                None if self.session.plan.controls.interval is None else kept,
                 self.programming,
                 notes,
                 self._files.captured(),
-                samples,
+                samples if self.session.plan.sampling else None,
                 of_tasks,
             )
         finally:
@@ -219,132 +196,41 @@ class Prepared:
             session.plan.requests,
             [[one.programming for one in group.sets] for group in session.groups],
             session.plan.model.target.matchers.pmcs,
-            MachineRecord(self.options.machine or self.options.pmu, self.options.machine_settings),
-        )
-
-    def _plan(
-        self,
-        words: Sequence[str],
-        program: Program | None,
-        wanted: Sequence[Request],
-        symbols: Symbols,
-        linked: Symbols,
-    ) -> RunPlan:
-        options, ia32 = self.options, self.ia32  # the plan does not refer back to this
-        code, data = symbols.code, symbols.data
-        if options.follow_exec and options.triggers:
-            from pfmon.library.preparing.task_starts import somewhere
-
-            code, data = somewhere(code), somewhere(data)  # another program may have the name
-        planned = triggers(options, code, data)
-        both = self._hardware_thread is not None and options.cores == 1 and options.smt_rules
-        return RunPlan(
-            program=program,
-            arguments=[os.fsencode(word) for word in words],
-            environment=[os.fsencode(entry) for entry in environment(options)],
-            settings=settings_of(options, self._files.numbers, self._cpu),
-            model=get(options.pmu),
-            requests=[one._replace(ia32_program=ia32, two_threads=both) for one in wanted],
-            memory_limit=options.memory_limit or default_memory_limit(),
-            timeout=options.session_timeout if self._timed else None,
-            engine=options.engine,
-            slow=options.slow,
-            unlimited=options.unlimited,
-            profile=wants_profile(options) or _surveys_counts(options),
-            annotate=_annotated(options.annotate, linked),
-            controls=Controls(
-                triggers=planned,
-                event_trigger=event_trigger("trigger-event", options.trigger_event, get(options.pmu)),
-                stop_event=event_trigger("stop-event", options.stop_event, get(options.pmu)),
-                switch=options.switch_timeout,
-                true_values=options.true_values,
-                interval=options.print_interval,
-                insecure=options.insecure,
-                dont_start=options.dont_start,
-                ear_seed=options.ear_seed,
-                per_thread=options.per_thread,
-            ),
-            machine=lambda: machine_of(options, ia32),
-            report=options.report == "cpi",
-            record=options.record,
-            replay=options.replay,
-            partial=options.partial,
-            sampling=_sampling(options),
-            demangle=options.demangle,
-            following=_following(options),
-            debug=debug_directories(options),
-            collect_report=options.collect_report,
-            threaded=not options.one_thread,
-            guest_pmu=options.guest_pmu,
-            watched=options.watched,
-            hardware_thread=self._hardware_thread,
-            deferred=self._awaited.place if self._awaited and self._awaited.waits else None,
-            begin=_task_starts(options, program, planned),
+            MachineRecord(self.processor.machine or self.processor.pmu, self.processor.settings),
         )
 
 
-def _deferred_symbols(options: Options, load: Callable[[], Program], objects: SharedObjects) -> DeferredSymbols | None:
+def _deferred_symbols(parts: Resolved, load: Callable[[], Program], objects: SharedObjects) -> DeferredSymbols | None:
     """The names in objects that the program opens itself, resolved when it does; None: there are none."""
-    given = [text for one in options.sets for text in (one.irange, one.drange, one.checkpoint_func)]
-    if not any(":" in text for text in [*given, *(one for texts in options.triggers.values() for one in texts)]):
+    counting, addresses = parts.counting, parts.triggers.addresses
+    given = [text for one in counting.sets for text in (one.irange, one.drange, one.checkpoint_func)]
+    if not any(":" in text for text in [*given, *(one for texts in addresses.values() for one in texts)]):
         return None
     from pfmon.library.preparing.deferred_symbols import DeferredSymbols
 
-    return DeferredSymbols(options, load, objects)
+    resolved = partial(_addresses, counting, parts.triggers, parts.processor.model)
+    return DeferredSymbols(load, objects, parts.guest.debug, resolved, parts.following is not None)
 
 
-def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
-    """Return the address range of the code to list; its name, if it may be in a shared object that the program
-    opens."""
-    try:
-        return symbols.code(name) if name else None
-    except UnknownObjectError:
-        return name
+def _addresses(counting: Counting, wanted: TriggerOptions, model: PmuModel, symbols: Symbols) -> ResolvedAddresses:
+    """Return the ranges and triggers with the addresses of names as they are known now."""
+    asked = request(counting.sets, counting.of_all, model, symbols).requests
+    return ResolvedAddresses([(one.irange, one.drange) for one in asked], triggers(wanted, symbols.code, symbols.data))
 
 
-def _surveys_counts(options: Options) -> bool:
-    """Whether the counts are to be split for the page of a survey."""
-    return options.collect_report and bool(options.events) and not (options.sampled or options.several_sets)
-
-
-def _task_starts(options: Options, program: Program | None, planned: Sequence[Trigger]) -> TaskStarts | None:
-    if not options.follows:
-        return None
-    from pfmon.library.preparing.task_starts import TaskStarts
-
-    return TaskStarts(options, program, planned)
-
-
-def _following(options: Options) -> FollowOptions | None:
-    if not options.follows:
-        return None
-    from pfmon.library.resolving.follow_request import following
-
-    return following(options)
-
-
-def _sampling(options: Options) -> Sampling | None:
-    if not options.sampled:
-        return None
-    from pfmon.library.resolving.sampling_setup import sampling
-
-    return sampling(options, get(options.pmu))
-
-
-def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
+def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:
     """Return a function that loads the program on first use."""
+    sysroot, confined = guest.settings.sysroot, guest.settings.confined
 
     def load() -> Program:
         if recording:
-            return recording.program(options.sysroot)
-        return image.load(find_program(command[0]), options.sysroot, options.confine)
+            return recording.program(sysroot)
+        return image.load(find_program(guest.words[0]), sysroot, confined)
 
-    return with_symbol_file(load, options.symbol_file)
+    return with_symbol_file(load, guest.symbol_file)
 
 
-def _shared_objects(
-    options: Options, words: Sequence[str], load: Callable[[], Program], recording: Recording | None
-) -> SharedObjects:
+def _shared_objects(guest: Guest, pmu: str, load: Callable[[], Program], recording: Recording | None) -> SharedObjects:
     """Return the addresses of shared objects, found on first use; a recording holds them all."""
     if recording:
         return SharedObjects(recording.everything_mapped)
@@ -352,12 +238,12 @@ def _shared_objects(
     def look() -> Sequence[MappedFile]:
         from pfmon.library.preparing.linked_objects import linked_objects
 
-        return linked_objects(options, words, load())
+        return linked_objects(guest, pmu, load())
 
     return SharedObjects(look)
 
 
-def options_need_events(options: Options, wanted: Sequence[Request]) -> None:
+def options_need_events(events: Sequence[str], wanted: Sequence[Request]) -> None:
     """PfmonError for qualification without an event to qualify."""
-    if qualifies(wanted[0]) and not options.events:
+    if qualifies(wanted[0]) and not events:
         raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")

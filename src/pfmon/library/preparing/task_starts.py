@@ -8,15 +8,13 @@ from contextlib import suppress
 
 from pfmon.engine.api import Task
 from pfmon.errors import BadValueError, PfmonError
-from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.symbol_lookup import symbols_of
-from pfmon.library.resolving.command_program import debug_directories
 from pfmon.library.resolving.request_builder import NOWHERE
-from pfmon.library.resolving.triggers import triggers
+from pfmon.library.resolving.triggers import TriggerOptions, triggers
 from pfmon.pmu.model.options import Resolve
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.program import image
-from pfmon.program.image import Program
+from pfmon.program.image import DebugDirectories, Program
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run.controls import Trigger
@@ -24,14 +22,23 @@ from pfmon.session.run.task_run import TaskStart
 
 
 class TaskStarts:
-    """``program`` and ``planned`` are those of the program that was named: what it forks has the same."""
+    """``program`` and ``planned`` are those of the program that was named: what it forks has the same. ``wanted``: the
+    triggers, unparsed; ``sysroot``, ``debug``: where programs and their debug files are."""
 
-    def __init__(self, options: Options, program: Program | None, planned: Sequence[Trigger]) -> None:
-        self._options, self._program, self._planned = options, program, planned
+    def __init__(
+        self,
+        program: Program | None,
+        planned: Sequence[Trigger],
+        wanted: TriggerOptions,
+        sysroot: str | None,
+        debug: DebugDirectories,
+    ) -> None:
+        self._program, self._planned, self._wanted = program, planned, wanted
+        self._sysroot, self._debug = sysroot, debug
         self._programs: dict[str, Program | None] = {}
 
     def __call__(self, task: Task | None, mapped: Callable[[], Sequence[MappedFile]]) -> TaskStart:
-        debug = debug_directories(self._options)
+        debug = self._debug
         if task is None or task.named:
             return TaskStart(LoadedObjects(self._program, mapped, debug), self._planned)
         program = self._loaded(task)
@@ -45,16 +52,16 @@ class TaskStarts:
                 path = f"{os.readlink(f'/proc/{task.pid}/cwd')}/{path}"
         if path not in self._programs:
             try:
-                self._programs[path] = image.load(path, self._options.sysroot)
+                self._programs[path] = image.load(path, self._sysroot)
             except PfmonError:
                 self._programs[path] = None
         return self._programs[path]
 
     def _triggers(self, program: Program | None) -> Sequence[Trigger]:
-        if not self._options.triggers:
+        if not self._wanted.addresses:
             return ()
-        symbols = symbols_of((lambda: program) if program else None, None, debug_directories(self._options))
-        return triggers(self._options, *map(somewhere, (symbols.code, symbols.data)))
+        symbols = symbols_of((lambda: program) if program else None, None, self._debug)
+        return triggers(self._wanted, *map(somewhere, (symbols.code, symbols.data)))
 
 
 def somewhere(resolve: Resolve) -> Resolve:

@@ -1,9 +1,10 @@
-"""Lookup of a command's program and construction of its environment."""
+"""Lookup of a command's program, and the host as the program sees it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.errors import PfmonError
@@ -21,11 +22,50 @@ OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
 """... and how the names of others begin."""
 
 
-def environment(options: Options) -> list[str]:
-    """Return NAME=VALUE of every variable; later ones replace earlier ones."""
-    start = [f"{name}={value}" for name, value in os.environ.items()] if options.host_env else FIXED_ENVIRONMENT
+class Guest(NamedTuple):
+    """A program and the host as it sees it. ``words``: the program and its arguments, after the interpreter of a
+    script; ``environment``: NAME=VALUE of each variable; ``memory_limit``: bytes; ``symbol_file``: a file with the
+    symbols of a stripped program, "" for none; ``debug``: where separate debug files are."""
+
+    words: Sequence[str]
+    environment: Sequence[str]
+    settings: GuestSettings
+    memory_limit: int
+    symbol_file: str
+    debug: DebugDirectories
+
+    @property
+    def arguments(self) -> list[bytes]:
+        """The words, as the program gets them."""
+        return [os.fsencode(word) for word in self.words]
+
+    @property
+    def variables(self) -> list[bytes]:
+        """The environment, as the program gets it."""
+        return [os.fsencode(entry) for entry in self.environment]
+
+
+def guest_of(options: Options, words: Sequence[str], cpu: str = "") -> Guest:
+    """Return a program as the options have it run; ``cpu``: the processor that qemu gives it
+    (machine_selection.cpu_model). PfmonError: a variable to be passed is not set here."""
+    from pfmon.session.run.run_plan import default_memory_limit
+
+    return Guest(
+        tuple(words),
+        environment(options.host_env, options.environment),
+        _settings(options, cpu),
+        options.memory_limit or default_memory_limit(),
+        options.symbol_file,
+        DebugDirectories(options.debug_dirs, options.sysroot),
+    )
+
+
+def environment(of_host: bool, given: Sequence[str]) -> list[str]:
+    """Return NAME=VALUE of every variable; later ones replace earlier ones. ``of_host``: start from pfmon's own;
+    ``given``: NAME=VALUE, or NAME of a variable to be passed."""
+    start = [f"{name}={value}" for name, value in os.environ.items()] if of_host else FIXED_ENVIRONMENT
     variables = dict(entry.split("=", 1) for entry in start)
-    for entry in options.environment:
+    for entry in given:
         name, equals, value = entry.partition("=")
         if equals:
             variables[name] = value
@@ -36,11 +76,11 @@ def environment(options: Options) -> list[str]:
     return [f"{name}={value}" for name, value in variables.items()]
 
 
-def dropped_variables(options: Options) -> list[str]:
+def dropped_variables(of_host: bool, environment: Sequence[str]) -> list[str]:
     """Variables here that programs commonly obey, and that the program does not get."""
-    if options.host_env:
+    if of_host:
         return []
-    given = {entry.partition("=")[0] for entry in (*FIXED_ENVIRONMENT, *options.environment)}
+    given = {entry.partition("=")[0] for entry in (*FIXED_ENVIRONMENT, *environment)}
     return [name for name in sorted(os.environ) if name not in given and is_obeyed(name)]
 
 
@@ -49,8 +89,7 @@ def is_obeyed(name: str) -> bool:
     return name in OBEYED or name.startswith(OBEYED_PREFIXES)
 
 
-def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2), cpu: str = "") -> GuestSettings:
-    """The host as the program sees it; ``cpu``: the processor that qemu gives it (machines.cpu_model)."""
+def _settings(options: Options, cpu: str) -> GuestSettings:
     return GuestSettings(
         cpu=cpu,
         sysroot=options.sysroot,
@@ -64,13 +103,7 @@ def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 
         quantum=options.quantum,
         schedule_seed=options.schedule_seed,
         most_processes=options.follow_limit,
-        standard_files=standard_files,
     )
-
-
-def debug_directories(options: Options) -> DebugDirectories:
-    """Return the directories of separate debug files."""
-    return DebugDirectories(options.debug_dirs, options.sysroot)
 
 
 def find_program(name: str) -> str:

@@ -6,7 +6,7 @@ import re
 import resource
 from typing import TYPE_CHECKING
 
-from pfmon.errors import BadValueError, PfmonError, refuse
+from pfmon.errors import BadValueError
 from pfmon.library.options.run_options import Options
 
 if TYPE_CHECKING:
@@ -29,64 +29,8 @@ def pattern(option: str, text: str) -> str:
     return text
 
 
-def following_goes_alone(options: Options) -> None:
-    """Raise PfmonError for options that observe a single process, which exclude --follow-... ."""
-    if not options.follows:
-        if not (options.per_thread and options.aggregate_results):
-            refuse(
-                {
-                    "--aggregate-results": options.aggregate_results,
-                    "--follow-exec-exclude": options.follow_exec_exclude,
-                },
-                "{} applies to children and executed programs: give --follow-all, or --follow-fork or -exec",
-                "--follow-all",
-                "--follow-fork",
-            )
-        return
-    refuse(
-        {
-            "--record": options.record,
-            "--replay": options.replay,
-            "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-            "--print-interval": options.print_interval is not None,
-            "several event sets (-e)": options.several_sets,
-        },
-        "{}: about one process alone; leave out --follow-..., which counts several",
-    )
-    if options.sampled and options.aggregate_results:
-        raise PfmonError("--aggregate-results: samples are of each task; leave it out, or the periods").about(
-            "--aggregate-results"
-        )
-    if options.follow_exec:
-        refuse(
-            {f"--{name.replace('_', '-')}": options.gives(name) for name in ("irange", "drange", "checkpoint_func")},
-            "{}: addresses are those of one program, and --follow-exec counts others",
-            "--follow-exec",
-        )
-
-
-def threads_go_alone(options: Options) -> None:
-    """Raise PfmonError for options that count all threads together, which exclude --per-thread."""
-    if not options.per_thread:
-        return
-    refuse(
-        {
-            "--follow-fork and --follow-exec": options.follows,
-            "--long-smpl-periods and --short-smpl-periods": options.sampled,
-            "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-            "--report": options.report,
-            "--print-interval": options.print_interval is not None,
-            "several event sets (-e)": options.several_sets,
-        },
-        "{}: counts all threads together; leave out --per-thread, which counts each by itself",
-        "--per-thread",
-    )
-
-
-def following(options: Options) -> FollowOptions | None:
+def following(options: Options) -> FollowOptions:
     """Return the processes to follow. PfmonError: the limit on open files is too low."""
-    if not options.follows:
-        return None
     from pfmon.session.run.followed_tasks import FollowOptions
 
     limit = options.follow_limit

@@ -1,11 +1,17 @@
-"""Selection of the machine (prebuilt or a TOML file, with figures changed) and its PMU."""
+"""Selection of the processor: the PMU, and the machine (prebuilt or a TOML file, with figures changed)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pfmon.errors import PfmonError
+from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu import get
+from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS, check_fits
 from pfmon.stream._stream import InstructionSet
 
@@ -13,45 +19,65 @@ ONLY_32_BITS = ("604e",)
 """Models of qemu's that run no 64-bit programs."""
 
 
-def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None) -> None:
-    """Set the PMU to the default of the program's processors, unless --pmu or a machine selects it. PfmonError: these
-    processors lack the selected one. ``instruction_set``: None if unknown; loading the program reports the error."""
+class Processor(NamedTuple):
+    """The processor of a run. ``pmu``: the name of its PMU; ``machine``: a machine's name or file, "" for that of the
+    PMU; ``settings``: changes of its figures, FIGURE=VALUE; ``ia32``: an Itanium that runs IA-32 code."""
+
+    pmu: str
+    machine: str = ""
+    settings: Sequence[str] = ()
+    ia32: bool = False
+
+    @property
+    def model(self) -> PmuModel:
+        """The PMU."""
+        return get(self.pmu)
+
+    def figures(self) -> MachineFigures:
+        """Return the figures of the machine. PfmonError: they are wrong."""
+        from pfmon.machine.config.machine_config import load
+
+        return load(self.machine or self.model.target.machine(self.ia32), self.settings)
+
+
+def processor_of(options: Options, instruction_set: InstructionSet | None = None) -> Processor:
+    """Return the processor that options select for a program. PfmonError: the program's processors lack the selected
+    PMU. ``instruction_set``: None if unknown, or without a program; loading the program reports the error."""
+    pmu = _pmu(options, instruction_set)
+    ia32 = instruction_set == InstructionSet.I386 and get(pmu).architecture == "ia64"
+    return Processor(pmu, options.machine, options.machine_settings, ia32)
+
+
+def _pmu(options: Options, instruction_set: InstructionSet | None) -> str:
+    named = pmu_named(options)
     if instruction_set is None:
-        return
+        return named or DEFAULT_PMU
     masks_sets = options.gives("insn_sets") or options.insn_set != "both"
-    if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu_given:
-        return  # only Itaniums distinguish instruction sets, and an Itanium is the default
-    if not (options.pmu_given or options.machine):
-        options.pmu = PROCESSORS[instruction_set].pmu
-    check_fits(get(options.pmu), instruction_set)
+    if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu:
+        return named or DEFAULT_PMU  # only Itaniums distinguish instruction sets, and an Itanium is the default
+    pmu = named or PROCESSORS[instruction_set].pmu
+    check_fits(get(pmu), instruction_set)
+    return pmu
 
 
-def take_pmu_of_machine(options: Options) -> None:
-    """Set the PMU to the machine's. PfmonError: --pmu selects another."""
+def pmu_named(options: Options) -> str:
+    """Return the PMU that options name: --pmu, that of --machine, or that of a core on which two programs run; "" if
+    the program decides. PfmonError: --pmu is another than the machine's."""
     if not options.machine:
-        return
-    own = str(machine_of(options)["machine.pmu"])
-    if options.pmu_given and options.pmu != own:
+        return options.pmu or (TWO_THREADS[0] if options.two_programs else "")
+    own = str(Processor("", options.machine, options.machine_settings).figures()["machine.pmu"])
+    if options.pmu and options.pmu != own:
         raise PfmonError(
             f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}"
         )
-    options.pmu = own
+    return own
 
 
-def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
-    """Return the figures of the selected machine; ``ia32``: an Itanium's, for IA-32 code. PfmonError: they are
-    wrong."""
-    from pfmon.machine.config.machine_config import load
-
-    return load(options.machine or get(options.pmu).target.machine(ia32), options.machine_settings)
-
-
-def cpu_model(options: Options, instruction_set: InstructionSet | None) -> str:
+def cpu_model(processor: Processor, instruction_set: InstructionSet | None) -> str:
     """The model of processor that qemu gives a program: the machine's; empty: qemu's default, for a program that the
     machine's processor does not run (a 64-bit one on the 604e), or for none of qemu's."""
     if instruction_set in (None, InstructionSet.IA64):
         return ""
-    ia32 = instruction_set == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
-    model = str(machine_of(options, ia32).get("qemu.cpu", ""))
+    model = str(processor.figures().get("qemu.cpu", ""))
     is_64 = instruction_set in (InstructionSet.PPC64, InstructionSet.PPC64LE)
     return "" if is_64 and model in ONLY_32_BITS else model

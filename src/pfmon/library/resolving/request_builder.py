@@ -1,15 +1,15 @@
-"""Conversion of options into a PMU request; no other module does this."""
+"""Conversion of event sets and their qualification into requests to the PMU; no other module does this."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.options.matcher_options import BRANCH_PMUS, MATCHERS
-from pfmon.library.options.run_options import Options
+from pfmon.library.options.run_options import Options, instruction_set_named
 from pfmon.library.options.set_options import SetOptions
 from pfmon.pmu.capture.branch_captures import branch_registers
 from pfmon.pmu.model.event_table import Event
@@ -44,6 +44,25 @@ class Symbols(NamedTuple):
     approximated: Set[str]
 
 
+class Qualification(NamedTuple):
+    """What holds for the events of all sets. ``levels``: letters of privilege levels, "" for user level;
+    ``instruction_sets``: ia32, ia64; ``check_qualifiers``: refuse events that ranges and matchers do not constrain;
+    ``controls``: fields of control registers (Intel, PowerPC); ``preload``: initial values of counters (PowerPC)."""
+
+    levels: str
+    instruction_sets: Set[str]
+    system_wide: bool
+    all_threads: bool
+    check_qualifiers: bool
+    controls: Mapping[str, int]
+    preload: Mapping[str, int]
+
+
+def qualification_of(options: Options) -> Qualification:
+    """Return what the options of the run say of all events."""
+    return Qualification(*(getattr(options, name) for name in Qualification._fields))
+
+
 class BuiltRequest(NamedTuple):
     """The request of each event set, the lines with which --verbose repeats its ranges, and what is to be known of them
     anyway."""
@@ -71,37 +90,39 @@ def _no_program(name: str) -> tuple[int, int]:
 NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 
 
-def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> BuiltRequest:
-    """Return the PMU request of ``options``. Raises PfmonError, naming the option."""
-    instruction_sets_are_itaniums(options, model)
+def request(
+    sets: Sequence[SetOptions], of_all: Qualification, model: PmuModel, symbols: Symbols = NO_SYMBOLS
+) -> BuiltRequest:
+    """Return the PMU request of each event set. Raises PfmonError, naming the option."""
+    instruction_sets_are_itaniums(sets, of_all, model)
     asked = BuiltRequest([], [], [])
-    for one in options.sets:
+    for one in sets:
         buffer_options_go_with_events(one, model)
         said: list[str] = []
-        asked.requests.append(_request(options, one, model, symbols, said, asked.warnings))
+        asked.requests.append(_request(one, of_all, model, symbols, said, asked.warnings))
         asked.said.append(said)
     return asked
 
 
 def _request(
-    options: Options, one: SetOptions, model: PmuModel, symbols: Symbols, said: list[str], warnings: list[str]
+    one: SetOptions, of_all: Qualification, model: PmuModel, symbols: Symbols, said: list[str], warnings: list[str]
 ) -> Request:
     """The request of an event set: its own options, and those of the run."""
     irange = _code_range(one, symbols, said)
     drange = _data_range(one, symbols, said)
     return Request(
-        tuple(_events(options, one)),
-        plm=privilege_mask(options.levels or "u"),
-        ism=instruction_set_mask(options.insn_set),
-        system_wide=options.system_wide,
-        check_qualifiers=options.check_qualifiers,
+        tuple(_events(one, of_all)),
+        plm=privilege_mask(of_all.levels or "u"),
+        ism=instruction_set_mask(instruction_set_named(of_all.instruction_sets)),
+        system_wide=of_all.system_wide,
+        check_qualifiers=of_all.check_qualifiers,
         irange=irange,
         drange=drange,
         opcodes=_opcodes(one, model, said, warnings),
         branch_buffer=_branch_buffer(one, model),
         ip_ear=None if one.ip_ear is None else IpEarRequest(one.ip_ear),
-        controls=options.controls,
-        preload=options.preload,
+        controls=of_all.controls,
+        preload=of_all.preload,
     )
 
 
@@ -138,16 +159,16 @@ def qualifies(wanted: Request) -> bool:
     return wanted._replace(events=()) != Request(())
 
 
-def _events(options: Options, one: SetOptions) -> list[EventRequest]:
+def _events(one: SetOptions, of_all: Qualification) -> list[EventRequest]:
     """The events of a set with what the options say about each."""
     number = len(one.events)
     made = event_options(one.events, one.event_thresholds, one.priv_levels, one.insn_sets)
     inverted = _flags(one.invert, number, "--invert")
     edges = _flags(one.edge, number, "--edge")
-    if len(options.instruction_sets) > 1:
+    if len(of_all.instruction_sets) > 1:
         made = [event if event.ism is not None else event._replace(ism=ISM["both"]) for event in made]
     return [
-        event._replace(all_threads=options.all_threads, invert=invert, edge=edge)
+        event._replace(all_threads=of_all.all_threads, invert=invert, edge=edge)
         for event, invert, edge in zip(made, inverted, edges, strict=True)
     ]
 
@@ -315,9 +336,9 @@ def option_belongs_to_the_pmu(option: str, pmus: tuple[str, ...], model: PmuMode
         )
 
 
-def instruction_sets_are_itaniums(options: Options, model: PmuModel) -> None:
+def instruction_sets_are_itaniums(sets: Sequence[SetOptions], of_all: Qualification, model: PmuModel) -> None:
     """Only the Itaniums run two instruction sets (PMC.ism; Itanium manual section 6.1.3.3)."""
-    if model.architecture != "ia64" and (options.instruction_sets or options.gives("insn_sets")):
+    if model.architecture != "ia64" and (of_all.instruction_sets or any(one.insn_sets for one in sets)):
         raise RuleError(
             "instruction_sets_are_itaniums",
             f"{model.name} has no instruction set mask: --ia32, --ia64 and --insn-sets are for "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.options.option_values import whole_number
@@ -16,20 +16,28 @@ MAX_REGISTER = 255
 """The highest number of a data register."""
 
 
-def sampling(options: Options, model: PmuModel) -> Sampling:
-    """The sampling that options with periods ask for. Raises PfmonError, naming the option."""
-    samples_need_the_interrupt(options)
-    sets = tuple(_set_sampling(one, model) for one in options.sets)
-    if options.smpl_truth and sum(period is not None for one in sets for period in one.periods) > 1:
-        raise PfmonError("--smpl-truth: samples of several events are mixed; give one event a period")
+def buffer_of(options: Options, stacks: bool) -> Sampling | None:
+    """Return how samples are taken, without the periods of the event sets; None: none are. ``stacks``: with the calls
+    that the program is in, whatever the options say."""
+    if not options.sampled:
+        return None
     return Sampling(
-        sets,
+        (),
         options.smpl_entries,
         options.saturate_smpl_buffer,
         options.smpl_truth,
-        options.smpl_stacks,
+        options.smpl_stacks or stacks,
         options.smpl_skid,
     )
+
+
+def sampling(buffer: Sampling, sets: Sequence[SetOptions], controls: Mapping[str, int], model: PmuModel) -> Sampling:
+    """Return the sampling of event sets, with their periods. Raises PfmonError, naming the option."""
+    samples_need_the_interrupt(controls)
+    of_sets = tuple(_set_sampling(one, model) for one in sets)
+    if buffer.truth and sum(period is not None for one in of_sets for period in one.periods) > 1:
+        raise PfmonError("--smpl-truth: samples of several events are mixed; give one event a period")
+    return buffer._replace(sets=of_sets)
 
 
 def _set_sampling(options: SetOptions, model: PmuModel) -> SetSampling:
@@ -66,9 +74,9 @@ def formulas_have_no_period(events: Sequence[str], periods: Sequence[int], model
             )
 
 
-def samples_need_the_interrupt(options: Options) -> None:
+def samples_need_the_interrupt(controls: Mapping[str, int]) -> None:
     """A driver samples in the handler of the overflow's interrupt (Intel SDM volume 3 section 30.2.1.1, INT)."""
-    if options.controls.get("int") == 0:
+    if controls.get("int") == 0:
         raise PfmonError("--controls=int=0: without the interrupt at overflow there are no samples")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
 
-from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.errors import BadValueError
 from pfmon.library.options.option_values import whole_number
 from pfmon.library.options.run_options import Options
 from pfmon.library.resolving.request_builder import is_nowhere
@@ -15,41 +16,28 @@ from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.session.run.controls import EventTrigger, Trigger
 
-PAIRS = 4
-"""Breakpoint register pairs for code, and for data; each holds one trigger."""
+
+class TriggerOptions(NamedTuple):
+    """What starts and stops counting. ``addresses``: unparsed, by option; ``flags``: the options about them that are
+    given; ``bundles``: code has bundles, at whose addresses triggers are; ``start``, ``stop``: EVENT:N, or ""."""
+
+    addresses: Mapping[str, Sequence[str]] = {}
+    flags: Set[str] = frozenset()
+    bundles: bool = True
+    start: str = ""
+    stop: str = ""
 
 
-def check_triggers(options: Options, asks: bool) -> None:
-    """Check the options of triggers. ``asks``: no program is run."""
-    if {"trigger-data-ro", "trigger-data-wo"} <= options.trigger_flags:
-        raise PfmonError(
-            "--trigger-data-ro and --trigger-data-wo exclude each other; without them both kinds trigger"
-        ).about("--trigger-data-ro", "--trigger-data-wo")
-    for kind in ("code", "data"):
-        given = [f"trigger-{kind}-{what}-addresses" for what in ("start", "stop")]
-        flags = [flag for flag in sorted(options.trigger_flags) if flag.startswith(f"trigger-{kind}")]
-        if flags and not any(name in options.triggers for name in given):
-            raise PfmonError(f"--{flags[0]} applies to {kind} triggers: give --{given[0]}=ADDRESS too").about(
-                f"--{flags[0]}", f"--{given[0]}"
-            )
-        if f"trigger-{kind}-repeat" in flags and not all(name in options.triggers for name in given):
-            raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}").about(
-                f"--trigger-{kind}-repeat", f"--{given[0]}", f"--{given[1]}"
-            )
-        triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])
-    triggers_and_ranges_share_registers(options)
-    if options.stop_event and any("start" in name for name in options.triggers):
-        raise PfmonError(
-            "--stop-event counts from --trigger-event on, or from the beginning: leave it out, or the addresses that "
-            "start counting"
-        ).about("--stop-event", "--trigger-event")
-    if (options.triggers or options.trigger_event or options.stop_event) and not options.events and not asks:
-        raise PfmonError("triggers start and stop counting: give -e EVENT,... too").about("--events")
+def trigger_options_of(options: Options, pmu: str) -> TriggerOptions:
+    """Return what the options say of triggers."""
+    return TriggerOptions(
+        options.triggers, options.trigger_flags, pmu in IA64, options.trigger_event, options.stop_event
+    )
 
 
-def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:
-    """The triggers, those of code first. Raises PfmonError, naming the option."""
-    found = [*_whole_calls(list(_of_kind(options, "code", code))), *_of_kind(options, "data", data)]
+def triggers(wanted: TriggerOptions, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:
+    """The triggers at addresses, those of code first. Raises PfmonError, naming the option."""
+    found = [*_whole_calls(list(_of_kind(wanted, "code", code))), *_of_kind(wanted, "data", data)]
     for number, one in enumerate(found):
         for other in found[:number]:
             if (one.data, one.address) == (other.data, other.address):
@@ -82,12 +70,12 @@ def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | Non
     return EventTrigger(model.events[event].name, number, text, option)
 
 
-def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]:
+def _of_kind(wanted: TriggerOptions, kind: str, resolve: Resolve) -> Iterator[Trigger]:
     for what in ("start", "stop"):
         option = f"trigger-{kind}-{what}-addresses"
-        for text in options.triggers.get(option, []):
+        for text in wanted.addresses.get(option, []):
             address = _address(option, text, resolve)
-            if kind == "code" and address % BUNDLE and options.pmu in IA64:
+            if kind == "code" and address % BUNDLE and wanted.bundles:
                 raise BadValueError(
                     f"--{option}: {text} is no bundle's address: a multiple of {BUNDLE} is wanted"
                 ).about(f"--{option}")
@@ -97,9 +85,9 @@ def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]
                 address,
                 starts=what == "start",
                 data=kind == "data",
-                repeats=f"trigger-{kind}-repeat" in options.trigger_flags,
-                reads="trigger-data-wo" not in options.trigger_flags,
-                writes="trigger-data-ro" not in options.trigger_flags,
+                repeats=f"trigger-{kind}-repeat" in wanted.flags,
+                reads="trigger-data-wo" not in wanted.flags,
+                writes="trigger-data-ro" not in wanted.flags,
             )
 
 
@@ -113,27 +101,3 @@ def _address(option: str, text: str, resolve: Resolve) -> int:
     if not 0 <= address < 1 << 64:
         raise BadValueError(f"--{option}={text}: an address or a symbol is wanted").about(f"--{option}")
     return address
-
-
-def triggers_fit_the_breakpoint_registers(kind: str, wanted: list[str]) -> None:
-    """Code and data have four pairs of breakpoint registers each."""
-    if len(wanted) > PAIRS:
-        raise RuleError(
-            "triggers_fit_the_breakpoint_registers",
-            f"{len(wanted)} {kind} triggers: there are {PAIRS} pairs of {kind} breakpoint registers",
-            "SDM volume 2, section 7.1",
-        )
-
-
-def triggers_and_ranges_share_registers(options: Options) -> None:
-    """Ranges and triggers are held by the same breakpoint registers (pfmon on Itanium 2, section 8)."""
-    ranges = {"code": options.gives("irange", "checkpoint_func"), "data": options.gives("drange")}
-    names = {"code": "--irange and --checkpoint-func", "data": "--drange"}
-    for kind, used in ranges.items():
-        trigger = next((name for name in options.triggers if name.startswith(f"trigger-{kind}")), "")
-        if used and trigger:
-            raise RuleError(
-                "triggers_and_ranges_share_registers",
-                f"--{trigger} does not go with {names[kind]}: both need the {kind} breakpoint registers",
-                "pfmon on Itanium 2, section 8",
-            ).about(f"--{trigger}")

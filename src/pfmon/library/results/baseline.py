@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
 from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.machine_selection import Processor
 from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION
@@ -44,13 +45,15 @@ class Baseline(NamedTuple):
         return json.dumps({"pfmon": VERSION, **self._asdict()}, indent=2) + "\n"
 
 
-def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, Value]) -> Baseline:
-    """Return the baseline of a run."""
+def baseline_of(
+    command: Sequence[str], processor: Processor, options: Options, counts: Mapping[str, Value]
+) -> Baseline:
+    """Return the baseline of a run on a processor with these options."""
     return Baseline(
         list(command),
-        options.pmu,
-        without_folder(options.machine or options.pmu),
-        list(options.machine_settings),
+        processor.pmu,
+        without_folder(processor.machine or processor.pmu),
+        list(processor.settings),
         _qualification(options),
         counts,
     )

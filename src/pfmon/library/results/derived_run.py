@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
-from pfmon.library.options.run_options import Options
-from pfmon.library.resolving.machine_selection import machine_of
+from pfmon.library.resolving.machine_selection import Processor
 from pfmon.library.results.event_counts import Counts
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.options import event_options
@@ -21,13 +20,12 @@ LATENCY = "MEMORY_LATENCY"
 LITTLE = "Little's law: outstanding requests summed over cycles, divided by requests, are the mean cycles of one"
 
 
-def ask_for_derived(options: Options, model: PmuModel) -> None:
-    """Set the events to those of the report. PfmonError: the PMU has no derived events."""
+def events_of_formulas(model: PmuModel) -> list[str]:
+    """Return the events of all derived events that can be counted. PfmonError: the PMU has no derived events."""
     names = _countable(model)[0]
     if not names:
         raise PfmonError(f"--report=derived: {model.name} has no derived events; {', '.join(IA64)} have")
-    events = list(dict.fromkeys(event for name in names for event in _asked_for(model, name)))
-    options.sets[0].events, options.unlimited = events, True
+    return list(dict.fromkeys(event for name in names for event in _asked_for(model, name)))
 
 
 def _countable(model: PmuModel) -> tuple[list[str], list[tuple[str, str]]]:
@@ -53,10 +51,10 @@ def _asked_for(model: PmuModel, name: str) -> list[str]:
     return [f"{event.name}:{event.mesi}" if event.mesi else event.name for event in wanted.events]
 
 
-def derived_report(options: Options, model: PmuModel, counts: Counts) -> DerivedReport:
-    """Return the report of a run that counted the events of `ask_for_derived`."""
-    figures = machine_of(options)
-    counted = dict(zip(options.events, (count.value for count in counts), strict=True))
+def derived_report(processor: Processor, counts: Counts) -> DerivedReport:
+    """Return the report of a run that counted the events of `events_of_formulas`."""
+    model, figures = processor.model, processor._replace(ia32=False).figures()
+    counted = dict(zip(events_of_formulas(model), (count.value for count in counts), strict=True))
     values, (names, left_out) = [], _countable(model)
     for name in names:
         one, asked = load_derived(model.name)[name], _asked_for(model, name)

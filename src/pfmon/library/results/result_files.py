@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
-from pfmon.library.options.keywords import Keywords
+from pfmon.library.keywords import Keywords
 from pfmon.library.results.baseline import from_object
 from pfmon.library.results.json_values import a_count, a_list, a_number, a_shown_text, an_object
 from pfmon.library.run_api import replay

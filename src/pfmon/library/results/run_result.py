@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.options.run_options import Options
+from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.resolve import Results
 from pfmon.library.results.event_counts import Counts
+from pfmon.needed_modules import import_needed
 from pfmon.report.derived_report import DerivedReport
 from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.programming_record import ProgrammingRecord
@@ -20,6 +23,21 @@ if TYPE_CHECKING:
     from pfmon.library.results.result_tables import Annotated, Intervals, Table
     from pfmon.library.results.samples import Samples
     from pfmon.report.html.tasks_page import TaskPage
+
+
+def import_results(results: Results, intervals: bool, sampled: bool, followed: object) -> None:
+    """Import what `Run` needs after such a run."""
+    import_needed(
+        {
+            "pfmon.library.results.derived_run": results.report == "derived",
+            "pfmon.library.results.result_tables": results.split or intervals,
+            "pfmon.library.results.samples": sampled,
+            "pfmon.report.html.run_page": results.page,
+            "pfmon.report.html.tasks_page": results.page and followed,
+            "pfmon.report.task_report": results.page and followed,
+            "pfmon.version": True,
+        }
+    )
 
 
 class Run:
@@ -41,18 +59,19 @@ class Run:
 
     def __init__(
         self,
-        options: Options,
         command: Sequence[str],
+        processor: Processor,
+        results: Results,
         outcome: RunOutcome,
-        intervals: Sequence[Interval],
+        intervals: Sequence[Interval] | None,
         programming: ProgrammingRecord,
         notes: Sequence[str],
         captured: tuple[bytes, bytes] | None,
-        samples: Sequence[Sample] = (),
+        samples: Sequence[Sample] | None = None,
         samples_of_tasks: Mapping[str, Sequence[Sample]] | None = None,
     ) -> None:
-        """Store the results of an outcome."""
-        self.pmu = options.pmu
+        """Store the results of an outcome. ``intervals``, ``samples``: None where there are to be none."""
+        self.pmu = processor.pmu
         self.command = tuple(command)
         self.counts = Counts(outcome.counts)
         self.status = outcome.status
@@ -60,16 +79,18 @@ class Run:
         self.stopped = outcome.stopped
         self.retired = outcome.retired
         self.times = outcome.times
-        self.functions, self.blocks, self.annotated = _profiles(options, outcome)
-        self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
+        self.functions, self.blocks, self.annotated = _profiles(results, outcome)
+        self.intervals = None if intervals is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
-        self.derived = _derived(options, self.counts) if options.report == "derived" else None
+        self.derived = _derived(processor, self.counts) if results.report == "derived" else None
         self.surveyed = outcome.surveyed
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
-        self.sampled = options.sampled
-        self.samples = _samples(samples) if self.sampled and outcome.tasks is None else None
+        self.sampled = samples is not None
+        self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)
         self.exact = outcome.exact
-        self.tasks = None if outcome.tasks is None else _tasks(options, outcome.tasks, samples_of_tasks or {})
+        of_tasks = samples_of_tasks or {} if self.sampled else None
+        derive = partial(_derived, processor) if results.report == "derived" else None
+        self.tasks = None if outcome.tasks is None else _tasks(outcome.tasks, of_tasks, derive)
         self.threads = None if outcome.threads is None else tuple(outcome.threads)
         self.programming = programming
         self.notes = tuple(notes)
@@ -203,21 +224,22 @@ def _ending(signal: int, status: int | None) -> str:
     return "executed another program, or was stopped" if status is None else str(status)
 
 
-def _derived(options: Options, counts: Counts) -> DerivedReport:
+def _derived(processor: Processor, counts: Counts) -> DerivedReport:
     from pfmon.library.results.derived_run import derived_report
-    from pfmon.pmu.model.pmu_model import get
 
-    return derived_report(options, get(options.pmu), counts)
+    return derived_report(processor, counts)
 
 
 def _tasks(
-    options: Options, tasks: Sequence[TaskCounts], samples: Mapping[str, Sequence[Sample]]
+    tasks: Sequence[TaskCounts],
+    samples: Mapping[str, Sequence[Sample]] | None,
+    derive: Callable[[Counts], DerivedReport] | None,
 ) -> tuple[TaskCounts, ...]:
     """The tasks with what the library makes of what they came to."""
     return tuple(
         task._replace(
-            samples=_samples(samples.get(task.name, ())) if options.sampled else None,
-            derived=_derived(options, Counts(task.counts)) if options.report == "derived" else None,
+            samples=None if samples is None else _samples(samples.get(task.name, ())),
+            derived=derive(Counts(task.counts)) if derive else None,
         )
         for task in tasks
     )
@@ -229,7 +251,7 @@ def _samples(samples: Sequence[Sample]) -> Samples:
     return Samples(samples)
 
 
-def _profiles(options: Options, outcome: RunOutcome) -> tuple[Table | None, Table | None, Annotated | None]:
+def _profiles(results: Results, outcome: RunOutcome) -> tuple[Table | None, Table | None, Annotated | None]:
     """Return the tables by function, by block and by instruction, as far as requested."""
     profile = outcome.profile
     if profile is None:
@@ -237,9 +259,9 @@ def _profiles(options: Options, outcome: RunOutcome) -> tuple[Table | None, Tabl
     from pfmon.library.results.result_tables import Annotated, Table
 
     return (
-        Table(profile.names, profile.by_function()) if options.per_function else None,
-        Table(profile.names, profile.by_block()) if options.per_block else None,
-        Annotated(options.annotate, profile, outcome.listing) if options.annotate else None,
+        Table(profile.names, profile.by_function()) if results.functions else None,
+        Table(profile.names, profile.by_block()) if results.blocks else None,
+        Annotated(results.annotate, profile, outcome.listing) if results.annotate else None,
     )
 
 

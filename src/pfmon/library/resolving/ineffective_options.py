@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
+from pfmon.library.options.set_options import SetOptions
 from pfmon.library.resolving.command_program import dropped_variables
 
 IDLE = {
@@ -34,7 +37,7 @@ def qemu_notes(options: Options) -> list[str]:
         raise PfmonError(
             "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
         )
-    default = type(options)()
+    default = Options()
     given = [said for name, said in OF_IA64.items() if getattr(options, name) != getattr(default, name)]
     return [f"changes nothing for a program under qemu: {said}" for said in given]
 
@@ -46,7 +49,12 @@ def ia64_notes(options: Options) -> list[str]:
     return ["--detach-children changes nothing: the processes of an IA-64 program are all pfmon's, and end with it"]
 
 
-def session_notes(options: Options) -> list[str]:
+def notes_on_options(options: Options) -> list[str]:
+    """Notes on options without effect, and on levels and ranges that count little."""
+    return [*_session_notes(options), *_privilege_notes(options), *range_notes(options.sets)]
+
+
+def _session_notes(options: Options) -> list[str]:
     """Options without effect, and the reason."""
     idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
     said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(idle)]
@@ -57,13 +65,13 @@ def session_notes(options: Options) -> list[str]:
 
 def environment_notes(options: Options) -> list[str]:
     """Variables of the shell that would change what the program does, and that it does not get."""
-    dropped = dropped_variables(options)
+    dropped = dropped_variables(options.host_env, options.environment)
     if not dropped:
         return []
     return [f"the program does not get {', '.join(dropped)}: --env=NAME passes a variable, --host-env all of them"]
 
 
-def privilege_notes(options: Options) -> list[str]:
+def _privilege_notes(options: Options) -> list[str]:
     """Levels that a run cannot count at."""
     letters = "".join([options.levels, *(one.priv_levels for one in options.sets)])
     wanted = {"k" if letter == "0" else letter for letter in letters} & set("k12")
@@ -76,12 +84,12 @@ def privilege_notes(options: Options) -> list[str]:
     ]
 
 
-def range_notes(options: Options) -> list[str]:
+def range_notes(sets: Sequence[SetOptions]) -> list[str]:
     """Ranges that are not those of all event sets: HP's pfmon had one of a kind for all."""
     said = []
     for field in ("irange", "drange", "checkpoint_func"):
-        without = [str(number) for number, one in enumerate(options.sets) if not one.gives(field)]
-        if without and options.gives(field):
+        without = [str(number) for number, one in enumerate(sets) if not one.gives(field)]
+        if 0 < len(without) < len(sets):
             option = f"--{field.replace('_', '-')}"
             said.append(f"{option} is of the event set (-e) before it; without one counts set {', '.join(without)}")
     return said

@@ -1,12 +1,14 @@
-"""The parsed command line."""
+"""What a command line says of the output: how results are printed, and what is printed instead of a run."""
 
 from __future__ import annotations
 
-from pfmon.library.options.run_options import Options
+from collections.abc import Sequence
+
+from pfmon.library.options.frozen_record import FreezableRecord
 
 
-class CommandConfig(Options):
-    """The options of a run, how its results are printed, and the action when no program is run."""
+class OutputOptions(FreezableRecord):
+    """How results are printed, and the action when no program is run."""
 
     action: str = ""
     """The action instead of a run: help, version, list, list-long, info, pmu-info, check, decode."""
@@ -15,21 +17,17 @@ class CommandConfig(Options):
     verbose: bool = False
     print_syms: bool = False
     """Print the symbols of the program before it runs."""
-    use_default_events: bool = True
 
-    smt: list[str]
-    """The program of hardware thread 0 and its arguments."""
-    smt_name: str = ""
-    """The option that set it."""
-    smt_replay: str = ""
-    """The recording replayed on hardware thread 0."""
     smt_output: str = ""
+    """The file of the standard output of hardware thread 0's program."""
+    aggregate_results: bool = False
+    """Print what all tasks come to, and not what each does."""
 
     smpl_module: str = ""
     """"" for the default one."""
     smpl_outfile: str = ""
     smpl_print_counts: bool = False
-    exports: list[tuple[str, str]]
+    exports: Sequence[tuple[str, str]]
     """Formats and files of exported samples."""
     smpl_show_func: str = ""
     """The option that asks for functions, as it was typed."""
@@ -67,11 +65,9 @@ class CommandConfig(Options):
     """Percentages, unparsed: their events are known only when the PMU is programmed."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.exports = []
-        self.smt = []
 
     @property
-    def two_programs(self) -> bool:
-        """Whether two programs, or the threads of one program, run on one core or on two."""
-        return bool(self.smt or self.smt_replay or self.smt_threads)
+    def watches(self) -> bool:
+        """Whether counts are shown during the run."""
+        return self.live or self.progress is True

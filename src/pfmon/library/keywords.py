@@ -124,16 +124,19 @@ KEYWORDS = table()
 """The options by keyword."""
 
 
-def options_of(keywords: Mapping[str, object], record: str = "", replay: str = "") -> Options:
-    """Return the options of keyword arguments; ``record`` and ``replay`` are files. Raises PfmonError."""
+def options_of(
+    keywords: Mapping[str, object], record: str = "", replay: str = "", smt_threads: bool = False
+) -> Options:
+    """Return the options of keyword arguments; ``record`` and ``replay`` are files; ``smt_threads``: of a program whose
+    threads run on both hardware threads of a core. Raises PfmonError."""
     options = Options()
-    options.record, options.replay = record, replay
+    options.record, options.replay, options.smt_threads = record, replay, smt_threads
     for name, value in sorted(keywords.items(), key=lambda one: one[0] != "events"):  # these make the event sets
         if name not in KEYWORDS:
             raise UnknownNameError("option", name, KEYWORDS)
         if value is not None and value is not False:
             _take(KEYWORDS[name], options, name.replace("_", "-"), value)
-    check(options)
+    check(options.frozen())
     return options
 
 
