@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import PfmonError, refuse
-from pfmon.library.checks.follow_checks import NEEDS_CHILDREN
+from pfmon.library.options.needs import given, refuse_unmet
 from pfmon.library.options.run_options import Options
-
-OF_TEXT = {
-    "--export": "exports",
-    "--smpl-module": "smpl_module",
-    "--smpl-outfile": "smpl_outfile",
-    "--smpl-eager-save": "smpl_eager_save",
-    "--smpl-print-counts": "smpl_print_counts",
-    "--smpl-show-top": "smpl_show_top",
-    "--smpl-cum-threshold": "smpl_cum_threshold",
-    "--smpl-save-raw": "smpl_save_raw",
-    "--resolve-addresses": "resolve_addresses",
-}
-"""Options for printed samples, and their fields."""
 
 
 def check_command(options: Options, output: OutputOptions) -> None:
@@ -29,27 +16,17 @@ def check_command(options: Options, output: OutputOptions) -> None:
 
 def samples_are_printed(options: Options, output: OutputOptions) -> None:
     """Raise PfmonError for options about samples when none are taken or printed."""
-    given = [option for option, field in OF_TEXT.items() if getattr(output, field)]
-    given += [output.smpl_show_func] if output.smpl_show_func else []
-    given += [f"--smpl-{output.smpl_view}-view"] if output.smpl_view else []
-    given += [f"--smpl-sort-by{output.smpl_sort}"] if output.smpl_sort else []
-    if given and not options.sampled:
-        raise PfmonError(f"{given[0]} applies to samples: give --long-smpl-periods=PERIOD,... too").about(
-            given[0], "--long-smpl-periods"
-        )
-    given += ["--smpl-truth"] if options.smpl_truth else []
-    if given and output.json and options.sampled:
-        raise PfmonError(f"{given[0]} applies to printed samples: --json has them unformatted").about(
-            given[0], "--json"
-        )
+    if not options.sampled:
+        refuse_unmet("samples", output)
+    elif output.json:
+        printed = [*given("samples", output), *["--smpl-truth"] * options.smpl_truth]
+        refuse(dict.fromkeys(printed, True), "{} applies to printed samples: --json has them unformatted", "--json")
 
 
 def baselines_are_of_whole_counts(options: Options, output: OutputOptions) -> None:
     """PfmonError for options that do not go together."""
-    if output.tolerance and not output.baseline:
-        raise PfmonError("--tolerance applies to a comparison: give --baseline=FILE too").about(
-            "--tolerance", "--baseline"
-        )
+    if not output.baseline:
+        refuse_unmet("a baseline", output)
     option = "--baseline" if output.baseline else "--save-baseline" if output.save_baseline else ""
     if not option or output.action:
         return
@@ -69,7 +46,7 @@ def results_are_added_up(options: Options, output: OutputOptions) -> None:
     if not output.aggregate_results:
         return
     if not options.follows and not options.per_thread:
-        refuse({"--aggregate-results": True}, NEEDS_CHILDREN, "--follow-all", "--follow-fork")
+        refuse_unmet("children", output)
     if options.follows and options.sampled:
         raise PfmonError("--aggregate-results: samples are of each task; leave it out, or the periods").about(
             "--aggregate-results"
@@ -137,11 +114,8 @@ def _two_programs_are_given(options: Options, output: OutputOptions) -> None:
         raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too').about(
             "--cores", "--beside"
         )
-    refuse(
-        {"--smt-output": output.smt_output, "--no-smt-rules": not options.smt_rules},
-        '{} applies to two programs on one core: give --smt "PROGRAM ARGUMENT..." too',
-        "--smt",
-    )
+    refuse_unmet("two programs", output)
+    refuse_unmet("two programs", options)
 
 
 RULES = (

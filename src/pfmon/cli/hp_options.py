@@ -5,40 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import PfmonError, nearest_names
+from pfmon.library.options.table import OPTIONS
 
 ONE_PROCESSOR = "a program runs on one modelled processor here: leave it out"
 NO_GUESTS = "no program runs in a virtual machine here: leave it out"
 
 INSTEAD = {
+    **{name: f"use --{option.long}" for option in OPTIONS.values() for name in option.hp},
     "attach-task": "the processor is modelled, and cannot take over a process that runs on another one; run the "
     "program from its start, pfmon PROGRAM, and count from where it matters: --trigger-code-start-addresses=FUNCTION",
-    "counter-mask": "use --event-thresholds",
     "cpu-list": ONE_PROCESSOR,
     "cpu-mask": ONE_PROCESSOR,
     "cpu-set-relative": ONE_PROCESSOR,
-    "debug": "use --verbose",
     "demangle-java": "there is nothing in its place",
-    "edge-mask": "use --edge",
     "exec-split-results": "--follow-exec prints what each executed program did by itself",
     "guest-mask": NO_GUESTS,
     "host-mask": NO_GUESTS,
     "info": "use --pmu-info, and --help samples for the sampling modules",
-    "inv-mask": "use --invert",
     "no-una-detect": "no register is taken by others here: leave it out",
     "pin-command": ONE_PROCESSOR,
     "restart-wait": "the program stands still while a buffer is emptied: leave it out",
     "smpl-compact": "use --smpl-module=compact",
     "smpl-ignore-pids": "samples of a run are of one process: leave it out",
     "smpl-module-info": "use --help samples",
-    "smpl-output-format": "use --smpl-module",
     "smpl-output-info": "use --help samples",
     "smpl-raw": "use --smpl-module=raw",
     "sysmap-file": "no kernel runs here; --symbol-file has the symbols of a stripped program",
-    "trigger-address": "use --trigger-code-start-addresses",
-    "trigger-start-address": "use --trigger-code-start-addresses",
     "trigger-start-delay": "use --trigger-event=EVENT:N, or --trigger-code-start-addresses",
 }
-"""By option."""
+"""By option; those that are here by another name have it in the table."""
 
 LETTERS = {"S": "smpl-module-info", "p": "attach-task"}
 """Options of one letter."""

@@ -4,68 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.library.options.frozen_record import FreezableRecord
+from pfmon.library.options.option import OF_OUTPUT
+from pfmon.library.options.option_record import OptionRecord
 
 
-class OutputOptions(FreezableRecord):
-    """How results are printed, and the action when no program is run."""
+class OutputOptions(OptionRecord):
+    """How results are printed, and the action when no program is run; the table has the defaults."""
 
-    action: str = ""
+    part = OF_OUTPUT
+
+    action: str
     """The action instead of a run: help, version, list, list-long, info, pmu-info, check, decode."""
     subject: str = ""
     """The action's argument: a regular expression, an event, register values."""
-    verbose: bool = False
-    print_syms: bool = False
+    verbose: bool
+    print_syms: bool
     """Print the symbols of the program before it runs."""
 
-    smt_output: str = ""
+    smt_output: str
     """The file of the standard output of hardware thread 0's program."""
-    aggregate_results: bool = False
+    aggregate_results: bool
     """Print what all tasks come to, and not what each does."""
 
-    smpl_module: str = ""
+    smpl_module: str
     """"" for the default one."""
-    smpl_outfile: str = ""
-    smpl_print_counts: bool = False
+    smpl_outfile: str
+    smpl_print_counts: bool
     exports: Sequence[tuple[str, str]]
     """Formats and files of exported samples."""
-    smpl_show_func: str = ""
+    smpl_show_func: str
     """The option that asks for functions, as it was typed."""
-    smpl_show_top: int = 0
-    smpl_cum_threshold: int = 0
+    smpl_show_top: int
+    smpl_cum_threshold: int
     """Percent; 0: all rows."""
-    smpl_sort: str = ""
+    smpl_sort: str
     """value or level, "" for the number of samples."""
-    smpl_save_raw: bool = False
-    smpl_view: str = ""
+    smpl_save_raw: bool
+    smpl_view: str
     """inst, data or level, "" for the module's own."""
-    smpl_eager_save: bool = False
-    resolve_addresses: bool = False
+    smpl_eager_save: bool
+    resolve_addresses: bool
 
-    progress: bool | None = None
+    progress: bool | None
     """Show progress; None: only on a terminal."""
-    live: bool = False
+    live: bool
     """Show counts and functions during the run."""
 
-    number_style: str = "plain"
-    outfile: str = ""
-    crash_report: str = ""
-    append: bool = False
-    with_header: bool = False
-    show_time: bool = False
-    no_cmd_output: bool = False
-    json: bool = False
+    number_style: str
+    outfile: str
+    crash_report: str
+    append: bool
+    with_header: bool
+    show_time: bool
+    no_cmd_output: bool
+    json: bool
 
-    html_report: str = ""
+    html_report: str
     """The file of an HTML report."""
 
-    baseline: str = ""
-    save_baseline: str = ""
-    tolerance: str = ""
+    baseline: str
+    save_baseline: str
+    tolerance: str
     """Percentages, unparsed: their events are known only when the PMU is programmed."""
-
-    def __init__(self) -> None:
-        self.exports = []
 
     @property
     def watches(self) -> bool:

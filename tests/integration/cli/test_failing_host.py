@@ -16,7 +16,6 @@ from grids import few
 from preloaded import preloaded
 
 from pfmon.cli.commands import diff, sweep_command
-from pfmon.cli.output.file_name_templates import FILES
 from pfmon.library.options.table import OPTIONS
 from pfmon.report.exports import EXPORTS
 from pfmon.report.sampling import MODULES
@@ -272,5 +271,5 @@ def test_every_kind_of_output_has_a_case() -> None:
     for name, own in subcommands.items():
         words = "\n".join(case.words for case in CASES.values() if case.words.startswith(f"{name} "))
         assert not [one.long for one in own if one.value in ("FILE", "DIR") and f"--{one.long}=" not in words]
-    assert {*PRINTS, *FILES} <= {*OPTIONS}
-    assert all(f"--{name}=" in whole for name in FILES)
+    assert {*PRINTS} <= {*OPTIONS}
+    assert all(f"--{name}=" in whole for name, one in OPTIONS.items() if one.writes)

@@ -5,7 +5,10 @@ import pytest
 
 from pfmon.cli.command_line import read
 from pfmon.cli.output_options import OutputOptions
+from pfmon.errors import PfmonError
 from pfmon.library.keywords import KEYWORDS, options_of
+from pfmon.library.options.needs import NEEDS, given
+from pfmon.library.options.option_record import OptionRecord
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
 from pfmon.library.options.table import OPTIONS
@@ -14,7 +17,7 @@ from pfmon.library.options.table import OPTIONS
 def test_every_option_has_a_field_where_its_value_is_kept() -> None:
     options, output = Options(), OutputOptions()
     lacking = [name for name, one in OPTIONS.items() if not hasattr(one.owner(options, output), one.attribute)]
-    assert lacking == ["report", "follow-all"]  # one is kept by the run or the output, the other is three others
+    assert lacking == []
 
 
 def test_every_keyword_has_a_field_of_a_run() -> None:
@@ -22,7 +25,46 @@ def test_every_keyword_has_a_field_of_a_run() -> None:
     lacking = [
         name for name, one in KEYWORDS.items() if not hasattr(SetOptions() if one.of_set else options, one.attribute)
     ]
-    assert lacking == ["follow_all"]
+    assert lacking == ["report"]  # the command's has a file, too
+
+
+@pytest.mark.parametrize("record", [Options, SetOptions, OutputOptions])
+def test_every_field_has_a_value_without_options(record: type[OptionRecord]) -> None:
+    made = record()
+    assert [name for name in record.__annotations__ if not hasattr(made, name)] == []
+
+
+def test_what_rows_need_is_explained() -> None:
+    assert {need for one in OPTIONS.values() for need in one.needs} == {*NEEDS}
+
+
+@pytest.mark.parametrize(
+    ("words", "need", "option"),
+    [
+        (["--smpl-skid=1"], "samples", "--smpl-skid"),
+        (["--smpl-per-function"], "samples", "--smpl-per-function"),
+        (["--smpl-data-view"], "samples", "--smpl-data-view"),
+        (["--extra-smpl-pmds=4"], "samples of the set", "--extra-smpl-pmds"),
+        (["--inverse-irange"], "a code range", "--inverse-irange"),
+        (["-e", "none", "--print-interval=1"], "events", "--print-interval"),
+        (["--true-values"], "event sets", "--true-values"),
+        (["--replay=f", "--host-ids"], "a program", "--host-ids"),
+        (["--partial"], "a recording", "--partial"),
+        (["--tolerance=1%"], "a baseline", "--tolerance"),
+        (["--aggregate-results"], "children", "--aggregate-results"),
+        (["--no-smt-rules"], "two programs", "--no-smt-rules"),
+    ],
+)
+def test_a_need_that_is_not_met_is_said(words: list[str], need: str, option: str) -> None:
+    with pytest.raises(PfmonError) as error:
+        read([*words, "program"])
+    said = NEEDS[need].message.replace("{}", option)
+    assert str(error.value).startswith(said) and {option, *NEEDS[need].others} <= {*error.value.subjects}
+
+
+def test_given_options_are_those_with_another_value() -> None:
+    line = read(["--host-clock", "--cores=1", "--memory-limit=1G", "--env=A=1", "program"])
+    assert given("a program", line.options) == ["--env", "--host-clock", "--memory-limit"]
 
 
 EVENTS = ("-e", "loads_retired,stores_retired")

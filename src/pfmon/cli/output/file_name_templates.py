@@ -16,28 +16,24 @@ from typing import TYPE_CHECKING
 
 from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import PfmonError, reason
+from pfmon.library.options.option import OF_OUTPUT
 from pfmon.library.options.run_options import Options
+from pfmon.library.options.table import rows
 
 if TYPE_CHECKING:
     Taken = dict[str, int]
     """Paths of files that were made, and their inodes."""
 
 
-FILES = {
-    "outfile": "outfile",
-    "smpl-outfile": "smpl_outfile",
-    "save-baseline": "save_baseline",
-    "smt-output": "smt_output",
-}
-"""Options of the output that name a file to be written, and their fields; --export and --report=html name files,
-too."""
 OF_TASKS = ("smpl_outfile", "html_report")
 """Fields of files of which each task has its own, as of exports."""
 
 
 def named_files(options: Options, output: OutputOptions) -> dict[str, str]:
-    """Return the files that options name to be written, by option; "" for none."""
-    return {**{option: getattr(output, field) for option, field in FILES.items()}, "record": options.record}
+    """Return the files that options name to be written, by option, "" for none; --export and --report=html name files,
+    too."""
+    written = [(one, owner) for owner in (output, options) for one in rows(owner.part) if one.writes]
+    return {one.long: getattr(owner, one.attribute) for one, owner in written}
 
 
 @contextmanager
@@ -66,7 +62,7 @@ def expanded_file_names(options: Options, output: OutputOptions) -> Iterator[tup
 
 def _with_numbers(output: OutputOptions, number: int, follows: bool) -> OutputOptions:
     """Put numbers into the names; ``follows``: each task has files of its own."""
-    fields = (*FILES.values(), "html_report")
+    fields = (*(one.attribute for one in rows(OF_OUTPUT) if one.writes), "html_report")
     named = {field: _expanded(getattr(output, field), number, later=follows and field in OF_TASKS) for field in fields}
     exports = [(name, _expanded(path, number, follows)) for name, path in output.exports]
     return output.replaced(**named, exports=exports)

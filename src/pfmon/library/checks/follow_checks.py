@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pfmon.errors import refuse
+from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.run_options import Options
-
-NEEDS_CHILDREN = "{} applies to children and executed programs: give --follow-all, or --follow-fork or -exec"
 
 
 def following_goes_alone(options: Options) -> None:
     """Raise PfmonError for options that observe a single process, which exclude --follow-... ."""
     if not options.follows:
-        refuse({"--follow-exec-exclude": options.follow_exec_exclude}, NEEDS_CHILDREN, "--follow-all", "--follow-fork")
+        refuse_unmet("children", options)
         return
     refuse(
         {

@@ -6,32 +6,12 @@ from collections.abc import Callable, Sequence
 
 from pfmon.errors import PfmonError, RuleError, refuse
 from pfmon.library.checks.trigger_checks import check_triggers
+from pfmon.library.options.needs import NEEDS, given, refuse_unmet
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
 from pfmon.library.resolving.counted_events import counts_default_events
 from pfmon.library.resolving.machine_selection import pmu_named
 from pfmon.session.run.run_plan import MACHINE
-
-MODIFIERS = {
-    "inverse-irange": "inverse_irange",
-    "irange-demand-fetch": "irange_demand_fetch",
-    "irange-prefetch-match": "irange_prefetch_match",
-}
-"""Options that modify --irange, and their fields."""
-
-OF_PROGRAMS = {
-    "--record": "record",
-    "--slow": "slow",
-    "--insecure": "insecure",
-    "--host-clock": "host_clock",
-    "--host-ids": "host_ids",
-    "--host-random": "host_random",
-    "--host-env": "host_env",
-    "--env": "environment",
-    "--memory-limit": "memory_limit",
-    "--engine": "engine",
-}
-"""Options that affect how a program runs, which a recording has already done. Option -> its field."""
 
 
 def check(options: Options, asks: bool = False) -> None:
@@ -89,13 +69,13 @@ def checkpoint_excludes_irange(options: SetOptions) -> None:
 
 def range_modifiers_need_irange(options: SetOptions) -> None:
     """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
-    modifiers = [option for option, name in MODIFIERS.items() if getattr(options, name)]
+    modifiers = given("a code range", options)
     if modifiers and not (options.irange or (options.checkpoint_func and options.inverse_irange)):
         raise RuleError(
             "range_modifiers_need_irange",
-            f"--{modifiers[0]} applies to a code range: give --irange too",
+            NEEDS["a code range"].message.replace("{}", modifiers[0]),
             "pfmon on Itanium 2, section 8.4",
-        ).about(f"--{modifiers[0]}", "--irange")
+        ).about(modifiers[0], *NEEDS["a code range"].others)
 
 
 def ranges_exclude_levels_of_events(options: SetOptions) -> None:
@@ -127,11 +107,7 @@ def sets_are_not_counted_otherwise(options: Options) -> None:
 def there_is_something_to_count(options: Options, asks: bool) -> None:
     """Options that concern counts need events."""
     if not (asks or options.events or counts_default_events(options)):
-        refuse(
-            {"--print-interval": options.print_interval is not None, "--insecure": options.insecure},
-            "{}: there is nothing to count: give -e EVENT,... too",
-            "--events",
-        )
+        refuse_unmet("events", options)
 
 
 def interrupts_are_excluded_or_alone(options: SetOptions) -> None:
@@ -154,11 +130,7 @@ def event_sets_take_turns(options: Options, asks: bool) -> None:
             "one -e to count all at once"
         ).about("--events", "--switch-timeout", "--unlimited")
     if not several:
-        refuse(
-            {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
-            "{} applies to several event sets: give -e more than once",
-            "--events",
-        )
+        refuse_unmet("event sets", options)
     if options.true_values and len({one.drange for one in options.sets}) > 1:
         raise PfmonError(
             "--true-values counts all event sets all the time, and accesses are held against one --drange: give all "
@@ -177,45 +149,22 @@ def insecure_is_for_programs(options: Options) -> None:
 
 
 def _check_recordings(options: Options) -> None:
-    if options.partial and not (options.replay or options.smt_replay):
-        raise PfmonError("--partial applies to recordings: give --replay=FILE too").about("--partial", "--replay")
+    if not (options.replay or options.smt_replay):
+        refuse_unmet("a recording", options)
     if options.replay:
-        for option, name in OF_PROGRAMS.items():
-            if getattr(options, name):
-                raise PfmonError(f"{option} says how a program runs, and with --replay it has run already").about(
-                    option, "--replay"
-                )
+        refuse_unmet("a program", options)
 
 
 def options_of_samples_need_some(options: SetOptions) -> None:
     """There must be samples of an event set that something is said about."""
     if not options.sampled:
-        refuse(
-            {
-                "--smpl-periods-random": bool(options.smpl_periods_random),
-                "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
-                "--reset-non-smpl-periods": options.reset_non_smpl_periods is not None,
-            },
-            "{} applies to samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
-            "--long-smpl-periods",
-            "--events",
-        )
+        refuse_unmet("samples of the set", options)
 
 
 def sampling_counts_as_it_can(options: Options) -> None:
     """Sampling excludes some options."""
     if not options.sampled:
-        refuse(
-            {
-                "--saturate-smpl-buffer": options.saturate_smpl_buffer,
-                "--smpl-entries": options.smpl_entries != Options.smpl_entries,
-                "--smpl-truth": options.smpl_truth,
-                "--smpl-stacks": options.smpl_stacks,
-                "--smpl-skid": bool(options.smpl_skid),
-            },
-            "{} applies to samples: give --long-smpl-periods=PERIOD,... too",
-            "--long-smpl-periods",
-        )
+        refuse_unmet("samples", options)
         return
     if not options.events:
         raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too").about(

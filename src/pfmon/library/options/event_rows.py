@@ -9,7 +9,7 @@ from typing import Any
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG, as_given, flag, named, one_an_event
-from pfmon.library.options.option import Kind, Option, Read, Topic, add, extend, once, put, update
+from pfmon.library.options.option import Kind, Option, Read, Topic, extend, once, put, update
 from pfmon.library.options.option_values import MAX_PRELOAD, whole_number
 from pfmon.pmu import IA64, names
 from pfmon.pmu.targets import having, of_architecture
@@ -116,6 +116,8 @@ EVENTS = Topic(
             "NUMBER,...",
             of_set=True,
             keyword=True,
+            hp=("counter-mask",),
+            qualifies=True,
         ),
         Option(
             "no-qual-check",
@@ -124,6 +126,8 @@ EVENTS = Topic(
             pmus=IA64,
             field="check_qualifiers",
             keyword=True,
+            qualifies=True,
+            alone=False,
         ),
         Option(
             "all-threads",
@@ -131,6 +135,7 @@ EVENTS = Topic(
             FLAG,
             pmus=ALL_THREADS,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "invert",
@@ -140,6 +145,8 @@ EVENTS = Topic(
             pmus=X86,
             of_set=True,
             keyword=True,
+            hp=("inv-mask",),
+            qualifies=True,
         ),
         Option(
             "edge",
@@ -149,22 +156,31 @@ EVENTS = Topic(
             pmus=X86,
             of_set=True,
             keyword=True,
+            hp=("edge-mask",),
+            qualifies=True,
         ),
         Option(
             "controls",
             "Intel, PowerPC: set fields of the control registers",
-            Kind(_numbers("FIELD"), python_values.numbers('{"freeze_perfmon_on_pmi": 1}'), update),
+            Kind(_numbers("FIELD"), python_values.numbers('{"freeze_perfmon_on_pmi": 1}'), update, default={}),
             "FIELD=VALUE,...",
             pmus=X86 + PPC,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "preload",
             "PowerPC: initial values of counters",
-            Kind(_numbers("COUNTER", MAX_PRELOAD), python_values.numbers('{"pmc1": 0x7ffffc18}', MAX_PRELOAD), update),
+            Kind(
+                _numbers("COUNTER", MAX_PRELOAD),
+                python_values.numbers('{"pmc1": 0x7ffffc18}', MAX_PRELOAD),
+                update,
+                default={},
+            ),
             "COUNTER=VALUE,...",
             pmus=PPC,
             keyword=True,
+            qualifies=True,
         ),
     ],
 )
@@ -182,7 +198,7 @@ MACHINE = Topic(
         Option(
             "set",
             "change a figure of the machine, such as l3.size=9M; may be repeated",
-            Kind(lambda name, text: [text], _settings, extend),
+            Kind(lambda name, text: [text], _settings, extend, default=[]),
             "FIGURE=VALUE",
             field="machine_settings",
             keyword=True,
@@ -199,12 +215,40 @@ LEVELS = Topic(
             flag("u", _add_letter),
             short="u",
             field="levels",
+            qualifies=True,
         ),
-        Option("kernel-level", "count at the kernel level, 0", flag("k", _add_letter), short="k", field="levels"),
-        Option("level-0", "count at privilege level 0", flag("0", _add_letter), short="0", field="levels"),
-        Option("level-1", "count at privilege level 1", flag("1", _add_letter), short="1", field="levels", pmus=IA64),
-        Option("level-2", "count at privilege level 2", flag("2", _add_letter), short="2", field="levels", pmus=IA64),
-        Option("level-3", "count at privilege level 3", flag("3", _add_letter), short="3", field="levels"),
+        Option(
+            "kernel-level",
+            "count at the kernel level, 0",
+            flag("k", _add_letter),
+            short="k",
+            field="levels",
+            qualifies=True,
+        ),
+        Option(
+            "level-0", "count at privilege level 0", flag("0", _add_letter), short="0", field="levels", qualifies=True
+        ),
+        Option(
+            "level-1",
+            "count at privilege level 1",
+            flag("1", _add_letter),
+            short="1",
+            field="levels",
+            pmus=IA64,
+            qualifies=True,
+        ),
+        Option(
+            "level-2",
+            "count at privilege level 2",
+            flag("2", _add_letter),
+            short="2",
+            field="levels",
+            pmus=IA64,
+            qualifies=True,
+        ),
+        Option(
+            "level-3", "count at privilege level 3", flag("3", _add_letter), short="3", field="levels", qualifies=True
+        ),
         Option(
             "priv-levels",
             "levels of each event, letters of u k 0 1 2 3, in the order of -e",
@@ -212,9 +256,15 @@ LEVELS = Topic(
             "LEVELS,...",
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
         Option(
-            "system-wide", "program privileged monitors (PMC.pm), which psr.pp starts", FLAG, pmus=IA64, keyword=True
+            "system-wide",
+            "program privileged monitors (PMC.pm), which psr.pp starts",
+            FLAG,
+            pmus=IA64,
+            keyword=True,
+            alone=True,
         ),
     ],
     keywords=[
@@ -229,10 +279,11 @@ INSTRUCTION_SETS = Topic(
             Option(
                 name,
                 f"count {shown} execution only; with --{other} both, as without either",
-                named(str, add),
+                named(lambda name: {name}, update, set()),
                 pmus=IA64,
                 field="instruction_sets",
                 keyword=True,
+                qualifies=True,
             )
             for name, shown, other in (("ia32", "IA-32", "ia64"), ("ia64", "IA-64", "ia32"))
         ),
@@ -244,6 +295,7 @@ INSTRUCTION_SETS = Topic(
             pmus=IA64,
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
     ],
 )

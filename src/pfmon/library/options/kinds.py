@@ -11,39 +11,42 @@ from pfmon.library.options.option import Keep, Kind, Read, extend, once, put
 from pfmon.library.options.option_values import directory, milliseconds, whole_number
 
 
-def flag(value: object = True, keep: Keep = put) -> Kind:
-    """An option without a value, which keeps this one."""
+def flag(value: object = True, keep: Keep = put, default: object = "") -> Kind:
+    """An option without a value, which keeps this one; ``default``: "" for the opposite of a bool."""
+    without = not value if isinstance(value, bool) and default == "" else default
     return Kind(
         lambda name, text: value,
         lambda name, given: value if python_values.flag(name, given) else None,
         keep,
         python_values.is_list,
+        without,
+        lambda name: value,
     )
 
 
-def named(form: Callable[[str], object], keep: Keep) -> Kind:
+def named(form: Callable[[str], object], keep: Keep, default: object = "") -> Kind:
     """An option without a value, of which its name is kept."""
 
     def accept(name: str, given: object) -> object:
         python_values.flag(name, given)
         return form(name)
 
-    return Kind(lambda name, text: form(name), accept, keep)
+    return Kind(lambda name, text: form(name), accept, keep, default=default, kept=form)
 
 
-def of_command(read: Read, keep: Keep = put) -> Kind:
+def of_command(read: Read, keep: Keep = put, default: object = "") -> Kind:
     """An option that the command line alone has."""
-    return Kind(read, python_values.text, keep)
+    return Kind(read, python_values.text, keep, default=default)
 
 
 def converted(convert: Callable[[str, str], object], keep: Keep = put) -> Kind:
-    """A number in the form of its text."""
-    return Kind(convert, python_values.number(convert), keep, python_values.is_list)
+    """A number in the form of its text; without a default."""
+    return Kind(convert, python_values.number(convert), keep, python_values.is_list, default=None)
 
 
-def number(low: int = 0, high: int = python_values.ANY_NUMBER, keep: Keep = put) -> Kind:
+def number(low: int = 0, high: int = python_values.ANY_NUMBER, keep: Keep = put, default: int | None = 0) -> Kind:
     """A whole number within limits."""
-    return converted(lambda name, text: whole_number(name, text, low, high), keep)
+    return converted(lambda name, text: whole_number(name, text, low, high), keep)._replace(default=default)
 
 
 def as_given(name: str, text: str | None) -> str:
@@ -77,8 +80,8 @@ TEXT = Kind(as_given, python_values.text, put)
 WORD = Kind(not_empty, python_values.text, put)
 FILE = of_command(file)
 MILLISECONDS = converted(milliseconds)
-DIRECTORY = Kind(directory, lambda name, value: directory(name, python_values.text(name, value)), put)
-DIRECTORIES = Kind(lambda name, text: [directory(name, text)], _directories, extend)
+DIRECTORY = Kind(directory, lambda name, value: directory(name, python_values.text(name, value)), put, default=None)
+DIRECTORIES = Kind(lambda name, text: [directory(name, text)], _directories, extend, default=[])
 
 
 def one_an_event(why: str = "it takes one value an event, separated by commas", read: Read = as_given) -> Kind:

@@ -25,19 +25,41 @@ def _never(_: object) -> bool:
 
 class Kind(NamedTuple):
     """A type of values. ``read``: from the command line; ``accept``: from the library; ``splits``: whether a value in
-    Python is a sequence with one value for each event set."""
+    Python is a sequence with one value for each event set; ``default``: the value of the field without the option;
+    ``kept``: the value in the field with an option of this name that takes none; None: it takes one."""
 
     read: Read
     accept: Read
     keep: Keep
     splits: Callable[[object], bool] = _never
+    default: object = ""
+    kept: Callable[[str], object] | None = None
+
+
+OF_KIND = object()
+"""The default of an option that is its kind's."""
+
+
+CONTAINERS = (list, set, dict)
+OF_RUN, OF_SET, OF_OUTPUT = "run", "set", "output"
 
 
 class Option(NamedTuple):
-    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
-    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it; ``of_output``: it says how
-    results are written, which the command line alone does; ``field``: where its value is kept, "": in the field of its
-    name; ``keyword``: the library's name of it, True: its own, with underscores."""
+    """One option.
+
+    ``value``: names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those that have
+    what it is about, none: all; ``default``: the value of its field without it.
+
+    ``of_set``: it belongs to the last -e before it; ``of_output``: it says how results are written, which the command
+    line alone does; ``field``: where its value is kept, "": in the field of its name; ``keyword``: the library's name
+    of it, True: its own, with underscores; ``hp``: names that HP's pfmon had for it.
+
+    ``needs``: what must be given too, or what a run must have (needs.py); ``qualifies``: it says what of a run counts,
+    so that counts with another value are of something else; ``alone``: cycles and instructions are not counted by
+    default beside it, None: if it qualifies; ``writes``: it names a file that the run writes; ``idle``: why it changes
+    nothing; ``under_qemu``: why it changes nothing for a program under qemu, "" for no reason, None: it changes
+    something.
+    """
 
     long: str
     help: str
@@ -46,10 +68,18 @@ class Option(NamedTuple):
     short: str = ""
     optional: bool = False
     pmus: tuple[str, ...] = ()
+    default: object = OF_KIND
     of_set: bool = False
     of_output: bool = False
     field: str = ""
     keyword: bool | str = False
+    hp: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    qualifies: bool = False
+    alone: bool | None = None
+    writes: bool = False
+    idle: str = ""
+    under_qemu: str | None = None
 
     @property
     def attribute(self) -> str:
@@ -60,6 +90,31 @@ class Option(NamedTuple):
     def keyword_name(self) -> str:
         """The library's name of it, "" if there is none."""
         return self.long.replace("-", "_") if self.keyword is True else self.keyword or ""
+
+    @property
+    def usual(self) -> object:
+        """The value of its field without it."""
+        return self.kind.default if self.default is OF_KIND else self.default
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether cycles and instructions are not counted by default beside it."""
+        return self.qualifies if self.alone is None else self.alone
+
+    @property
+    def part(self) -> str:
+        """The options that have its field: of the run, of an event set, or of the output."""
+        return OF_SET if self.of_set else OF_OUTPUT if self.of_output else OF_RUN
+
+    def is_given(self, owner: Any) -> bool:
+        """Return whether options have another value in its field than without it, or the value that it stands for."""
+        value = getattr(owner, self.attribute)
+        if self.kind.kept is None:
+            return bool(value) if isinstance(self.usual, CONTAINERS) else value != self.usual
+        kept = self.kind.kept(self.long)
+        if isinstance(kept, CONTAINERS):
+            return set(kept) <= set(value)
+        return kept in value if isinstance(kept, str) else value is kept
 
     def take(self, options: Any, output: Any, text: str | None) -> None:
         """Read and keep a value of the command line. Raises PfmonError."""
@@ -86,7 +141,7 @@ def of_output(*options: Option) -> list[Option]:
 
 def same(long: str, option: Option) -> Option:
     """Return a further name of an option on the command line."""
-    return option._replace(long=long, help=f"the same as --{option.long}", field=option.attribute, keyword=False)
+    return option._replace(long=long, help=f"the same as --{option.long}", field=option.attribute, keyword=False, hp=())
 
 
 def put(option: Option, _: Any, owner: Any, value: object) -> None:
@@ -99,13 +154,8 @@ def extend(option: Option, _: Any, owner: Any, values: Sequence[object]) -> None
     getattr(owner, option.attribute).extend(values)
 
 
-def add(option: Option, _: Any, owner: Any, value: object) -> None:
-    """Add to the set in the field."""
-    getattr(owner, option.attribute).add(value)
-
-
-def update(option: Option, _: Any, owner: Any, values: dict[str, object]) -> None:
-    """Add to the mapping in the field."""
+def update(option: Option, _: Any, owner: Any, values: Any) -> None:
+    """Add to the mapping, or to the set, in the field."""
     getattr(owner, option.attribute).update(values)
 
 
@@ -113,7 +163,7 @@ def once(why: str) -> Keep:
     """Set the field, which must not have been set before; ``why`` there is one value."""
 
     def keep(option: Option, options: Any, owner: Any, value: object) -> None:
-        if getattr(owner, option.attribute) != getattr(type(owner), option.attribute):
+        if getattr(owner, option.attribute) != option.usual:
             raise _given_twice(option, options, why)
         setattr(owner, option.attribute, value)
 

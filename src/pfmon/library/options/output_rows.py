@@ -26,21 +26,22 @@ OUTPUT = Topic(
     "output",
     "Output",
     of_output(
-        Option("us-counter-format", "print counts as 1,024", flag("us"), field="number_style"),
-        Option("eu-counter-format", "print counts as 1.024", flag("eu"), field="number_style"),
-        Option("hex-counter-format", "print counts in hexadecimal", flag("hex"), field="number_style"),
+        Option("us-counter-format", "print counts as 1,024", flag("us"), default="plain", field="number_style"),
+        Option("eu-counter-format", "print counts as 1.024", flag("eu"), default="plain", field="number_style"),
+        Option("hex-counter-format", "print counts in hexadecimal", flag("hex"), default="plain", field="number_style"),
         Option(
             "outfile",
             "write the results to FILE instead of standard output (-); %p, %n: see --help output",
             TEXT,
             "FILE",
+            writes=True,
         ),
         Option("append", "add to --outfile's file instead of replacing it", FLAG),
         Option("with-header", "print the command, the machine and each counter's event before the counts", FLAG),
         Option("show-time", "print the host's time that the run took", FLAG),
         Option("no-cmd-output", "discard the program's standard output and error", FLAG),
         Option("json", "print the results as one JSON object", FLAG),
-        Option("verbose", "print the programming of the PMU", FLAG, short="v"),
+        Option("verbose", "print the programming of the PMU", FLAG, short="v", hp=("debug",)),
     ),
 )
 WHILE_IT_RUNS = Topic(
@@ -50,10 +51,10 @@ WHILE_IT_RUNS = Topic(
         Option(
             PROGRESS[True],
             "show instructions, speed, counts and memory while it runs (on a terminal, after a second)",
-            flag(True, one_of(PROGRESS)),
+            flag(True, one_of(PROGRESS), default=None),
             field="progress",
         ),
-        Option(PROGRESS[False], "do not", flag(False, one_of(PROGRESS)), field="progress"),
+        Option(PROGRESS[False], "do not", flag(False, one_of(PROGRESS), default=None), field="progress"),
         Option("live", "show counts, and counts by function, while it runs", FLAG),
     ),
 )
@@ -61,13 +62,14 @@ BASELINES = Topic(
     "baselines",
     "Comparing with an earlier run",
     of_output(
-        Option("save-baseline", "keep the counts in a file, if the program succeeds", FILE, "FILE"),
+        Option("save-baseline", "keep the counts in a file, if the program succeeds", FILE, "FILE", writes=True),
         Option("baseline", "compare the counts with those in a file; exit status 3 if one grew", FILE, "FILE"),
         Option(
             "tolerance",
             "increase that is accepted: 1% (the default), LLC_MISSES=5%",
             of_command(_percentages, _further),
             "[EVENT=]PERCENT,...",
+            needs=("a baseline",),
         ),
     ),
 )
@@ -75,9 +77,15 @@ RECORDINGS = Topic(
     "recordings",
     "Recordings",
     [
-        Option("record", "record the run in a file", FILE, "FILE"),
+        Option("record", "record the run in a file", FILE, "FILE", needs=("a program",), alone=True, writes=True),
         Option("replay", "count a recorded run: any event, on any machine, under any qualification", FILE, "FILE"),
-        Option("partial", "with --replay: count a damaged recording as far as it is whole", FLAG, keyword=True),
+        Option(
+            "partial",
+            "with --replay: count a damaged recording as far as it is whole",
+            FLAG,
+            keyword=True,
+            needs=("a recording",),
+        ),
     ],
 )
 TOPICS = (OUTPUT, WHILE_IT_RUNS, BASELINES, RECORDINGS)

@@ -11,12 +11,13 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import DIRECTORIES, FLAG, MILLISECONDS, WORD, as_given, flag, named, number
 from pfmon.library.options.matcher_options import BRANCH_PMUS, MATCHERS
-from pfmon.library.options.option import Kind, Option, Topic, add, extend, once, once_by_name, one_of, same
+from pfmon.library.options.option import Kind, Option, Topic, extend, once, once_by_name, one_of, same, update
 from pfmon.library.options.option_values import names
-from pfmon.library.options.run_options import MAX_IP_EAR_DELAY
 from pfmon.pmu import IA64
 from pfmon.pmu.targets import having
 
+MAX_IP_EAR_DELAY = 255
+"""Cycles from the freeze of the monitors to that of the IP-EAR (Montecito manual table 3-30)."""
 IP_EAR = having(lambda target: "ip_ear" in target.features)
 DEMANGLE = {True: "demangle-cpp", False: "no-demangle"}
 REPORTS = ("cpi", "derived", "html")
@@ -110,11 +111,13 @@ RANGE = Kind(
     once("it takes one range: there is one of a kind in an event set"),
     python_values.is_list_of_ranges,
 )
-MATCHER = Kind(as_given, python_values.text, once_by_name("a matcher has one pattern"), python_values.is_list)
-FILTERS = Kind(_filters, _filters, extend, python_values.is_nested)
-NAME = named(lambda name: [name], extend)
-ADDRESSES = Kind(_addresses, _python_addresses, once_by_name("it takes several addresses, separated by commas"))
-TRIGGER_FLAG = named(str, add)
+MATCHER = Kind(as_given, python_values.text, once_by_name("a matcher has one pattern"), python_values.is_list, {})
+FILTERS = Kind(_filters, _filters, extend, python_values.is_nested, [])
+NAME = named(lambda name: [name], extend, [])
+ADDRESSES = Kind(
+    _addresses, _python_addresses, once_by_name("it takes several addresses, separated by commas"), default={}
+)
+TRIGGER_FLAG = named(lambda name: {name}, update, set())
 EVENT = Kind(as_given, python_values.text, once("it takes one event"))
 
 RANGES = Topic(
@@ -129,6 +132,7 @@ RANGES = Topic(
             pmus=IA64,
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "inverse-irange",
@@ -137,6 +141,8 @@ RANGES = Topic(
             pmus=_filtering("inverse"),
             of_set=True,
             keyword=True,
+            needs=("a code range",),
+            qualifies=True,
         ),
         Option(
             "drange",
@@ -146,6 +152,7 @@ RANGES = Topic(
             pmus=IA64,
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "checkpoint-func",
@@ -155,6 +162,7 @@ RANGES = Topic(
             pmus=IA64,
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "irange-demand-fetch",
@@ -163,6 +171,8 @@ RANGES = Topic(
             pmus=_filtering("demand_fetch"),
             of_set=True,
             keyword=True,
+            needs=("a code range",),
+            qualifies=True,
         ),
         Option(
             "irange-prefetch-match",
@@ -171,6 +181,8 @@ RANGES = Topic(
             pmus=_filtering("prefetch_match"),
             of_set=True,
             keyword=True,
+            needs=("a code range",),
+            qualifies=True,
         ),
     ],
 )
@@ -187,6 +199,7 @@ OPCODES = Topic(
             of_set=True,
             field="opcode_matches",
             keyword=True,
+            qualifies=True,
         )
         for name, matcher in MATCHERS.items()
     ],
@@ -194,7 +207,7 @@ OPCODES = Topic(
 
 
 def _filter(name: str, meaning: str, pmus: Sequence[str]) -> Option:
-    return Option(name, meaning, NAME, pmus=tuple(pmus), of_set=True, field="branch_filters")
+    return Option(name, meaning, NAME, pmus=tuple(pmus), of_set=True, field="branch_filters", qualifies=True)
 
 
 BRANCHES = Topic(
@@ -207,11 +220,12 @@ BRANCHES = Topic(
         Option(
             "ip-ear",
             "Montecito: record instruction addresses, frozen after so many cycles",
-            number(0, MAX_IP_EAR_DELAY, once("there is one IP-EAR")),
+            number(0, MAX_IP_EAR_DELAY, once("there is one IP-EAR"), None),
             "DELAY",
             pmus=IP_EAR,
             of_set=True,
             keyword=True,
+            qualifies=True,
         ),
     ],
     keywords=[
@@ -224,6 +238,7 @@ BRANCHES = Topic(
             of_set=True,
             field="branch_filters",
             keyword=True,
+            qualifies=True,
         )
         for name, pmus in BRANCH_PMUS.items()
     ],
@@ -239,6 +254,8 @@ TRIGGERS = Topic(
             "ADDRESS,...",
             field="triggers",
             keyword=True,
+            hp=("trigger-address", "trigger-start-address"),
+            qualifies=True,
         ),
         Option(
             "trigger-code-stop-addresses",
@@ -247,6 +264,7 @@ TRIGGERS = Topic(
             "ADDRESS,...",
             field="triggers",
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "trigger-code-repeat",
@@ -254,9 +272,14 @@ TRIGGERS = Topic(
             TRIGGER_FLAG,
             field="trigger_flags",
             keyword=True,
+            qualifies=True,
         ),
         Option(
-            "trigger-code-follow", "in all tasks that are followed, as in any case", TRIGGER_FLAG, field="trigger_flags"
+            "trigger-code-follow",
+            "in all tasks that are followed, as in any case",
+            TRIGGER_FLAG,
+            field="trigger_flags",
+            qualifies=True,
         ),
         Option(
             "trigger-data-start-addresses",
@@ -265,6 +288,7 @@ TRIGGERS = Topic(
             "ADDRESS,...",
             field="triggers",
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "trigger-data-stop-addresses",
@@ -273,6 +297,7 @@ TRIGGERS = Topic(
             "ADDRESS,...",
             field="triggers",
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "trigger-data-repeat",
@@ -280,12 +305,41 @@ TRIGGERS = Topic(
             TRIGGER_FLAG,
             field="trigger_flags",
             keyword=True,
+            qualifies=True,
         ),
-        Option("trigger-data-follow", "the same of data triggers", TRIGGER_FLAG, field="trigger_flags"),
-        Option("trigger-data-ro", "data triggers are for reads", TRIGGER_FLAG, field="trigger_flags", keyword=True),
-        Option("trigger-data-wo", "data triggers are for writes", TRIGGER_FLAG, field="trigger_flags", keyword=True),
-        Option("trigger-event", "start counting when EVENT has happened N times", EVENT, "EVENT:N", keyword=True),
-        Option("stop-event", "stop counting when EVENT has happened N times since", EVENT, "EVENT:N", keyword=True),
+        Option("trigger-data-follow", "the same of data triggers", TRIGGER_FLAG, field="trigger_flags", qualifies=True),
+        Option(
+            "trigger-data-ro",
+            "data triggers are for reads",
+            TRIGGER_FLAG,
+            field="trigger_flags",
+            keyword=True,
+            qualifies=True,
+        ),
+        Option(
+            "trigger-data-wo",
+            "data triggers are for writes",
+            TRIGGER_FLAG,
+            field="trigger_flags",
+            keyword=True,
+            qualifies=True,
+        ),
+        Option(
+            "trigger-event",
+            "start counting when EVENT has happened N times",
+            EVENT,
+            "EVENT:N",
+            keyword=True,
+            qualifies=True,
+        ),
+        Option(
+            "stop-event",
+            "stop counting when EVENT has happened N times since",
+            EVENT,
+            "EVENT:N",
+            keyword=True,
+            qualifies=True,
+        ),
     ],
 )
 INTR_ONLY = Option(
@@ -295,6 +349,7 @@ INTR_ONLY = Option(
     pmus=IA64,
     of_set=True,
     field="interrupts",
+    idle="it selects interrupt handling at the kernel level, and programs run at the user level",
 )
 SESSIONS = Topic(
     "sessions",
@@ -306,12 +361,14 @@ SESSIONS = Topic(
             MILLISECONDS,
             "MILLISECONDS",
             keyword=True,
+            needs=("event sets",),
         ),
         Option(
             "true-values",
             "with several -e: print the counts of uninterrupted counting, and the error, beside estimates",
             FLAG,
             keyword=True,
+            needs=("event sets",),
         ),
         Option(
             "print-interval",
@@ -319,6 +376,7 @@ SESSIONS = Topic(
             MILLISECONDS,
             "MILLISECONDS",
             keyword=True,
+            needs=("events",),
         ),
         Option(
             "insecure",
@@ -326,6 +384,8 @@ SESSIONS = Topic(
             FLAG,
             pmus=IA64,
             keyword=True,
+            needs=("events", "a program"),
+            qualifies=True,
         ),
         Option(
             "dont-start",
@@ -333,6 +393,7 @@ SESSIONS = Topic(
             FLAG,
             pmus=IA64,
             keyword=True,
+            qualifies=True,
         ),
         Option(
             "excl-intr",
@@ -341,6 +402,7 @@ SESSIONS = Topic(
             pmus=IA64,
             of_set=True,
             field="interrupts",
+            idle="interrupts are handled at the kernel level, and programs run at the user level",
         ),
         INTR_ONLY,
         same("incl-intr", INTR_ONLY),
@@ -351,6 +413,7 @@ SESSIONS = Topic(
             pmus=IA64,
             of_set=True,
             field="interrupts",
+            idle="there is no idle task beside one program",
         ),
     ],
 )
@@ -385,13 +448,13 @@ PROFILES = Topic(
         Option(
             DEMANGLE[True],
             "print C++ names as programmers write them (the default)",
-            flag(True, one_of(DEMANGLE)),
+            flag(True, one_of(DEMANGLE), default=None),
             field="demangled",
         ),
         Option(
             DEMANGLE[False],
             "print C++ names as the linker has them",
-            flag(False, one_of(DEMANGLE)),
+            flag(False, one_of(DEMANGLE), default=None),
             field="demangled",
             keyword=True,
         ),
@@ -414,6 +477,7 @@ REPORT = Topic(
             Kind(_report, lambda name, value: (report(python_values.text(name, value)), ""), _keep_report),
             "NAME",
             of_output=True,
+            field="html_report",
             keyword=True,
         )
     ],

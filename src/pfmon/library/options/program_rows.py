@@ -13,8 +13,14 @@ from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, WORD, conve
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.option import Kind, Option, Topic, extend, put, same
 from pfmon.library.options.option_values import seconds, size, variable
-from pfmon.library.options.run_options import MAX_PROCESSES, MAX_QUANTUM, MAX_SEED
 from pfmon.session.run.run_plan import EXACT, MACHINE
+
+MAX_PROCESSES = 10_000
+"""The highest limit on simultaneous processes of a followed program."""
+MAX_QUANTUM = 1 << 40
+"""Instructions of a thread's turn."""
+MAX_SEED = (1 << 31) - 2
+"""Modulus of the minimal standard generator."""
 
 
 def _variables(_: str, value: object) -> list[str]:
@@ -82,7 +88,11 @@ PROGRAM = Topic(
             "confine", "let an IA-64 program see nothing outside of --sysroot (Linux 5.6 or later)", FLAG, keyword=True
         ),
         Option(
-            "net", "let IA-64 programs reach other machines (else sockets reach this one alone)", FLAG, keyword=True
+            "net",
+            "let IA-64 programs reach other machines (else sockets reach this one alone)",
+            FLAG,
+            keyword=True,
+            under_qemu="its sockets reach other machines in any case",
         ),
         Option(
             "session-timeout",
@@ -95,29 +105,36 @@ PROGRAM = Topic(
         Option(
             "env",
             "set a variable in the program's environment; NAME alone takes the host's value",
-            Kind(lambda name, text: [variable(name, text)], _variables, extend),
+            Kind(lambda name, text: [variable(name, text)], _variables, extend, default=[]),
             "NAME[=VALUE]",
             field="environment",
             keyword="environment",
+            needs=("a program",),
         ),
-        Option("host-env", "give the program pfmon's own environment", FLAG, keyword=True),
+        Option("host-env", "give the program pfmon's own environment", FLAG, keyword=True, needs=("a program",)),
         Option(
             "host-clock",
             "let the program see the host's time (else time follows instructions; under qemu it never does)",
             FLAG,
             keyword=True,
+            needs=("a program",),
+            under_qemu="it sees the host's in any case",
         ),
         Option(
             "host-random",
             "let the program have the host's random bytes (else they follow from --seed; under qemu not)",
             FLAG,
             keyword=True,
+            needs=("a program",),
+            under_qemu="its random bytes are the host's in any case, but those at its start",
         ),
         Option(
             "host-ids",
             "let the program see the host's process, user and group ids and host name (under qemu it does in any case)",
             FLAG,
             keyword=True,
+            needs=("a program",),
+            under_qemu="it sees the host's in any case",
         ),
         Option("seed", "where random bytes start", number(), "NUMBER", keyword=True),
         Option(
@@ -126,6 +143,8 @@ PROGRAM = Topic(
             number(1, MAX_QUANTUM),
             "NUMBER",
             keyword=True,
+            default=100_000,
+            under_qemu="its threads run as the host has them run",
         ),
         Option(
             "schedule-seed",
@@ -133,6 +152,7 @@ PROGRAM = Topic(
             number(0, MAX_SEED),
             "NUMBER",
             keyword=True,
+            under_qemu="its threads run as the host has them run",
         ),
         Option(
             "memory-limit",
@@ -140,8 +160,17 @@ PROGRAM = Topic(
             converted(size),
             "SIZE",
             keyword=True,
+            needs=("a program",),
+            under_qemu="",
         ),
-        Option("engine", "execute the program by this engine (ia64, qemu)", WORD, "NAME", keyword=True),
+        Option(
+            "engine",
+            "execute the program by this engine (ia64, qemu)",
+            WORD,
+            "NAME",
+            keyword=True,
+            needs=("a program",),
+        ),
         Option(
             "crash-report",
             "when a signal kills the program, write registers, code, stack and memory map here",
@@ -157,12 +186,14 @@ PROGRAM = Topic(
             "exact",
             optional=True,
             keyword=True,
+            alone=True,
         ),
         Option(
             "slow",
             "execute and count instruction by instruction: the same counts, for checking",
             FLAG,
             keyword=True,
+            needs=("a program",),
         ),
     ],
 )
@@ -173,6 +204,7 @@ FOLLOW_EXEC_EXCLUDE = Option(
     Kind(_pattern, lambda name, value: _pattern(name, python_values.text(name, value)), put),
     "REGEX",
     keyword=True,
+    needs=("children",),
 )
 CHILDREN = Topic(
     "children",
@@ -190,6 +222,7 @@ CHILDREN = Topic(
             ),
             "REGEX",
             optional=True,
+            default=False,
             keyword=True,
         ),
         FOLLOW_EXEC_EXCLUDE,
@@ -201,13 +234,14 @@ CHILDREN = Topic(
             keyword=True,
         ),
         Option("per-thread", "count each thread of an IA-64 program by itself, too", FLAG, keyword=True),
-        Option("follow-all", "count all of these", flag(True, _follow_all), keyword=True),
+        Option("follow-all", "count all of these", flag(True, _follow_all), field="follow_fork", keyword="follow_all"),
         Option(
             "follow-limit",
             "end the run when there are more processes at a time than this (250)",
             number(1, MAX_PROCESSES),
             "NUMBER",
             keyword=True,
+            default=250,
         ),
         Option(
             "detach-children",
@@ -215,10 +249,16 @@ CHILDREN = Topic(
             FLAG,
             keyword=True,
         ),
-        Option("aggregate-results", "print what all come to, and not what each does", FLAG, of_output=True),
+        Option(
+            "aggregate-results",
+            "print what all come to, and not what each does",
+            FLAG,
+            of_output=True,
+            needs=("children",),
+        ),
     ],
 )
-COMMAND = of_command(_words, _beside)
+COMMAND = of_command(_words, _beside, [])
 CORES = Topic(
     "cores",
     "Two programs on one core (Montecito's hardware threads), or on two cores",
@@ -244,9 +284,16 @@ CORES = Topic(
             "FILE",
             pmus=TWO_THREADS,
             of_output=True,
+            needs=("two programs",),
+            writes=True,
         ),
         Option(
-            "cores", "2: run the two programs on two cores of one bus instead", number(1, 2), "NUMBER", keyword=True
+            "cores",
+            "2: run the two programs on two cores of one bus instead",
+            number(1, 2),
+            "NUMBER",
+            keyword=True,
+            default=1,
         ),
         Option("beside", "the same as --smt, for --cores=2", COMMAND, "COMMAND", field="smt"),
         Option(
@@ -256,6 +303,7 @@ CORES = Topic(
             pmus=TWO_THREADS,
             field="smt_rules",
             keyword=True,
+            needs=("two programs",),
         ),
     ],
 )

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from pfmon.library.options.frozen_record import FreezableRecord
+from pfmon.library.options.option import OF_RUN
+from pfmon.library.options.option_record import OptionRecord
 from pfmon.library.options.set_options import SetOptions
-
-MAX_SAMPLE_ENTRIES = 1 << 24
-"""Samples in a buffer, or rows of a histogram."""
-MAX_SKID = 1 << 20
-"""Cycles from an overflow to its interrupt."""
-MAX_IP_EAR_DELAY = 255
-"""Cycles from the freeze of the monitors to that of the IP-EAR (Montecito manual table 3-30)."""
-MAX_PROCESSES = 10_000
-"""Default limit on simultaneous processes of a followed program."""
-MAX_QUANTUM = 1 << 40
-"""Instructions of a thread's turn."""
-MAX_SEED = (1 << 31) - 2
-"""Modulus of the minimal standard generator."""
 
 
 def instruction_set_named(given: Set[str]) -> str:
@@ -26,13 +14,15 @@ def instruction_set_named(given: Set[str]) -> str:
     return "".join(given) if len(given) == 1 else "both"
 
 
-class Options(FreezableRecord):
-    """The options' values and defaults (containers begin empty). Values that are parsed only when the PMU or the
-    program is known are kept as text."""
+class Options(OptionRecord):
+    """The values of the options of the run; the table has their defaults. Values that are parsed only when the PMU or
+    the program is known are kept as text."""
 
-    pmu: str = ""
+    part = OF_RUN
+
+    pmu: str
     """"" for that of the machine, or of the program's processors (machine_selection.py)."""
-    machine: str = ""
+    machine: str
     """A machine's name or file, "" for that of the PMU."""
     machine_settings: Sequence[str]
     """Changes of its figures, FIGURE=VALUE."""
@@ -41,13 +31,13 @@ class Options(FreezableRecord):
     use_default_events: bool
     """Without events: count cycles and instructions."""
 
-    levels: str = ""
+    levels: str
     """Letters of privilege levels, "" for user level."""
     instruction_sets: Set[str]
     """ia32, ia64; none of them, and both, are both."""
-    system_wide: bool = False
-    all_threads: bool = False
-    check_qualifiers: bool = True
+    system_wide: bool
+    all_threads: bool
+    check_qualifiers: bool
     controls: Mapping[str, int]
     """Fields of control registers (Intel, PowerPC)."""
     preload: Mapping[str, int]
@@ -57,89 +47,89 @@ class Options(FreezableRecord):
     """A report instead of counts: cpi, derived."""
     collect_report: bool = False
     """Collect the data of an HTML report, beside the counts."""
-    unlimited: bool = False
-    symbol_file: str = ""
+    unlimited: bool
+    symbol_file: str
     debug_dirs: Sequence[str]
     """Directories of separate debug files, searched before the usual ones."""
-    demangled: bool | None = None
+    demangled: bool | None
     """Whether C++ names are demangled; None: the option is not given."""
-    per_function: bool = False
-    per_block: bool = False
-    annotate: str = ""
+    per_function: bool
+    per_block: bool
+    annotate: str
     """The function whose instructions are listed with their counts."""
 
-    switch_timeout: int | None = None
+    switch_timeout: int | None
     """In nanoseconds of the program's processor time, like print_interval."""
-    true_values: bool = False
-    print_interval: int | None = None
-    insecure: bool = False
-    dont_start: bool = False
+    true_values: bool
+    print_interval: int | None
+    insecure: bool
+    dont_start: bool
     idle_options: Sequence[str]
     """Given options that have no effect on a program's run."""
     triggers: Mapping[str, Sequence[str]]
     """Option --trigger-...-addresses -> its addresses, unparsed."""
     trigger_flags: Set[str]
-    trigger_event: str = ""
+    trigger_event: str
     """EVENT:N: counting starts when it has happened so often."""
-    stop_event: str = ""
+    stop_event: str
     """EVENT:N: counting stops when it has happened so often since."""
 
-    smpl_entries: int = 2048
-    saturate_smpl_buffer: bool = False
-    smpl_truth: bool = False
-    smpl_stacks: bool = False
-    smpl_skid: int = 0
+    smpl_entries: int
+    saturate_smpl_buffer: bool
+    smpl_truth: bool
+    smpl_stacks: bool
+    smpl_skid: int
     """Cycles from an overflow to its interrupt."""
-    ear_seed: int = 1
+    ear_seed: int
     """Seed of the data EAR's choice among loads."""
 
-    session_timeout: float | None = None
+    session_timeout: float | None
 
-    follow_fork: bool = False
-    follow_exec: bool = False
-    follow_pthread: bool = False
-    per_thread: bool = False
+    follow_fork: bool
+    follow_exec: bool
+    follow_pthread: bool
+    per_thread: bool
     """No effect: threads are always counted together."""
     follow_exec_only: str = ""
     """A regular expression: count executed programs whose path matches."""
-    follow_exec_exclude: str = ""
+    follow_exec_exclude: str
     """A regular expression: do not count executed programs whose path matches."""
-    follow_limit: int = 250
+    follow_limit: int
     """Maximum number of simultaneous processes."""
 
-    record: str = ""
-    replay: str = ""
-    partial: bool = False
+    record: str
+    replay: str
+    partial: bool
 
-    sysroot: str | None = None
-    confine: bool = False
-    net: bool = False
-    detach_children: bool = False
-    host_clock: bool = False
-    host_random: bool = False
-    host_ids: bool = False
-    host_env: bool = False
+    sysroot: str | None
+    confine: bool
+    net: bool
+    detach_children: bool
+    host_clock: bool
+    host_random: bool
+    host_ids: bool
+    host_env: bool
     environment: Sequence[str]
-    seed: int = 0
-    quantum: int = 100_000
-    schedule_seed: int = 0
-    memory_limit: int | None = None
-    engine: str = ""
+    seed: int
+    quantum: int
+    schedule_seed: int
+    memory_limit: int | None
+    engine: str
     """The name of the engine that runs the program; empty: the usual one of its instruction set."""
-    slow: bool = False
-    cores: int = 1
+    slow: bool
+    cores: int
     """2: the two programs run on two cores of one bus."""
     smt: Sequence[str]
     """The program of hardware thread 0 and its arguments, on the command line."""
     smt_name: str = ""
     """The option that set it."""
-    smt_replay: str = ""
+    smt_replay: str
     """The recording replayed on hardware thread 0."""
-    smt_threads: bool = False
+    smt_threads: bool
     """The threads of one program run on both hardware threads of a core."""
-    smt_rules: bool = True
+    smt_rules: bool
     """Enforce the manual's rules on counters of two threads on a core."""
-    guest_pmu: str = ""
+    guest_pmu: str
     """The program uses the PMU: machine, or exact events alone."""
 
     @property
@@ -193,15 +183,6 @@ class Options(FreezableRecord):
         return self.per_function or self.per_block or bool(self.annotate)
 
     def __init__(self, use_default_events: bool = False) -> None:
+        super().__init__()
         self.use_default_events = use_default_events
-        self.machine_settings = []
         self.sets = [SetOptions()]
-        self.instruction_sets = set()
-        self.controls = {}
-        self.preload = {}
-        self.idle_options = []
-        self.triggers = {}
-        self.trigger_flags = set()
-        self.environment = []
-        self.debug_dirs = []
-        self.smt = []

@@ -8,9 +8,13 @@ from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG, WORD, as_given, flag, named, not_empty, number, of_command, one_an_event
 from pfmon.library.options.option import Kind, Option, Topic, extend, once, one_of, put, same
-from pfmon.library.options.run_options import MAX_SAMPLE_ENTRIES, MAX_SEED, MAX_SKID
+from pfmon.library.options.program_rows import MAX_SEED
 from pfmon.pmu import IA64
 
+MAX_SAMPLE_ENTRIES = 1 << 24
+"""Samples in a buffer, or rows of a histogram."""
+MAX_SKID = 1 << 20
+"""Cycles from an overflow to its interrupt."""
 SORTS = {"value": "smpl-sort-byvalue", "level": "smpl-sort-bylevel"}
 VIEWS = {"inst": "smpl-inst-view", "data": "smpl-data-view", "level": "smpl-level-view"}
 
@@ -50,12 +54,24 @@ def _view(view: str) -> Option:
     shown = {"inst": "by instruction (default)", "data": "by address of the data"}
     text = shown.get(view, "by latency, or level of the TLB")
     return Option(
-        VIEWS[view], f"dear-hist: {text}", flag(view, one_of(VIEWS)), pmus=IA64, field="smpl_view", of_output=True
+        VIEWS[view],
+        f"dear-hist: {text}",
+        flag(view, one_of(VIEWS)),
+        pmus=IA64,
+        field="smpl_view",
+        of_output=True,
+        needs=("samples",),
     )
 
 
 PERIODS = one_an_event("it takes one list", not_empty)
-SHOW_FUNC = Option("smpl-show-func", "histograms: by function", named(lambda name: f"--{name}", put), of_output=True)
+SHOW_FUNC = Option(
+    "smpl-show-func",
+    "histograms: by function",
+    named(lambda name: f"--{name}", put),
+    of_output=True,
+    needs=("samples",),
+)
 
 TOPIC = Topic(
     "samples",
@@ -68,6 +84,7 @@ TOPIC = Topic(
             "PERIOD,...",
             of_set=True,
             keyword=True,
+            alone=True,
         ),
         Option(
             "short-smpl-periods",
@@ -76,6 +93,7 @@ TOPIC = Topic(
             "PERIOD,...",
             of_set=True,
             keyword=True,
+            alone=True,
         ),
         Option(
             "smpl-periods-random",
@@ -84,17 +102,33 @@ TOPIC = Topic(
             "MASK:SEED,...",
             of_set=True,
             keyword=True,
+            needs=("samples of the set",),
         ),
-        Option("smpl-entries", "samples in a buffer (2048)", number(1, MAX_SAMPLE_ENTRIES), "NUMBER", keyword=True),
-        Option("saturate-smpl-buffer", "take no samples when the first buffer is full", FLAG, keyword=True),
+        Option(
+            "smpl-entries",
+            "samples in a buffer (2048)",
+            number(1, MAX_SAMPLE_ENTRIES),
+            "NUMBER",
+            keyword=True,
+            default=2048,
+            needs=("samples",),
+        ),
+        Option(
+            "saturate-smpl-buffer",
+            "take no samples when the first buffer is full",
+            FLAG,
+            keyword=True,
+            needs=("samples",),
+        ),
         Option(
             "reset-non-smpl-periods",
             "counters without a period, or those of these PMDs, count from 0 on after every sample",
-            Kind(as_given, _registers, once("it takes one list of registers"), python_values.is_nested_or_flags),
+            Kind(as_given, _registers, once("it takes one list of registers"), python_values.is_nested_or_flags, None),
             "PMD,PMD-PMD,...",
             optional=True,
             of_set=True,
             keyword=True,
+            needs=("samples of the set",),
         ),
         Option(
             "smpl-module",
@@ -103,6 +137,8 @@ TOPIC = Topic(
             of_command(_module),
             "NAME",
             of_output=True,
+            hp=("smpl-output-format",),
+            needs=("samples",),
         ),
         Option(
             "smpl-outfile",
@@ -110,23 +146,33 @@ TOPIC = Topic(
             WORD,
             "FILE",
             of_output=True,
+            needs=("samples",),
+            writes=True,
         ),
-        Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG, of_output=True),
+        Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG, of_output=True, needs=("samples",)),
         Option(
             "smpl-truth",
             "inst-hist: how often the event really happened there, and the error of the samples",
             FLAG,
             keyword=True,
+            needs=("samples",),
         ),
-        Option("smpl-stacks", "record the call stack with each sample; not for histograms", FLAG, keyword=True),
+        Option(
+            "smpl-stacks",
+            "record the call stack with each sample; not for histograms",
+            FLAG,
+            keyword=True,
+            needs=("samples",),
+        ),
         Option(
             "export",
             "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "
             "callgrind, csv, parquet",
-            of_command(_export, _keep_export),
+            of_command(_export, _keep_export, []),
             "FORMAT:FILE",
             field="exports",
             of_output=True,
+            needs=("samples",),
         ),
         Option(
             "smpl-skid",
@@ -134,6 +180,7 @@ TOPIC = Topic(
             number(0, MAX_SKID),
             "CYCLES",
             keyword=True,
+            needs=("samples",),
         ),
         Option(
             "extra-smpl-pmds",
@@ -142,12 +189,14 @@ TOPIC = Topic(
             "PMD,PMD-PMD,...",
             of_set=True,
             keyword=True,
+            needs=("samples of the set",),
         ),
         Option(
             "overflow-block",
             "the program stands still while a buffer is emptied (it always does)",
-            named(lambda name: [name], extend),
+            named(lambda name: [name], extend, []),
             field="idle_options",
+            idle="the program stands still in any case while a buffer of samples is emptied",
         ),
         Option(
             "ear-seed",
@@ -156,8 +205,9 @@ TOPIC = Topic(
             "NUMBER",
             pmus=IA64,
             keyword=True,
+            default=1,
         ),
-        Option("smpl-print-counts", "print the counts, too", FLAG, of_output=True),
+        Option("smpl-print-counts", "print the counts, too", FLAG, of_output=True, needs=("samples",)),
         SHOW_FUNC,
         same("smpl-per-function", SHOW_FUNC),
         Option(
@@ -166,6 +216,7 @@ TOPIC = Topic(
             number(1, MAX_SAMPLE_ENTRIES),
             "NUMBER",
             of_output=True,
+            needs=("samples",),
         ),
         Option(
             "smpl-cum-threshold",
@@ -173,6 +224,7 @@ TOPIC = Topic(
             number(1, 100),
             "PERCENT",
             of_output=True,
+            needs=("samples",),
         ),
         *map(_view, VIEWS),
         Option(
@@ -182,6 +234,7 @@ TOPIC = Topic(
             pmus=IA64,
             field="smpl_sort",
             of_output=True,
+            needs=("samples",),
         ),
         Option(
             SORTS["level"],
@@ -190,6 +243,7 @@ TOPIC = Topic(
             pmus=IA64,
             field="smpl_sort",
             of_output=True,
+            needs=("samples",),
         ),
         Option(
             "smpl-save-raw",
@@ -197,12 +251,14 @@ TOPIC = Topic(
             FLAG,
             pmus=IA64,
             of_output=True,
+            needs=("samples",),
         ),
         Option(
             "resolve-addresses",
             "print functions, and source lines where there is DWARF, beside addresses",
             FLAG,
             of_output=True,
+            needs=("samples",),
         ),
     ],
 )

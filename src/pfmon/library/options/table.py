@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from pfmon.library.options import event_rows, output_rows, place_rows, program_rows, query_rows, sample_rows
 from pfmon.library.options.option import Option
 
@@ -11,7 +13,17 @@ OPTIONS = {option.long: option for topic in TOPICS for option in topic.options}
 """By name on the command line."""
 
 
+def rows(part: str) -> list[Option]:
+    """Return the rows of options that have their fields in one part: of the run, of an event set, or of the output."""
+    return [one for topic in TOPICS for one in (*topic.options, *topic.keywords) if one.part == part]
+
+
+def defaults(part: str) -> dict[str, object]:
+    """Return the values of all fields of a part without any option."""
+    return {one.attribute: copy(one.usual) for one in rows(part)}
+
+
 def keywords() -> dict[str, Option]:
     """Return the options of the library by keyword."""
-    rows = [option for topic in TOPICS for option in (*topic.options, *topic.keywords)]
-    return {option.keyword_name: option for option in rows if option.keyword}
+    everything = [option for topic in TOPICS for option in (*topic.options, *topic.keywords)]
+    return {option.keyword_name: option for option in everything if option.keyword}

@@ -13,24 +13,17 @@ from collections.abc import Sequence
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
+from pfmon.library.options.table import rows
 from pfmon.pmu.model.pmu_model import PmuModel
-
-OF_SETS = (
-    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "irange", "drange", "checkpoint_func"),
-    *("opcode_matches", "branch_filters", "ip_ear", "long_smpl_periods", "short_smpl_periods"),
-)
-OF_EVENTS = (
-    *("levels", "system_wide", "all_threads", "controls", "preload"),
-    *("insecure", "dont_start", "report", "collect_report", "record", "guest_pmu"),
-)
-"""Options that qualify events, or that imply other events or none: they disable the default events."""
 
 
 def counts_default_events(options: Options) -> bool:
     """Whether cycles and instructions are counted because nothing else was asked for."""
-    if options.events or not options.use_default_events or options.instruction_sets or options.gives(*OF_SETS):
+    if options.events or not options.use_default_events or options.report or options.collect_report:
         return False
-    return not any(getattr(options, name) for name in OF_EVENTS)
+    return not any(
+        one.stands_alone and one.is_given(owner) for owner in (options, *options.sets) for one in rows(owner.part)
+    )
 
 
 def counted_sets(options: Options, model: PmuModel) -> Sequence[SetOptions]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pfmon.errors import BadValueError
 from pfmon.library.options.run_options import Options
+from pfmon.library.options.table import OPTIONS
 
 if TYPE_CHECKING:
     from pfmon.session.run.followed_tasks import FollowOptions
@@ -38,7 +39,7 @@ def following(options: Options) -> FollowOptions:
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if allowed != resource.RLIM_INFINITY and needed > allowed:
         most = max(1, (allowed - OTHER_FILES) // FILES_A_PROCESS)
-        if options.follow_limit != type(options).follow_limit:
+        if OPTIONS["follow-limit"].is_given(options):
             raise BadValueError(
                 f"--follow-limit={options.follow_limit}: takes {needed} open files, and {allowed} are allowed "
                 f"(ulimit -n); at most {most} processes then"

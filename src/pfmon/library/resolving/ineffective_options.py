@@ -5,30 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import PfmonError
+from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
+from pfmon.library.options.table import OPTIONS, rows
 from pfmon.library.resolving.command_program import dropped_variables
-
-IDLE = {
-    "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
-    "intr-only": "it selects interrupt handling at the kernel level, and programs run at the user level",
-    "incl-intr": "it selects interrupt handling at the kernel level, and programs run at the user level",
-    "overflow-block": "the program stands still in any case while a buffer of samples is emptied",
-    "exclude-idle": "there is no idle task beside one program",
-}
-"""Option without effect -> the reason."""
-
-
-OF_IA64 = {
-    "host_clock": "--host-clock (it sees the host's in any case)",
-    "host_random": "--host-random (its random bytes are the host's in any case, but those at its start)",
-    "host_ids": "--host-ids (it sees the host's in any case)",
-    "net": "--net (its sockets reach other machines in any case)",
-    "memory_limit": "--memory-limit",
-    "schedule_seed": "--schedule-seed (its threads run as the host has them run)",
-    "quantum": "--quantum (as --schedule-seed)",
-}
-"""Options that are about IA-64 programs alone, and what holds for a program under qemu."""
 
 
 def qemu_notes(options: Options) -> list[str]:
@@ -37,9 +18,9 @@ def qemu_notes(options: Options) -> list[str]:
         raise PfmonError(
             "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
         )
-    default = Options()
-    given = [said for name, said in OF_IA64.items() if getattr(options, name) != getattr(default, name)]
-    return [f"changes nothing for a program under qemu: {said}" for said in given]
+    given = [one for one in rows(OF_RUN) if one.under_qemu is not None and one.is_given(options)]
+    said = [f"--{one.long}{f' ({one.under_qemu})' if one.under_qemu else ''}" for one in given]
+    return [f"changes nothing for a program under qemu: {option}" for option in said]
 
 
 def ia64_notes(options: Options) -> list[str]:
@@ -57,7 +38,7 @@ def notes_on_options(options: Options) -> list[str]:
 def _session_notes(options: Options) -> list[str]:
     """Options without effect, and the reason."""
     idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
-    said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(idle)]
+    said = [f"--{name} changes nothing: {OPTIONS[name].idle}" for name in dict.fromkeys(idle)]
     if options.dont_start and not options.insecure:
         said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")
     return said

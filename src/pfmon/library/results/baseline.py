@@ -9,23 +9,19 @@ from typing import Any, NamedTuple
 
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError, reason
+from pfmon.library.options.option import OF_RUN, OF_SET
 from pfmon.library.options.run_options import Options
+from pfmon.library.options.table import defaults, rows
 from pfmon.library.resolving.machine_selection import Processor
 from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION
 
-OF_SET = (
-    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
-    *("irange", "drange", "checkpoint_func", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
-    *("opcode_matches", "branch_filters", "ip_ear"),
-)
-OF_RUN = (
-    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
-    *("triggers", "trigger_flags", "trigger_event", "stop_event", "insecure", "dont_start"),
-)
-QUALIFYING = (*OF_SET, *OF_RUN)
-"""Options that say what of a run counts: counts under other ones are of something else."""
+QUALIFYING = {
+    part: list(dict.fromkeys(one.attribute for one in rows(part) if one.qualifies)) for part in (OF_SET, OF_RUN)
+}
+"""Fields of options that say what of a run counts, of an event set and of the run: counts under other ones are of
+something else."""
 
 
 class Baseline(NamedTuple):
@@ -61,11 +57,14 @@ def baseline_of(
 
 def _qualification(options: Options) -> dict[str, Any]:
     """Return the qualifying options that are not at their defaults, as in JSON."""
-    usual = Options()
-    found = {name: getattr(options.sets[0], name) for name in OF_SET}  # several sets are estimates, and no baseline
-    found |= {name: getattr(options, name) for name in OF_RUN}
-    before = {name: getattr(usual.sets[0] if name in OF_SET else usual, name) for name in QUALIFYING}
-    return {name: _plain(value) for name, value in found.items() if _plain(value) != _plain(before[name])}
+    found: dict[str, Any] = {}
+    for owner in (options.sets[0], options):  # several sets are estimates, and no baseline
+        usual = defaults(owner.part)
+        values = {name: _plain(getattr(owner, name)) for name in QUALIFYING[owner.part]}
+        found |= {name: value for name, value in values.items() if value != _plain(usual[name])}
+    if found.pop("instruction_sets", None) and options.insn_set != "both":
+        found["insn_set"] = options.insn_set
+    return found
 
 
 def _plain(value: object) -> object:
@@ -122,7 +121,8 @@ def _differences(before: Baseline, now: Baseline) -> Iterator[str]:
     elif (before.machine, before.changes) != (now.machine, now.changes):
         yield f"its machine is {_machine(before)}, and this is {_machine(now)}"
     if before.options != now.options:
-        names = [name for name in QUALIFYING if before.options.get(name) != now.options.get(name)]
+        known = ["insn_set" if name == "instruction_sets" else name for names in QUALIFYING.values() for name in names]
+        names = [name for name in known if before.options.get(name) != now.options.get(name)]
         others = ", ".join(f"--{name.replace('_', '-')}" for name in names) or "others"
         yield f"it was counted with other options than this ({others})"
     missing = [name for name in now.counts if name not in before.counts]

@@ -1,14 +1,21 @@
-"""A record that is filled while options are read, and then frozen: from there on it can only be read."""
+"""Records of options' values, which are filled while options are read, and then frozen."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
+
+from pfmon.library.options.table import defaults
 
 
-class FreezableRecord:
-    """Fields are set freely until it is frozen."""
+class OptionRecord:
+    """The values of the options of a part: of the run, of an event set, or of the output. Fields are set freely until
+    it is frozen; at first they have the defaults of the table."""
 
+    part: ClassVar[str]
     _frozen = False
+
+    def __init__(self) -> None:
+        vars(self).update(defaults(self.part))
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._frozen:
@@ -29,7 +36,7 @@ class FreezableRecord:
 
 
 def _frozen(value: object) -> object:
-    if isinstance(value, FreezableRecord):
+    if isinstance(value, OptionRecord):
         return value.frozen()
     if isinstance(value, list | tuple):
         return tuple(map(_frozen, value)) if type(value) in (list, tuple) else value
