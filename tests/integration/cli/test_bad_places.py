@@ -6,11 +6,11 @@ import resource
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import example
+from command import example, pfmon
 from grids import first_quick
 from host_programs import needs
 from ia64_program import write_program
@@ -34,10 +34,27 @@ def limited(which: int, most: int) -> Callable[[], None]:
 
 def shell(words: str, *more: str, **options: object) -> "subprocess.CompletedProcess[str]":
     """A command line of the shell, in which "$@" is pfmon with what follows it."""
-    command = [sys.executable, "-m", "pfmon", *more]
-    done = subprocess.run(["sh", "-c", words, "sh", *command], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    program = [sys.executable, "-m", "pfmon", *more]
+    done = subprocess.run(["sh", "-c", words, "sh", *program], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    return _in_a_line(done)
+
+
+def command(*words: str) -> "subprocess.CompletedProcess[str]":
+    """Of pfmon alone, where the shell has no part in it."""
+    return _in_a_line(pfmon(*words))
+
+
+def _in_a_line(done: "subprocess.CompletedProcess[str]") -> "subprocess.CompletedProcess[str]":
     assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1, done.stderr
-    return done  # type: ignore[no-any-return]
+    return done
+
+
+@pytest.fixture
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    """That of the command."""
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
 
 
 # --- limits
@@ -232,7 +249,7 @@ def test_standard_output_by_its_path_is_not_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_full_place_is_one_line(option: str) -> None:
-    done = shell('"$@"', *_writing(option, "/dev/full"))
+    done = command(*_writing(option, "/dev/full"))
     assert done.returncode == LOST and "no space left on device" in done.stderr
 
 
@@ -240,7 +257,7 @@ def test_a_full_place_is_one_line(option: str) -> None:
 def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
     for letter in ("a", "é"):
         path = tmp_path / (letter * (250 // len(letter.encode())))
-        assert shell('"$@"', *_writing(option, path)).returncode == 0
+        assert command(*_writing(option, path)).returncode == 0
         assert list(tmp_path.iterdir()) == [path] and path.stat().st_size
         path.unlink()
 
@@ -248,7 +265,7 @@ def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", first_quick(ALL_OUTPUTS))
 @pytest.mark.parametrize("name", first_quick(["a" * 3000, "a/" * 1500 + "a", "a" * 256]))
 def test_longer_names_are_refused_before_the_run(option: str, name: str, tmp_path: Path) -> None:
-    done = shell('"$@"', *_writing(option, tmp_path / name))
+    done = command(*_writing(option, tmp_path / name))
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
 
 
@@ -256,7 +273,7 @@ def test_longer_names_are_refused_before_the_run(option: str, name: str, tmp_pat
 @pytest.mark.parametrize("option", ALL_OUTPUTS)
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(option: str) -> None:
     for place in ("/proc/new", "/nowhere/new", "/sys/new"):
-        done = shell('"$@"', *_writing(option, place))
+        done = command(*_writing(option, place))
         assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
 
 
@@ -272,7 +289,7 @@ def test_a_crash_report_that_cannot_be_written_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", first_quick(["sysroot", "debug-dir"]))
 @pytest.mark.parametrize("name", first_quick(["a" * 3000, "/" + "a" * 3000, "/" + "a/" * 1500 + "a"]))
 def test_longer_names_of_directories_are_refused_before_the_run(option: str, name: str) -> None:
-    done = shell('"$@"', f"--{option}={name}", *COUNT)
+    done = command(f"--{option}={name}", *COUNT)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}=")
 
 
@@ -295,6 +312,8 @@ def test_python_does_not_begin_with_a_directory_as_its_standard_input(tmp_path: 
 # --- what is replaced
 
 
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("umask", [0], indirect=True)
 @pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_links_are_followed_and_the_mode_is_kept(option: str, tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
@@ -302,17 +321,19 @@ def test_links_are_followed_and_the_mode_is_kept(option: str, tmp_path: Path) ->
     real.chmod(0o600)
     link.symlink_to("middle")
     (tmp_path / "middle").symlink_to(real)
-    assert shell('umask 0; "$@"', *_writing(option, link)).returncode == 0
+    assert command(*_writing(option, link)).returncode == 0
     assert link.is_symlink() and not real.is_symlink() and real.read_bytes() != b"old"
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("umask", [0o027], indirect=True)
 @pytest.mark.parametrize("option", first_quick(OUTPUTS))
 def test_a_link_to_nothing_leads_to_the_new_file(option: str, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("new")
-    assert shell('umask 027; "$@"', *_writing(option, link)).returncode == 0
+    assert command(*_writing(option, link)).returncode == 0
     assert link.is_symlink() and stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
@@ -322,7 +343,7 @@ def test_the_owner_is_kept(option: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
     os.chown(path, 1234, 2345)
-    assert shell('"$@"', *_writing(option, path)).returncode == 0
+    assert command(*_writing(option, path)).returncode == 0
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345) and path.read_bytes() != b"old"
 
 

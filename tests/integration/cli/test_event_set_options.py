@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import said
 from command import example, pfmon, refused
 from grids import each, first_quick, sampled
 
@@ -97,9 +98,9 @@ EVENTS = {"itanium2": "nops_retired", "montecito": "nops_retired", "intel_v2": "
 
 def registers(pmu: str, *words: str) -> str:
     """The registers, as --check-events-only has them."""
-    done = pfmon(f"--pmu={pmu}", "--check-events-only", "--verbose", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    status, out, err = said(f"--pmu={pmu}", "--check-events-only", "--verbose", *words)
+    assert status == 0, err
+    return out
 
 
 @pytest.mark.slow
@@ -243,7 +244,7 @@ def test_an_option_is_given_once_for_a_set(option: str) -> None:
 
 
 @each(
-    ("words", "said"),
+    ("words", "reason"),
     [
         (("-e", "nops_retired", "-e", "loads_retired", "--event-thresholds=0,1"), "2 values for 1 event"),
         (("-e", "nops_retired", "-e", "nops_retired", "--inverse-irange", "--irange=main"), ""),
@@ -257,18 +258,18 @@ def test_an_option_is_given_once_for_a_set(option: str) -> None:
         (("-e", "nops_retired", "-e", "nops_retired", "--excl-intr", "--intr-only"), "exclude each other"),
     ],
 )
-def test_rules_are_of_one_set(words: tuple[str, ...], said: str) -> None:
+def test_rules_are_of_one_set(words: tuple[str, ...], reason: str) -> None:
     words = (*words, "--switch-timeout=1", *HASHMAP)
-    if said:
-        assert said in refused(*words)
+    if reason:
+        assert reason in refused(*words)
     else:
         assert pfmon("--no-cmd-output", *words).returncode == 0
 
 
 def test_a_range_of_some_sets_alone_is_said() -> None:
     words = ("-e", "nops_retired", "--irange=main", "-e", "nops_retired", "--switch-timeout=1", *HASHMAP)
-    said = pfmon("--no-cmd-output", *words).stderr
-    assert "--irange is of the event set (-e) before it; without one counts set 1" in said
+    lines = pfmon("--no-cmd-output", *words).stderr
+    assert "--irange is of the event set (-e) before it; without one counts set 1" in lines
 
 
 def test_true_values_want_one_data_range() -> None:
