@@ -1,6 +1,8 @@
 """What holds for all tests."""
 
+import gc
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +12,14 @@ import host_programs
 import pytest
 from open_files import close_collected
 
+import pfmon
 from pfmon.library.resolving.command_program import is_obeyed
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Once for all workers: what the tests need of the host is installed, where that is allowed."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # by a shell that started pytest in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         host_programs.install()
     example_counts.load_profile(is_exhaustive(config))
@@ -25,6 +30,8 @@ def is_exhaustive(config: pytest.Config) -> bool:
     return "exhaustive" in config.option.markexpr
 
 
+OBJECTS = 20_000
+"""New objects that the collector looks through at once: Python's default is 700."""
 LONGEST = Path(__file__).parent / "integration" / "testing"
 
 
@@ -50,6 +57,13 @@ def has_examples(item: pytest.Item) -> bool:
     return any(getattr(test, name, False) for name in ("is_hypothesis_test", "has_examples"))
 
 
+def pytest_collection_finish() -> None:
+    """What is loaded stays: the collector need not look through it behind every few hundred new objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS)
+
+
 def pytest_report_header() -> list[str]:
     """What is missing."""
     return host_programs.header()
@@ -67,7 +81,8 @@ def compiled_modules() -> Iterator[None]:
     Compiling them anew takes longer than all else that most of these commands do.
     """
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPYCACHEPREFIX", folder)
+        if not os.access(Path(pfmon.__file__).parent, os.W_OK):
+            patch.setenv("PYTHONPYCACHEPREFIX", folder)
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         for name in filter(is_obeyed, list(os.environ)):  # each would be a notice in every run
             patch.delenv(name)
