@@ -6,7 +6,7 @@ signals/machine.csv and signals/retired.csv, and nothing of what counting compil
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 from pfmon.counting.totals.counting_unit import MachineRecords
@@ -67,10 +67,11 @@ class Recorded(Protocol):
 
 
 class OfMachine:
-    """The records of a machine, in some slots or in all."""
+    """The records of a machine that has finished, in some slots or in all: each is asked for once."""
 
     def __init__(self, records: MachineRecords) -> None:
         self._machine, self._slots = records.machine, records.event_sets
+        self._bubbles: dict[int, Sequence[tuple[int | None, int, int, int]]] = {}
 
     def time(self) -> tuple[int, int]:
         return self._machine.time(self._slots)
@@ -79,19 +80,33 @@ class OfMachine:
         return self._machine.kernel_clock(self._slots)
 
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
+        return self._occurrences
+
+    @cached_property
+    def _occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         return self._machine.occurrences(self._slots)
 
     def bubbles(self, kind: int) -> Sequence[tuple[int | None, int, int, int]]:
-        return self._machine.records.bubbles(kind, self._slots)
+        if kind not in self._bubbles:
+            self._bubbles[kind] = [*self._machine.records.bubbles(kind, self._slots)]
+        return self._bubbles[kind]
 
     def levels(self) -> Mapping[str, Sequence[int]]:
         return self._machine.levels(self._slots)
 
     def groups(self) -> Iterable[tuple[Sequence[Part], int]]:
-        return self._machine.groups(self._slots)
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> Sequence[tuple[Sequence[Part], int]]:
+        return [(tuple(parts), cycles) for parts, cycles in self._machine.groups(self._slots)]
 
     def dispersal(self) -> Iterable[tuple[int | None, int, int, int]]:
-        return self._machine.records.dispersal(self._slots)
+        return self._dispersal
+
+    @cached_property
+    def _dispersal(self) -> Sequence[tuple[int | None, int, int, int]]:
+        return [*self._machine.records.dispersal(self._slots)]
 
 
 class Coded(NamedTuple):
@@ -126,10 +141,6 @@ class PlainCounts:
         self._rate = stack_rate
         self._passing: dict[tuple[str, Place], bool] = {}
         self._records: dict[int, BlockRecord] = {}
-
-    @cached_property
-    def groups(self) -> list[tuple[tuple[Part, ...], int]]:
-        return [(tuple(parts), count) for parts, count in self.recorded.groups()]
 
     def count(self, monitor: Monitor) -> int:
         """What a monitor counts."""
@@ -238,14 +249,14 @@ class PlainCounts:
                 yield from self._moved(event, ranged, look)
 
     def _sums(self, adds: Callable[[Part], int], look: Callable[[int], int]) -> Iterator[tuple[Place, int]]:
-        for parts, cycles in self.groups:
+        for parts, cycles in self.recorded.groups():
             if parts and (value := look(sum(map(adds, parts)))):
                 yield (parts[-1][0], parts[-1][2]), value * cycles
 
     def _moved(self, event: Event, ranged: bool, look: Callable[[int], int]) -> Iterator[tuple[Place, int]]:
         """Registers that the register stack engine moves: so many a cycle, in cycles in which nothing issues."""
         adds = self._noted(event, {int(Occurrence[name]) for name in MOVED[event.signal]}, ranged)
-        for parts, times in self.groups:
+        for parts, times in self.recorded.groups():
             if not parts:
                 continue
             block, first, last, _, notes = parts[-1]
@@ -269,7 +280,7 @@ class PlainCounts:
                     continue
                 one = self._record(block).instructions[number]
                 total += number in failed and bool(one.isa_kind & Ia64Kind.LOAD_CHECK)
-                always, when = weight(signal, one)
+                always, when = weight(signal, one.kind, one.isa_kind)
                 held = executed >> number - first & 1
                 total += (held * when if number in inside else 0) if ranged else always + held * when
             return total
@@ -316,12 +327,13 @@ class PlainCounts:
         return self._records[block]
 
 
-def weight(signal: str, instruction: InstructionRecord) -> tuple[int, int]:
-    """What an instruction adds when it retires, and once more when it executes."""
+@cache
+def weight(signal: str, kind: int, isa_kind: int) -> tuple[int, int]:
+    """What an instruction of these kinds adds when it retires, and once more when it executes."""
     own = [
         term
         for term in signal_terms.terms()[signal]
-        if term.source == signal_terms.INSTRUCTION and term.kinds.match(instruction.kind, instruction.isa_kind)
+        if term.source == signal_terms.INSTRUCTION and term.kinds.match(kind, isa_kind)
     ]
     return sum(term.retired for term in own), sum(term.executed for term in own)
 

@@ -1,6 +1,7 @@
 """Counts of a machine's records against a plain recount of them: every event, thresholds, random qualifications."""
 
 import random
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from pfmon.pmu import get
 from pfmon.pmu.model.request import EventRequest, OpcodeMatch, RangeRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.stream._stream import BlockTable, Pipe, Recorder
-from pfmon.stream.recording.block_records import InstructionRecord
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 SMALL = {"fib": ["9"], "sort": ["60"], "epic": [], "nbody": ["2"], "lz": ["150"]}
 MACHINES = ("itanium", "itanium2", "montecito")
@@ -29,6 +30,7 @@ class Run(NamedTuple):
 
     recorder: Recorder
     table: BlockTable
+    block: Callable[[int], BlockRecord]
 
 
 @cache
@@ -37,7 +39,7 @@ def run(name: str) -> Run:
     recorder = Recorder()
     guest.run(recorder)
     guest.close()
-    return Run(recorder, guest.table)
+    return Run(recorder, guest.table, cache(guest.table.block))
 
 
 @cache
@@ -55,35 +57,43 @@ def records(name: str, pmu: str, ranges: tuple[tuple[int, int], ...] = ()) -> Ma
     return MachineRecords(machine, figures)
 
 
+@cache
+def recorded(name: str, pmu: str, ranges: tuple[tuple[int, int], ...]) -> OfMachine:
+    """The same, as it is counted again."""
+    return OfMachine(records(name, pmu, ranges))
+
+
 def both(name: str, pmu: str, counting: ProgrammedPmu) -> list[tuple[int, int]]:
     """What each monitor that needs the machine comes to: counted, and recounted; place by place."""
     unit = counting.unit
-    found = records(name, pmu, tuple(unit.data_ranges or ()))
-    table = run(name).table
+    ranges = tuple(unit.data_ranges or ())
+    found = records(name, pmu, ranges)
+    _, table, block = run(name)
     tally = unit.tally(table, True)
     if unit.wants_tally:
         run(name).recorder.replay(tally)
     sink = unit.count(table, tally, found, by_place=True)
     contents = counting.counters.registers.contents()
-    plain = PlainCounts(OfMachine(found), table.block, get(pmu), contents, int(found.figures["rse.rate"]))
+    plain = PlainCounts(recorded(name, pmu, ranges), block, get(pmu), contents, int(found.figures["rse.rate"]))
     pairs = []
     for number, monitor in enumerate(unit.monitors):
         if requires_timing_model(monitor.signal, monitor.threshold):
-            again = by_address(plain.by_place(monitor), table)
+            places = plain.by_place(monitor)
+            again = by_address(places, block)
             counted = {at: counts[number] for at, counts in sink.by_address().items() if counts[number]}
             assert counted == {at: count for at, count in again.items() if at is not None}, monitor
             assert sink.outside_blocks()[number] + sum(counted.values()) == sink.totals()[number]
-            pairs.append((sink.totals()[number], plain.count(monitor)))
+            pairs.append((sink.totals()[number], sum(places.values())))
     return pairs
 
 
-def by_address(places: dict[Place, int], table: BlockTable) -> dict[int | None, int]:
+def by_address(places: dict[Place, int], blocks: Callable[[int], BlockRecord]) -> dict[int | None, int]:
     """Counts by address; what no instruction did is where the block before it ended (docs/dev/stream.md)."""
     found: dict[int | None, int] = {}
     for (block, number), count in places.items():
         at = None
         if block is not None:
-            instructions = table.block(block).instructions
+            instructions = blocks(block).instructions
             at = instructions[min(number, len(instructions) - 1)].address
         found[at] = found.get(at, 0) + count
     return {at: count for at, count in found.items() if count}
