@@ -12,7 +12,7 @@ PACKAGES = {
     "cc": "gcc",
     "gdb": "gdb",
     "valgrind": "valgrind",
-    **dict.fromkeys(("llvm-mc", "llvm-objcopy"), "llvm"),
+    "llvm-mc": "llvm",
     "chromium-headless-shell": "chromium-headless-shell",
 }
 """Program -> Debian's package."""

@@ -6,12 +6,15 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+from elftools.elf.elffile import ELFFile
 from host_programs import needs
 
-PPC_ASSEMBLER = needs("llvm-mc", "llvm-objcopy")
+PPC_ASSEMBLER = needs("llvm-mc")
 CODE, DATA, READ_ONLY = 0x10000000, 0x10020000, 0x10040000
 """Where a program's segments are: its code, which it may write; 64 KB of zeros; a page that it may only read."""
 
@@ -43,14 +46,13 @@ def has_qemu(name: str) -> bool:
     return shutil.which(f"qemu-{name}") is not None
 
 
-def machine_code(directory: Path, text: str, target: Target) -> bytes:
+@cache
+def machine_code(text: str, target: Target) -> bytes:
     """The code of an assembly source, which has nothing that is left to a linker."""
-    source, made, code = directory / "program.s", directory / "program.o", directory / "program.bin"
-    source.write_text(text + "\n")
-    assembler = ["llvm-mc", f"-triple={target.triple}", "-filetype=obj", "-o", made, source]
-    subprocess.run(assembler, check=True, capture_output=True)
-    subprocess.run(["llvm-objcopy", "-O", "binary", "--only-section=.text", made, code], check=True)
-    return code.read_bytes()
+    assembler = ["llvm-mc", f"-triple={target.triple}", "-filetype=obj"]
+    made = subprocess.run(assembler, input=text.encode() + b"\n", check=True, capture_output=True).stdout
+    code = ELFFile(BytesIO(made)).get_section_by_name(".text")
+    return bytes(code.data())
 
 
 def write_elf(path: Path, code: bytes, target: Target, *, fixed: bool = True, interpreter: str = "") -> Path:
@@ -91,7 +93,7 @@ def write_elf(path: Path, code: bytes, target: Target, *, fixed: bool = True, in
 
 def ppc_program(directory: Path, text: str, target: Target = PPC64) -> Path:
     """An executable of this assembly source."""
-    return write_elf(directory / "program", machine_code(directory, text, target), target)
+    return write_elf(directory / "program", machine_code(text, target), target)
 
 
 def executed(command: Sequence[str | Path], directory: Path, target: Target = PPC64) -> Iterator[list[tuple[int, int]]]:

@@ -377,9 +377,9 @@ def test_dynamic_program_is_where_its_image_says(fixed: bool, target: Target, tm
     find = (
         f"addi 4, 1, {2 * word}\n 1: {loads[0]} 5, {2 * word}(4)\n {loads[2]} 5, 9\n bne 1b\n {loads[1]} 5, {word}(4)"
     )
-    loader = machine_code(tmp_path, f"{find}\n mtctr 5\n bctr", target)
+    loader = machine_code(f"{find}\n mtctr 5\n bctr", target)
     interpreter = write_elf(tmp_path / "loader", loader, target, fixed=False)
-    code = machine_code(tmp_path, f"nop\n {EXIT}", target)
+    code = machine_code(f"nop\n {EXIT}", target)
     ran = run([write_elf(tmp_path / "dynamic", code, target, fixed=fixed, interpreter=str(interpreter))])
     assert ran.ending == ExitReport(0)
     image = ran.guest._wanted.program
