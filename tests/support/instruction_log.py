@@ -5,6 +5,7 @@ instruction is from its disassembly; nothing of it comes from the counting path.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
@@ -103,7 +104,12 @@ def _decoded(program: Ia64Guest, number: int) -> tuple[Step, bool, bool]:
 
 
 def head_of(step: Step) -> str:
-    return step.text.split(" ")[0].split(".")[0]
+    return _head(step.text)
+
+
+@cache
+def _head(text: str) -> str:
+    return text.split(" ")[0].split(".")[0]
 
 
 def is_check_load(step: Step) -> bool:

@@ -82,12 +82,13 @@ def test_dependent_misses_are_all_captured(pmu: str, nodes: int, together: int, 
     found = sampled(run, pmu, events, [1, None], memo=memo)
     assert list(found.counts.values()) == [3 * nodes] * 2
     captured = [data_ear(pmu, sample.pmds) for sample in found.samples]
-    assert [(one.instruction, one.data) for one in captured] == loads(run)
+    loaded = loads(run)
+    assert [(one.instruction, one.data) for one in captured] == loaded
     assert [one.latency for one in captured] == latencies(pmu, nodes, 3)
     assert {(one.overflow, one.status) for one in captured} == {(False, int(pmu != "itanium"))}
     stamps = [number for number, step in enumerate(run.steps, 1) if is_load(step)]
     assert [(sample.iip, sample.stamp) for sample in found.samples] == [
-        (instruction, stamp) for (instruction, _), stamp in zip(loads(run), stamps, strict=True)
+        (instruction, stamp) for (instruction, _), stamp in zip(loaded, stamps, strict=True)
     ]
 
 

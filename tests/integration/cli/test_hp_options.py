@@ -1,6 +1,7 @@
 """Options that pfmon has because HP's pfmon 3.9 had them: samples, symbols, names."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def printed(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@cache
 def rows(*words: str) -> list[str]:
     return [line for line in printed(*words) if not line.startswith("#")]
 
