@@ -151,10 +151,11 @@ def test_products_of_about_53_bits_are_exact_or_not(bits: int) -> None:
         assert found == scalar_outcome(multiply_add(decode(x), decode(y), None, mode(0x3F, 0, ".d")), BEFORE)
 
 
-def compare_all(count: int, seed: int) -> None:
-    """Every triple of edge operands, each in a random mode."""
+def compare_all(count: int, seed: int, sampled: int | None = None) -> None:
+    """Every triple of edge operands, or so many of them, each in a random mode."""
     numbers = random.Random(seed)
-    for x, y, c in itertools.product(edge_registers(count, seed), repeat=3):
+    triples = list(itertools.product(edge_registers(count, seed), repeat=3))
+    for x, y, c in triples if sampled is None else numbers.sample(triples, sampled):
         name, completer = numbers.choice(list(OPERATIONS)), numbers.choice(list(COMPLETERS))
         sf = numbers.randrange(4)
         fpsr = legal_fpsr(numbers.getrandbits(58) | numbers.choice([0, 0x3F]))
@@ -164,6 +165,10 @@ def compare_all(count: int, seed: int) -> None:
 
 def test_every_combination_of_special_operands() -> None:
     compare_all(13, 1)
+
+
+def test_some_combinations_of_many_edge_operands() -> None:
+    compare_all(26, 2, 800)
 
 
 @pytest.mark.exhaustive

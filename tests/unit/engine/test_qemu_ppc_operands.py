@@ -1,6 +1,5 @@
 """What PowerPC instructions read and write, and what their addresses are made of: by hand, from the Power ISA."""
 
-
 from grids import each
 from ppc_programs import PPC64, PPC_ASSEMBLER, machine_code
 
