@@ -2,9 +2,11 @@
 
     python benchmarks/speed.py [--repeat N] [--yardstick COMMAND] [PROGRAM ...]
 
-Every figure is the best of N runs of the whole command. Ratios: counting six events over plain execution, and
-plain execution over the yardstick, a command that runs an IA-64 program given as its arguments; without one, over
-the same C program compiled for this machine (x86-64 only).
+Columns: instructions; million of them a second, plain (no event is counted) and counting six architectural events of
+Montecito, without a machine, and the latter over the former; million a second of the yardstick, and plain over it. The
+yardstick is a command that runs an IA-64 program given as its arguments; without one, the same C program compiled for
+this machine (x86-64 only). Times of pfmon are from the first to the last instruction, those of the yardstick and of
+the start-up are of whole commands; each is the best of N runs.
 """
 
 import argparse
@@ -22,14 +24,14 @@ from pathlib import Path
 from programs import PROGRAMS
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-# Montecito has counters enough for six events at a time.
+# Montecito has counters enough for six events at a time. None of them needs a machine: benchmarks/machine.py has those.
 SIX_EVENTS = ",".join(
     [
         "ia64_inst_retired",
         "nops_retired",
         "predicate_squashed_retired",
         "loads_retired",
-        "fp_ops_retired",
+        "rse_references_retired_all",
         "br_mispred_detail_all_all_pred",
     ]
 )
