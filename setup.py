@@ -28,7 +28,7 @@ MODULES = {
     "pfmon.stream._stream": "-O2",
     "pfmon.engine.qemu._qemu": "-O2",
     "pfmon.isa.ia64._encodings": "-O2",
-    "pfmon.isa.ia64.decoder_tables": "-O0",
+    "pfmon.isa.ia64.decode.decoder_tables": "-O0",
 }
 """Extension module -> level of optimisation. -O2 at least turns the sibling calls of the engine's handlers into jumps;
 decoder_tables runs when pfmon is built. The modules that take longest to compile come first."""
@@ -64,7 +64,7 @@ EXAMPLES = Path("examples", "ia64")
 PLUGIN = PACKAGE / "engine" / "qemu" / "plugin"
 REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
-SNAPSHOT = "pfmon.isa.ia64.decoder_snapshot", Path("isa", "ia64", "tables.bin")
+SNAPSHOT = "pfmon.isa.ia64.decode.decoder_snapshot", Path("isa", "ia64", "decode", "tables.bin")
 """Module that writes the snapshot of the decoder's tables, and the file in the package."""
 MANUAL = Path("build", "man", "pfmon.1")
 

@@ -11,7 +11,7 @@ from guests import guest, quiet
 from totals import signal_totals
 
 from pfmon.counting._counting import Tally
-from pfmon.engine.ia64.core.decoded_blocks import DecodedInstruction
+from pfmon.engine.ia64.translation.decoded_blocks import DecodedInstruction
 from pfmon.isa.ia64.disassemble import disassemble
 from pfmon.stream._stream import Recorder
 

@@ -8,8 +8,8 @@ import pytest
 from grids import each
 
 from pfmon import build_snapshot
-from pfmon.isa.ia64 import decoder_snapshot
-from pfmon.isa.ia64.decoder_tables import computed
+from pfmon.isa.ia64.decode import decoder_snapshot
+from pfmon.isa.ia64.decode.decoder_tables import computed
 
 OBSERVED = """
 import os, sys
@@ -20,7 +20,7 @@ def observe(event, arguments):
     if event == "import" and arguments[1]:
         seen.add(arguments[1])
 sys.addaudithook(observe)
-from pfmon.isa.ia64.decoder_tables import computed
+from pfmon.isa.ia64.decode.decoder_tables import computed
 computed()
 print(*seen, sep="\\n")
 """

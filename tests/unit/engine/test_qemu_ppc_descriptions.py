@@ -7,7 +7,7 @@ from grids import each
 from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
 from qemu_guests import instructions, run
 
-from pfmon.engine.qemu import ppc_mnemonics
+from pfmon.engine.qemu.describe import ppc_mnemonics
 from pfmon.stream._stream import AccessKind, BranchKind, Kind, PpcKind
 from pfmon.stream.recording.block_records import InstructionRecord
 

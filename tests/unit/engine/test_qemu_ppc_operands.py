@@ -4,7 +4,7 @@ from grids import each
 from ppc_programs import PPC64, PPC_ASSEMBLER, machine_code
 
 from pfmon.engine.qemu._qemu import registers_used
-from pfmon.engine.qemu.ppc_forms import EXTENSIONS, forms
+from pfmon.engine.qemu.describe.ppc_forms import EXTENSIONS, forms
 
 CR0, CR7, CR6, OTHER_CRS, LR, CTR, XER, F0 = 32, 33, 34, 35, 36, 37, 38, 39
 NAMED = {"cr0": CR0, "cr7": CR7, "cr6": CR6, "cr1": OTHER_CRS, "cr4": OTHER_CRS, "lr": LR, "ctr": CTR, "xer": XER}

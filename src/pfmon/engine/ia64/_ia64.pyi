@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self, final
 
-from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock
+from pfmon.engine.ia64.translation.decoded_blocks import DecodedBlock
 from pfmon.stream._stream import BlockTable, Consumer
 
 # core/processor.pyx
@@ -84,12 +84,6 @@ class Processor:
 
 BUFFER_WORDS: int
 
-# core/register_context.pyx
-
-@final
-class ThreadContext:
-    """The registers of a thread that does not run; made by Processor.context."""
-
 # core/single_step.pyx
 
 def step(
@@ -144,17 +138,11 @@ class Extent:
 
 def new_extent(start: int, end: int, protection: int, shared: bool) -> Extent | None: ...
 
-# units/a.pyx
+# registers/register_context.pyx
 
-def a_rows() -> None: ...
-
-# units/a_compare.pyx
-
-def a_compare_rows() -> None: ...
-
-# units/a_parallel.pyx
-
-def a_parallel_rows() -> None: ...
+@final
+class ThreadContext:
+    """The registers of a thread that does not run; made by Processor.context."""
 
 # units/all_rows.pyx
 
@@ -179,31 +167,31 @@ def branch_rows(
 ) -> None: ...
 def b_rows() -> None: ...
 
-# units/f_approximate.pyx
+# units/floating/f_approximate.pyx
 
 def f_approximate_rows() -> None: ...
 
-# units/f_compare.pyx
+# units/floating/f_compare.pyx
 
 def f_compare_rows() -> None: ...
 
-# units/f_convert.pyx
+# units/floating/f_convert.pyx
 
 def f_convert_rows() -> None: ...
 
-# units/f_integer.pyx
+# units/floating/f_integer.pyx
 
 def f_integer_rows() -> None: ...
 
-# units/f_multiply_add.pyx
+# units/floating/f_multiply_add.pyx
 
 def f_multiply_add_rows() -> None: ...
 
-# units/f_parallel.pyx
+# units/floating/f_parallel.pyx
 
 def f_parallel_rows() -> None: ...
 
-# units/f_status.pyx
+# units/floating/f_status.pyx
 
 def f_status_rows() -> None: ...
 
@@ -211,19 +199,31 @@ def f_status_rows() -> None: ...
 
 def fused_pairs_rows() -> None: ...
 
-# units/i.pyx
+# units/integer/a.pyx
+
+def a_rows() -> None: ...
+
+# units/integer/a_compare.pyx
+
+def a_compare_rows() -> None: ...
+
+# units/integer/a_parallel.pyx
+
+def a_parallel_rows() -> None: ...
+
+# units/integer/i.pyx
 
 def i_rows() -> None: ...
 
-# units/i_move.pyx
+# units/integer/i_move.pyx
 
 def i_move_rows() -> None: ...
 
-# units/i_parallel.pyx
+# units/integer/i_parallel.pyx
 
 def i_parallel_rows() -> None: ...
 
-# units/m_float.pyx
+# units/load_store/m_float.pyx
 
 FORMS: dict[int, tuple[str, int]]
 
@@ -246,7 +246,7 @@ SPECULATION: dict[str, tuple[int, tuple[int, int, int], int]]
 
 def m_float_rows() -> None: ...
 
-# units/m_load.pyx
+# units/load_store/m_load.pyx
 
 HINTS: dict[int, tuple[str, int]]
 
@@ -267,7 +267,7 @@ def load_rows(
 ) -> None: ...
 def m_load_rows() -> None: ...
 
-# units/m_pair.pyx
+# units/load_store/m_pair.pyx
 
 LINE_HINTS: dict[int, tuple[str, int]]
 
@@ -275,7 +275,7 @@ PAIRS: dict[str, tuple[int, int, int, int]]
 
 def m_pair_rows() -> None: ...
 
-# units/m_store.pyx
+# units/load_store/m_store.pyx
 
 STORE_HINTS: dict[int, tuple[str, int]]
 
@@ -298,7 +298,7 @@ SEMAPHORE_ORDERS: dict[str, int]
 
 def m_store_rows() -> None: ...
 
-# units/m_system.pyx
+# units/load_store/m_system.pyx
 
 PRIVILEGED: tuple[tuple[str, str, dict[str, int]], ...]
 

@@ -9,8 +9,8 @@ from pfmon.engine.api import Capabilities, ExitReport, Task, TaskReader
 from pfmon.engine.guest_memory import GuestMemoryFault
 from pfmon.engine.guest_pmu import PerformanceData, ProgramPmu
 from pfmon.engine.ia64._ia64 import AddressSpace, Processor
-from pfmon.engine.ia64.core.cpuid import cpuid
 from pfmon.engine.ia64.crash_report import describe, report
+from pfmon.engine.ia64.registers.cpuid import cpuid
 from pfmon.engine.linux.process.engine_interface import Death, End
 from pfmon.engine.linux.process.process import Process
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - for the notice of a death by a signal

@@ -1,7 +1,7 @@
 """Declarations of pfmon.engine.qemu._qemu: those of its files, each after the declarations that it uses."""
 
-include "layout.pxd"
-include "announcements.pxd"
-include "block_describer.pxd"
-include "ppc_describer.pxd"
+include "reader/layout.pxd"
+include "reader/announcements.pxd"
+include "describe/block_describer.pxd"
+include "describe/ppc_describer.pxd"
 include "../../isa/ppc/ppc_operands.pxd"

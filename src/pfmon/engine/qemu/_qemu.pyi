@@ -50,22 +50,7 @@ class Use(IntEnum):
 
 def registers_used(word: int, uses: int) -> tuple[int, int, int]: ...
 
-# announcements.pxd
-
-class Announced(IntEnum):
-    NOTHING_NEW = 0
-    A_BLOCK = 1
-    A_FILE = 2
-    DAMAGED = 3
-    NO_ROOM = 4
-
-# announcements.pyx
-
-@final
-class Announcements:
-    """The announcements of one area, in order."""
-
-# block_describer.pxd
+# describe/block_describer.pxd
 
 class MnemonicRule(IntEnum):
     NO_RULE = 0
@@ -75,7 +60,7 @@ class MnemonicRule(IntEnum):
     CONDITIONAL = 4
     FETCHES = 5
 
-# block_describer.pyx
+# describe/block_describer.pyx
 
 _InstructionFacts = tuple[int, int, int, int, int, int]
 
@@ -106,7 +91,40 @@ class Describer:
 class X86Describer(Describer):
     """Describes x86 instructions."""
 
-# plugin_reader.pyx
+# describe/ppc_describer.pxd
+
+class PpcRule(IntEnum):
+    MNEMONIC_SIZE = 0
+    WORDS = 1
+    BYTES = 2
+    SOME = 3
+    LINE = 4
+
+# describe/ppc_describer.pyx
+
+@final
+class PpcDescriber(Describer):
+    """Describes PowerPC instructions."""
+
+    def set_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
+    def set_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
+
+# reader/announcements.pxd
+
+class Announced(IntEnum):
+    NOTHING_NEW = 0
+    A_BLOCK = 1
+    A_FILE = 2
+    DAMAGED = 3
+    NO_ROOM = 4
+
+# reader/announcements.pyx
+
+@final
+class Announcements:
+    """The announcements of one area, in order."""
+
+# reader/plugin_reader.pyx
 
 def max_area_bytes(share: int) -> int: ...
 
@@ -144,21 +162,3 @@ class PluginReader:
     def guest_died(self) -> None: ...
     def read(self, consumer: Consumer) -> None: ...
     def finish(self, consumer: Consumer, faulted: bool, signal: int, status: int | None) -> None: ...
-
-# ppc_describer.pxd
-
-class PpcRule(IntEnum):
-    MNEMONIC_SIZE = 0
-    WORDS = 1
-    BYTES = 2
-    SOME = 3
-    LINE = 4
-
-# ppc_describer.pyx
-
-@final
-class PpcDescriber(Describer):
-    """Describes PowerPC instructions."""
-
-    def set_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
-    def set_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...

@@ -1,8 +1,8 @@
 """One extension module of all files below: they share one namespace (docs/dev/architecture.md)."""
 
-include "announcements.pyx"
-include "block_describer.pyx"
-include "block_run_totals.pyx"
-include "plugin_reader.pyx"
-include "ppc_describer.pyx"
+include "reader/announcements.pyx"
+include "describe/block_describer.pyx"
+include "reader/block_run_totals.pyx"
+include "reader/plugin_reader.pyx"
+include "describe/ppc_describer.pyx"
 include "../../isa/ppc/ppc_operands.pyx"

@@ -14,9 +14,9 @@ from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
-from pfmon.engine.qemu.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
 from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.engine.qemu.reader.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.mapped_files import MappedFile
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOLLOWED = 2
 """The executed program is followed (follow.h, enum executing)."""
 
-LISTING = "pfmon.engine.qemu.capstone_listing"
+LISTING = "pfmon.engine.qemu.describe.capstone_listing"
 """The module that lists code."""
 
 ALL = "max"
@@ -270,7 +270,7 @@ class QemuGuest:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the executed instructions in a range of code."""
-        from pfmon.engine.qemu.capstone_listing import listing
+        from pfmon.engine.qemu.describe.capstone_listing import listing
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 

@@ -27,11 +27,13 @@ class QemuTarget(NamedTuple):
     mode: int
 
 
+X86_MNEMONICS, PPC_MNEMONICS = "pfmon.engine.qemu.describe.x86_mnemonics", "pfmon.engine.qemu.describe.ppc_mnemonics"
+
 TARGETS = {
-    InstructionSet.X86_64: QemuTarget("x86_64", "pfmon.engine.qemu.x86_mnemonics", X86, MODE_64),
-    InstructionSet.I386: QemuTarget("i386", "pfmon.engine.qemu.x86_mnemonics", X86, MODE_32),
-    InstructionSet.PPC64: QemuTarget("ppc64", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_64 | BIG_ENDIAN),
-    InstructionSet.PPC: QemuTarget("ppc", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_32 | BIG_ENDIAN),
-    InstructionSet.PPC64LE: QemuTarget("ppc64le", "pfmon.engine.qemu.ppc_mnemonics", PPC, MODE_64 | LITTLE_ENDIAN),
+    InstructionSet.X86_64: QemuTarget("x86_64", X86_MNEMONICS, X86, MODE_64),
+    InstructionSet.I386: QemuTarget("i386", X86_MNEMONICS, X86, MODE_32),
+    InstructionSet.PPC64: QemuTarget("ppc64", PPC_MNEMONICS, PPC, MODE_64 | BIG_ENDIAN),
+    InstructionSet.PPC: QemuTarget("ppc", PPC_MNEMONICS, PPC, MODE_32 | BIG_ENDIAN),
+    InstructionSet.PPC64LE: QemuTarget("ppc64le", PPC_MNEMONICS, PPC, MODE_64 | LITTLE_ENDIAN),
 }
 """Targets by instruction set."""

@@ -13,8 +13,8 @@ from pfmon.engine import api
 from pfmon.engine.api import Capabilities, ExitReport, TaskReader
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu._qemu import PluginReader
-from pfmon.engine.qemu.guest_stream import FAULTS, killed, reading, trouble
 from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed, reading, trouble
 from pfmon.errors import LostError
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
@@ -95,7 +95,7 @@ class RunningTask:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the executed instructions in a range of code."""
-        from pfmon.engine.qemu.capstone_listing import listing
+        from pfmon.engine.qemu.describe.capstone_listing import listing
 
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 

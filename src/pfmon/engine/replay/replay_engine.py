@@ -145,14 +145,14 @@ class ReplayEngine:
 
     def _import_listing(self) -> None:
         """Import what lists code, before the recording is read."""
-        module = MODULES.get(self.instruction_set, "pfmon.engine.qemu.capstone_listing")
+        module = MODULES.get(self.instruction_set, "pfmon.engine.qemu.describe.capstone_listing")
         import_needed({module: True, "pfmon.program.loaded_objects": True})
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code: from the program's file, or, where
         instructions differ in length, from the executed blocks."""
         if self.instruction_set not in MODULES:
-            from pfmon.engine.qemu.capstone_listing import listing
+            from pfmon.engine.qemu.describe.capstone_listing import listing
             from pfmon.engine.qemu.qemu_targets import TARGETS
 
             return listing(self.table, TARGETS[self.instruction_set], first, beyond)

@@ -3,5 +3,5 @@
 include "fault_codes.pxd"
 include "attributes.pxd"
 include "row_choices.pxd"
-include "decoder.pxd"
-include "table_layout.pxd"
+include "decode/decoder.pxd"
+include "decode/table_layout.pxd"

@@ -129,7 +129,7 @@ class RegisterIndex(IntEnum):
     AR_RSE = 369
     REGISTER_COUNT = 370
 
-# decoder.pyx
+# decode/decoder.pyx
 
 UNIT_LETTERS: str
 

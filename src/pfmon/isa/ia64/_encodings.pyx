@@ -1,3 +1,3 @@
 """The decoder and the enumerations of instructions as one extension module (docs/dev/architecture.md)."""
 
-include "decoder.pyx"
+include "decode/decoder.pyx"

@@ -13,8 +13,8 @@ from pfmon.stream._stream cimport (
     BlockInstruction, BlockTable, Consumer, Ia64Payload, NO_INSTRUCTION, indexed, mark_word)
 
 from pfmon.isa.ia64._encodings import UNIT_LETTERS
-from pfmon.engine.ia64.core.cpuid import cpuid
-from pfmon.engine.ia64.core.decoded_blocks import DecodedBlock, DecodedInstruction
+from pfmon.engine.ia64.registers.cpuid import cpuid
+from pfmon.engine.ia64.translation.decoded_blocks import DecodedBlock, DecodedInstruction
 from pfmon.stream._stream import Cut, InstructionSet
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache

@@ -10,13 +10,13 @@ from pfmon.debug_log import log
 from pfmon.isa.ia64 import _encodings
 
 HERE = dirname(__file__)
-PACKAGE = dirname(dirname(HERE))
+PACKAGE = dirname(dirname(dirname(HERE)))
 FILE = join(HERE, "tables.bin")
 
 EXTENSIONS = (
     "engine/ia64/_ia64",
     "isa/ia64/_encodings",
-    "isa/ia64/decoder_tables",
+    "isa/ia64/decode/decoder_tables",
     "stream/_stream",
 )
 """The modules with the rows, the handlers and the code that computes tables."""
@@ -25,16 +25,18 @@ SOURCES = (
     "__init__.py",
     "csv_tables.py",
     "engine/__init__.py",
-    "engine/ia64/__init__.py",
-    "engine/ia64/core/__init__.py",
-    "engine/ia64/core/cpuid.py",
-    "engine/ia64/core/decoded_blocks.py",
     "engine/guest_memory.py",
+    "engine/ia64/__init__.py",
+    "engine/ia64/registers/__init__.py",
+    "engine/ia64/registers/cpuid.py",
+    "engine/ia64/translation/__init__.py",
+    "engine/ia64/translation/decoded_blocks.py",
     "errors.py",
     "isa/__init__.py",
     "isa/ia64/__init__.py",
     "isa/ia64/bundle.py",
-    "isa/ia64/decision_tree.py",
+    "isa/ia64/decode/__init__.py",
+    "isa/ia64/decode/decision_tree.py",
     "isa/ia64/encoding_rows.py",
     "isa/ia64/formats.py",
     "isa/ia64/instruction.py",
@@ -60,13 +62,13 @@ def table_bytes(path: str = FILE) -> bytearray:
         log("cache", "%s: the decoder's tables are read from it", path)
         return found
     log("cache", "%s: missing or of another build; the decoder's tables are computed", path)
-    from pfmon.isa.ia64.decoder_tables import computed
+    from pfmon.isa.ia64.decode.decoder_tables import computed
 
     return bytearray(computed())
 
 
 def write(path: str) -> None:
     """Make the snapshot. OSError: it cannot be written."""
-    from pfmon.isa.ia64.decoder_tables import computed
+    from pfmon.isa.ia64.decode.decoder_tables import computed
 
     build_snapshot.write(path, INPUTS, computed())

@@ -9,7 +9,8 @@ from pfmon.isa.ia64._encodings cimport (
     RegisterOperand, Row, TableSizes)
 
 from pfmon.isa.ia64._encodings import UNIT_LETTERS, RegisterFile
-from pfmon.isa.ia64 import decision_tree, instruction
+from pfmon.isa.ia64 import instruction
+from pfmon.isa.ia64.decode import decision_tree
 from pfmon.isa.ia64 import operands as operand_fields
 from pfmon.isa.ia64.encoding_rows import PAIRS
 from pfmon.isa.ia64.formats import FORMATS

@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from pfmon.engine.qemu._qemu import PpcDescriber, PpcRule
-from pfmon.engine.qemu.ppc_forms import EXTENSIONS, forms
+from pfmon.engine.qemu.describe.ppc_forms import EXTENSIONS, forms
 from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind, PpcKind
 
 DESCRIBER = PpcDescriber

@@ -131,7 +131,7 @@ cdef int load_decoder(size_t origin=0) except -1:
     """Load the decoder's tables, once. ``origin``: that of the handlers, from the engine."""
     global _origin
     if _rows == NULL:
-        from pfmon.isa.ia64.decoder_snapshot import table_bytes
+        from pfmon.isa.ia64.decode.decoder_snapshot import table_bytes
 
         _load_tables(table_bytes())
     if origin and not _origin:

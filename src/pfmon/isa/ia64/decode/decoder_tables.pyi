@@ -1,0 +1,3 @@
+"""Types of pfmon.isa.ia64.decode.decoder_tables."""
+
+def computed() -> bytes: ...

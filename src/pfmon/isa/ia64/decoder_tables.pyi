@@ -1,3 +1,0 @@
-"""Types of pfmon.isa.ia64.decoder_tables."""
-
-def computed() -> bytes: ...
