@@ -28,6 +28,17 @@ def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores
     assert second.retired > 0
 
 
+@each("cores", [1, 2])
+def test_sampling_counts_every_instruction_once(tmp_path: Path, cores: int) -> None:
+    """Also the last block before a thread sleeps, which the machine still holds then."""
+    path, _ = counting(tmp_path / "counting", 4, 60)
+    run = {"events": ["ia64_inst_retired"], "quantum": 700, "capture": True, "cores": cores}
+    plain, sampled = pfmon.smt_threads(path, **run), pfmon.smt_threads(path, **run, long_smpl_periods=[10])
+    for one, other in zip(plain.threads, sampled.threads, strict=True):
+        assert other.counts["ia64_inst_retired"].value == one.counts["ia64_inst_retired"].value == one.retired
+        assert len(other.samples) == one.retired // 10
+
+
 @pytest.mark.parametrize("cores", first_quick([1, 2]))
 def test_counts_repeat_to_the_last_digit(tmp_path: Path, cores: int) -> None:
     """Also when a thread has to wait for words that come behind those of the other: turns are longer than rings."""

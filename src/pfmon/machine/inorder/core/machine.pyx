@@ -154,7 +154,7 @@ cdef class Machine(EventSetConsumer):
 
     cdef int64_t drain(self) noexcept nogil:
         """Ends the open cycle and brings the records up to date; returns the last cycle."""
-        return self.timing.drain(&self.held)
+        return self.timing.drain()
 
     cdef int64_t end(self) noexcept nogil:
         """The stream has ended: runs the held block. Returns the last cycle."""

@@ -25,7 +25,7 @@ cdef class Timing:
     # Processes marks of the block that ran last, which is no longer held; NULL plan: none has run.
     cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held) noexcept nogil
     # Ends the open cycle and brings the records up to date; returns the last cycle.
-    cdef int64_t drain(self, const HeldBlock* held) noexcept nogil
+    cdef int64_t drain(self) noexcept nogil
 
     cdef uint64_t predict(self, const BlockPlan* plan, BlockExecution* run, uint64_t next_ip) noexcept nogil
     cdef void follow_branch_registers(self, const BlockPlan* plan, BlockExecution* run, uint64_t next_ip) noexcept nogil

@@ -186,7 +186,7 @@ cdef class Timing:
             self.captures.record_captures()
         self.shown.report(held, marks)
 
-    cdef int64_t drain(self, const HeldBlock* held) noexcept nogil:
+    cdef int64_t drain(self) noexcept nogil:
         self.shown.begin()
         self.replay.restore_pipeline()
         if self.pipeline.open:
@@ -195,6 +195,6 @@ cdef class Timing:
             self.report_responses(self.last)
         if self.pipeline.earliest - 1 > self.replay.now:    # the register stack engine was active last
             self.replay.now = self.pipeline.now = self.pipeline.earliest - 1
-        self.shown.report(held, 0)
+        self.shown.report(NULL, 0)               # a held block has not run yet
         self.replay.memo.write_out()
         return self.replay.now

@@ -31,5 +31,5 @@ cdef class RecordReporting:
 
     # A block begins, or what is recorded between two blocks.
     cdef void begin(self) noexcept nogil
-    # Shows what was recorded since then; ``held``: the block, with so many of its marks.
+    # Shows what was recorded since then; ``held``: the block, with so many of its marks, or NULL: of no block.
     cdef void report(self, const HeldBlock* held, uint32_t marks) noexcept nogil

@@ -28,7 +28,9 @@ cdef class RecordReporting:
             return
         self.records.logging = False
         block.now = <uint64_t>self.replay.recorded()
-        block.words, block.marks, block.mark_count = held.words, held.marks, marks
+        block.words, block.marks, block.mark_count = NULL, NULL, 0
+        if held != NULL:
+            block.words, block.marks, block.mark_count = held.words, held.marks, marks
         block.items, block.item_count = self.records.log, self.records.log_count
         block.node, block.node_items, block.node_item_count, block.generation = 0, NULL, 0, self.replay.memo.flushes
         if ran != NULL:
