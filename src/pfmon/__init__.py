@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pfmon.library.preparing.standard_streams import DEVNULL
     from pfmon.library.results.result_files import diff
     from pfmon.library.results.run_result import Run
-    from pfmon.library.results.sample_files import read_samples
+    from pfmon.library.results.samples import read_samples
     from pfmon.library.run_api import events, prepare, record, replay, run
     from pfmon.library.smt import smt, smt_threads
     from pfmon.session.run.programmed_pmu import Count
@@ -65,7 +65,7 @@ _HOMES = {
     "pfmon.library.preparing.prepared_run": ("Prepared",),
     "pfmon.library.results.result_files": ("diff",),
     "pfmon.library.results.run_result": ("Run",),
-    "pfmon.library.results.sample_files": ("read_samples",),
+    "pfmon.library.results.samples": ("read_samples",),
     "pfmon.library.smt": ("smt", "smt_threads"),
     "pfmon.session.run.programmed_pmu": ("Count",),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pfmon.session.run.programmed_pmu import Count, Value
-from pfmon.session.run.run_plan import Times
+from pfmon.session.run.run_outcome import Times
 
 WIDTH = 26
 

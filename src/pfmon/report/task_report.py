@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Sequence
 
 from pfmon.report.count_text import count_lines
-from pfmon.session.coupled.thread_counts import ThreadCounts
 from pfmon.session.run.followed_tasks import TaskCounts
+from pfmon.session.run.programmed_pmu import ThreadCounts
 
 MAX_COMMAND_LENGTH = 100
 """Maximum characters of a printed command; JSON has the whole command."""

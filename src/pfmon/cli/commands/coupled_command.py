@@ -30,7 +30,7 @@ from pfmon.library.results.run_result import Run
 from pfmon.report.count_text import times_line
 from pfmon.report.coupled_report import core_text, cpi_text, thread_line
 from pfmon.report.header import occasion, occasion_lines, run_lines
-from pfmon.session.run.run_plan import Times
+from pfmon.session.run.run_outcome import Times
 
 if TYPE_CHECKING:
     from pfmon.cli.output.sample_output import SampleOutput

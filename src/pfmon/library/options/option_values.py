@@ -80,3 +80,16 @@ def names(text: str) -> list[str]:
     commas = [place for place, (sign, depth) in enumerate(brackets(text)) if sign == "," and depth <= 0]
     starts = [0, *(place + 1 for place in commas)]
     return [text[start:end].strip() for start, end in zip(starts, [*commas, len(text)], strict=True)]
+
+
+def pattern(option: str, text: str) -> str:
+    """Return a regular expression, checked."""
+    import re
+
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise BadValueError(f"--{option}={text}: {error}; a regular expression is wanted").about(
+            f"--{option}"
+        ) from None
+    return text

@@ -12,7 +12,7 @@ from pfmon.library.options import python_values
 from pfmon.library.options.kinds import DIRECTORY, FILE, FLAG, TEXT, WORD, converted, flag, number, of_command
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.option import Kind, Option, Topic, extend, put, same
-from pfmon.library.options.option_values import seconds, size, variable
+from pfmon.library.options.option_values import pattern, seconds, size, variable
 from pfmon.session.run.run_plan import EXACT, MACHINE
 
 MAX_PROCESSES = 10_000
@@ -43,8 +43,6 @@ def _guest_pmu(_: str, text: str | None) -> str:
 
 
 def _pattern(name: str, text: str | None) -> str:
-    from pfmon.library.resolving.follow_request import pattern
-
     return pattern(name, text or "")
 
 

@@ -18,7 +18,7 @@ from pfmon.program.image import DebugDirectories, Program
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.run.controls import Trigger
-from pfmon.session.run.task_run import TaskStart
+from pfmon.session.run.run_plan import TaskStart
 
 
 class TaskStarts:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import resource
-from typing import TYPE_CHECKING
 
 from pfmon.errors import BadValueError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
-
-if TYPE_CHECKING:
-    from pfmon.session.run.followed_tasks import FollowOptions
-
+from pfmon.session.run.run_plan import FollowOptions
 
 FILES_A_PROCESS = 4
 """Descriptors that pfmon needs for each process."""
 OTHER_FILES = 100
 
 
-def pattern(option: str, text: str) -> str:
-    """Return a regular expression, checked."""
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise BadValueError(f"--{option}={text}: {error}; a regular expression is wanted").about(
-            f"--{option}"
-        ) from None
-    return text
-
-
 def following(options: Options) -> FollowOptions:
     """Return the processes to follow. PfmonError: the limit on open files is too low."""
-    from pfmon.session.run.followed_tasks import FollowOptions
-
     limit = options.follow_limit
     needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

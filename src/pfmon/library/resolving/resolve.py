@@ -23,7 +23,7 @@ from pfmon.session.sampling.sampling_period import Sampling
 from pfmon.stream._stream import InstructionSet
 
 if TYPE_CHECKING:
-    from pfmon.session.run.followed_tasks import FollowOptions
+    from pfmon.session.run.run_plan import FollowOptions
 
 
 class Counting(NamedTuple):

@@ -16,7 +16,7 @@ from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.programming_record import ProgrammingRecord
 from pfmon.session.run.followed_tasks import TaskCounts
 from pfmon.session.run.monitoring import Interval
-from pfmon.session.run.run_plan import RunOutcome
+from pfmon.session.run.run_outcome import RunOutcome
 from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Run:
 
     ``tasks`` (None without follow_fork, follow_exec, follow_all): the counts of each program in each process
     (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
-    (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then sums.
+    (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and

@@ -1,13 +1,15 @@
-"""The samples of a run as objects, array and table."""
+"""The samples of a run as objects, array and table; samples in files of the sampling module raw."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import repeat
+from pathlib import Path
 from typing import Any, overload
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.session.profile.dataframes import frame
 from pfmon.session.sampling.sampling_period import Sample
 
@@ -69,3 +71,25 @@ class Samples(Sequence[Sample]):
         ]
         names = (*FIELDS, *(f"pmd{number}" for number in numbers))
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def read_samples(path: str | os.PathLike[str], *, partial: bool = False) -> Samples:
+    """Return the samples in a file of --smpl-module=raw. ``partial``: accept a damaged or truncated file and return its
+    complete samples. Raises PfmonError."""
+    from pfmon.report.sampling.raw_format import decode
+
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise PfmonError(f"{name}: {reason(error)}") from None
+    try:
+        found = decode(data)
+    except PfmonError as error:
+        raise PfmonError(f"{name}: {error}") from None
+    if found.damage and not partial:
+        whole = len(found.samples)
+        raise PfmonError(
+            f"{name}: {found.damage}; read_samples(..., partial=True) gives the {whole} samples before that"
+        )
+    return Samples(found.samples)

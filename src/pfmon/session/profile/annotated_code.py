@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pfmon.engine.api import Engine
-from pfmon.session.profile.code_profile import SLOT, FunctionNames
+from pfmon.errors import PfmonError
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.profile.code_profile import SLOT, FunctionNames, Profile
 from pfmon.session.profile.cpi_stack import FunctionRow
+from pfmon.session.run.symbolic_ranges import numbers_of_object, resolver
 
 MAX_LISTED_INSTRUCTIONS = 8000
 """Maximum number of listed instructions of all functions."""
@@ -130,3 +133,18 @@ class _TextsOf:
         if self._known is None:
             self._known = self._engine.listing(0, 1 << 64)
         return [one for one in self._known if first <= one[0] < beyond]
+
+
+def listed(
+    place: tuple[int, int] | str, profile: Profile, engine: Engine, objects: LoadedObjects, notes: list[str]
+) -> list[tuple[int, str]]:
+    """Return address and text of the instructions of a range or of a name, which may have been mapped during the run.
+    Sets the files of ``profile``; appends errors about the name to ``notes``."""
+    if isinstance(place, str):
+        try:
+            profile.files = numbers_of_object(objects, place)
+            place = resolver(objects.everything())(place)
+        except PfmonError as error:
+            notes.append(f"--annotate={place}: {error}")
+            return []
+    return engine.listing(*place)

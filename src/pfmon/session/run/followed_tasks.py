@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
@@ -14,8 +13,8 @@ from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.programmed_pmu import Count
 from pfmon.session.run.report_collector import CollectedReport
-from pfmon.session.run.run_plan import RunPlan, event_groups
-from pfmon.session.run.task_run import MappedSoFar, TaskMonitors, TaskRun, TaskSeen, TaskStart
+from pfmon.session.run.run_plan import RunPlan, TaskStart, event_groups
+from pfmon.session.run.task_run import MappedSoFar, TaskMonitors, TaskRun, TaskSeen
 from pfmon.session.sampling.sampling_period import Sample
 from pfmon.stream._stream import Consumer
 
@@ -28,23 +27,6 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 5
 """Of tasks that a note is about."""
-
-
-class FollowOptions(NamedTuple):
-    """Selection of counted tasks. ``only`` and ``never``: regular expressions that an executed program's path must
-    match, and must not match, to be counted; "": all, none. ``most``: maximum number of simultaneous processes."""
-
-    forks: bool
-    execs: bool
-    most: int
-    only: str = ""
-    never: str = ""
-
-    def counts(self, task: api.Task) -> bool:
-        """Return whether a task is counted; its children are followed in any case."""
-        path = task.command[0]
-        wanted = not self.only or re.search(self.only, path) is not None
-        return task.named or (wanted and not (self.never and re.search(self.never, path)))
 
 
 class TaskCounts(NamedTuple):

@@ -16,37 +16,18 @@ from pfmon.engine.api import Engine, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.needed_modules import import_needed
-from pfmon.program.compilation_units import import_line_reader
-from pfmon.session.coupled.thread_counts import ThreadCounts
-from pfmon.session.run.controls import Controls
 from pfmon.session.run.monitoring import Interval, Monitoring
-from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData
-from pfmon.session.run.run_plan import (
-    MACHINE,
-    RunOutcome,
-    RunPlan,
-    Times,
-    event_groups,
-    planned_machine,
-    planned_trigger,
-)
-from pfmon.session.run.supported import (
-    check_addresses,
-    check_controls,
-    check_fits,
-    check_follows,
-    check_guest_pmu,
-    check_threads,
-)
+from pfmon.session.run.programmed_plan import ProgrammedPlan
+from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, ThreadCounts
+from pfmon.session.run.run_outcome import RunOutcome, Times
+from pfmon.session.run.run_plan import RunPlan
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
-    from pfmon.session.run.observed_run import ObservedRun
-    from pfmon.session.run.report_collector import CollectedReport, ReportCollector
+    from pfmon.session.run.report_collector import CollectedReport, ObservedRun, ReportCollector
     from pfmon.session.run.run_recording import RunRecording
     from pfmon.session.sampling.sampled_run import SampledRun
     from pfmon.session.sampling.sampling_period import Sample
@@ -70,28 +51,17 @@ class Session:
         self.plan = plan
         self._on_notice = on_notice
         self._notices: list[str] = []
-        check_controls(plan.model, plan.controls)
-        self.groups = event_groups(plan)
+        self._programmed = programmed = ProgrammedPlan(plan)
+        self.groups = programmed.groups
         self.counting = self.groups[0] if self.groups else None
-        if plan.sampling:
-            from pfmon.session.sampling.sampling_period import counters_without_a_period_are_reset
-
-            counters_without_a_period_are_reset(plan.sampling, self.sets)
-        self._trigger = planned_trigger(plan)
-        if self._event_triggered or self._trigger:
-            from pfmon.session.triggers.event_triggered import BY_CONTROLS, BY_EVENT, check_live
-
-            check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
-        self._machine = planned_machine(plan) if self._wants_machine else None
-        self._surveyed_machine = planned_machine(plan) if plan.collect_report else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
         self._recording: RunRecording | None = None
         self.unrecorded: LostError | None = None
         """The error of a recording that could not be written; the counts are complete."""
-        self._check_engine()
-        self._import_needed()
         try:
+            programmed.check_engine(self.engine)
+            programmed.import_needed()
             self._recording = self._record() if plan.record else None
         except BaseException:
             self.close()
@@ -101,30 +71,15 @@ class Session:
         self._at_work: Monitoring | SampledRun | None = None
         self._misplaced: BaseException | None = None
 
-    def _import_needed(self) -> None:
-        """Import the modules that read the counts when the program has ended."""
-        plan = self.plan
-        import_needed(
-            {
-                "pfmon.session.profile.cpi_stack": plan.report and plan.following,
-                "pfmon.session.profile.listed_code": plan.annotate is not None,
-                "pfmon.session.profile": plan.profile,
-            }
-        )
-        if plan.annotate is not None or plan.collect_report or plan.deferred:
-            import_line_reader()
+    @property
+    def sets(self) -> list[ProgrammedPmu]:
+        """All programmed PMUs."""
+        return self._programmed.sets
 
-    def _check_engine(self) -> None:
-        """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
-        try:
-            check_fits(self.plan.model, self.engine.instruction_set)
-            check_addresses(self._counts_addresses, self.engine)
-            check_guest_pmu(bool(self.plan.guest_pmu), self.engine)
-            check_follows(self.plan.following is not None, self.engine)
-            check_threads(self.plan.controls.per_thread, self.engine)
-        except PfmonError:
-            self.close()
-            raise
+    @property
+    def machine(self) -> MachineFigures | None:
+        """The figures of the machine that the program runs on; None: none is wanted."""
+        return self._programmed.machine
 
     def _open(self) -> Engine:
         return self.plan.hardware_thread.open(self._open_alone) if self.plan.hardware_thread else self._open_alone()
@@ -132,8 +87,9 @@ class Session:
     def _open_alone(self) -> Engine:
         plan = self.plan
         if plan.replay:
+            made = self._programmed
             return registry.replay(
-                plan.replay, partial=plan.partial, addresses=self._wants_addresses, listing=self._lists_code
+                plan.replay, partial=plan.partial, addresses=made.wants_addresses, listing=made.lists_code
             )
         return registry.start(self._start())
 
@@ -149,9 +105,9 @@ class Session:
             memory_limit=plan.memory_limit,
             processor=plan.model.name,
             slow=plan.slow,
-            addresses=self._wants_addresses,
-            totals=self._adds_up,
-            listing=self._lists_code,
+            addresses=self._programmed.wants_addresses,
+            totals=self._programmed.adds_up,
+            listing=self._programmed.lists_code,
             on_notice=self._notice,
             follow=self._tasks.follow if self._tasks else None,
             on_mapped=self._mapped if plan.deferred else None,
@@ -162,7 +118,8 @@ class Session:
         from pfmon.session.run.followed_tasks import FollowedTasks
         from pfmon.session.run.task_run import TaskMonitors
 
-        return FollowedTasks(self.plan, TaskMonitors(self._machine, self._trigger, self._surveyed_machine, self._live))
+        made = self._programmed
+        return FollowedTasks(self.plan, TaskMonitors(made.machine, made.trigger, made.surveyed_machine, made.live))
 
     def _mapped(self) -> None:
         """Resolve ranges and triggers in newly mapped files; an error ends the run."""
@@ -189,56 +146,6 @@ class Session:
         from pfmon.session.run.run_recording import RunRecording
 
         return RunRecording(self.plan.record, self._start(), self.engine)
-
-    @property
-    def _wants_machine(self) -> bool:
-        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        whole = self.plan.report or self.plan.hardware_thread is not None or skids or self.plan.guest_pmu == MACHINE
-        return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
-
-    @property
-    def machine(self) -> MachineFigures | None:
-        """The figures of the machine that the program runs on; None: none is wanted."""
-        return self._machine
-
-    @property
-    def _wants_addresses(self) -> bool:
-        return bool(self.plan.record) or self._counts_addresses
-
-    @property
-    def _lists_code(self) -> bool:
-        """Whether code is listed after the run."""
-        return self.plan.annotate is not None or self.plan.collect_report
-
-    @property
-    def _adds_up(self) -> bool:
-        """Whether only the execution counts of blocks are needed from the stream."""
-        plan = self.plan
-        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = self._live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
-        return always and len(self.groups) == 1 and not besides
-
-    @property
-    def _live(self) -> bool:
-        """Whether counters must count live."""
-        return self.plan.sampling is not None or self._event_triggered or self._trigger is not None
-
-    @property
-    def _counts_addresses(self) -> bool:
-        """Whether counting needs addresses in the stream."""
-        data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        wanted = self._wants_machine or self.plan.collect_report or data_triggers or bool(self.plan.guest_pmu)
-        return wanted or any(group.wants_addresses for group in self.groups)
-
-    @property
-    def _event_triggered(self) -> bool:
-        """Whether counters start or stop others, which requires live counting."""
-        return any(one.counters.registers.event_triggered for one in self.sets)
-
-    @property
-    def sets(self) -> list[ProgrammedPmu]:
-        """All programmed PMUs."""
-        return [one for group in self.groups for one in group.sets]
 
     def run(
         self,
@@ -267,7 +174,7 @@ class Session:
                 return self._run_for_program()
             if self._tasks:
                 return self._run_followed(self._tasks, on_task)
-            outcome = self._run_sampled(on_samples) if self._live else self._run(on_interval)
+            outcome = self._run_sampled(on_samples) if self._programmed.live else self._run(on_interval)
         finally:
             self.close()
         if self._misplaced:
@@ -299,8 +206,8 @@ class Session:
         plan = self.plan
         sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in self.sets))
         sampled = SampledRun(
-            *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
-            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.hardware_thread),
+            *(plan.model, self.sets, self.engine, sampling, on_samples, self._programmed.machine, self._traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._programmed.trigger, plan.hardware_thread),
         )
         self._at_work = sampled
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
@@ -312,7 +219,7 @@ class Session:
         """Run a program that uses the PMU; pfmon counts nothing."""
         from pfmon.session.run.program_pmu import ProgramPmu
 
-        pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
+        pmu = ProgramPmu(self.plan.model, self.engine, self._programmed.machine, self.plan.controls.ear_seed)
         self.engine.set_monitoring(on=False, locked=True)
         ending, times = self._execute(pmu.consumer, pmu.running, pmu)
         pmu.finish()
@@ -321,7 +228,7 @@ class Session:
     @property
     def _traced(self) -> bool:
         """Whether the counted stream has addresses."""
-        return self._counts_addresses if self._recording else self.engine.traced
+        return self._programmed.counts_addresses if self._recording else self.engine.traced
 
     def _execute(
         self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
@@ -348,7 +255,7 @@ class Session:
         traced = self._traced
         monitoring = (
             Monitoring(
-                *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine),
+                *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._programmed.machine),
                 threaded=self.plan.threaded,
                 traced=traced,
                 hardware_thread=self.plan.hardware_thread,
@@ -357,7 +264,7 @@ class Session:
             else None
         )
         self._at_work = monitoring
-        observer = self._observer() if self._machine and not monitoring else None
+        observer = self._observer() if self._programmed.machine and not monitoring else None
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
@@ -383,17 +290,17 @@ class Session:
         )
 
     def _survey(self) -> ReportCollector | None:
-        if self._surveyed_machine is None or self._tasks:  # each task has its own
+        if self._programmed.surveyed_machine is None or self._tasks:  # each task has its own
             return None
         from pfmon.session.run.report_collector import ReportCollector
 
-        return ReportCollector(self._surveyed_machine, self.engine, self.plan.threaded)
+        return ReportCollector(self._programmed.surveyed_machine, self.engine, self.plan.threaded)
 
     def _observer(self) -> ObservedRun:
-        from pfmon.session.run.observed_run import ObservedRun
+        from pfmon.session.run.report_collector import ObservedRun
 
-        assert self._machine
-        return ObservedRun(self._machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
+        assert self._programmed.machine
+        return ObservedRun(self._programmed.machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
 
     def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:
         """Run the program with all that it starts; what all tasks come to."""
@@ -429,7 +336,7 @@ class Session:
         profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
         if self.plan.annotate is None:
             return profile, []
-        from pfmon.session.profile.listed_code import listed
+        from pfmon.session.profile.annotated_code import listed
 
         return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
 

@@ -16,10 +16,9 @@ from pfmon.engine.api import Engine
 from pfmon.errors import LostError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.session.coupled.coupled_run import HardwareThread
-from pfmon.session.coupled.thread_counts import ThreadCounts
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
-from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, Value
+from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, ThreadCounts, Value
 from pfmon.session.run.run_plan import ResolvedAddresses
 from pfmon.session.sampling.timers import PeriodicTimer, Timers
 from pfmon.session.triggers.trigger_gate import event_start, gate, move, unreached

@@ -69,6 +69,24 @@ class Count(NamedTuple):
         }
 
 
+class ThreadCounts(NamedTuple):
+    """The counts of one thread. ``place``: the number of threads that the process had before it; ``totals``: of each
+    monitor."""
+
+    place: int
+    retired: int
+    counts: Sequence[Count]
+    totals: Sequence[int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return thread (its place), instructions, events (Count.to_dict)."""
+        return {
+            "thread": self.place,
+            "instructions": self.retired,
+            "events": [count.to_dict() for count in self.counts],
+        }
+
+
 class ProgrammedPmu:
     """One event set on one PMU: measured events, and formulas over them."""
 

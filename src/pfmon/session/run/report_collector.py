@@ -1,5 +1,7 @@
-"""Collection of the data of an HTML report during a run: cycles by cause, function, line, instruction and call path,
-and memory areas in which loads missed. All of it is exact: nothing is sampled.
+"""Collection of the data of reports on the whole machine during a run.
+
+Of the cycle breakdown, and of an HTML report: cycles by cause, function, line, instruction and call path, and memory
+areas in which loads missed. All of it is exact: nothing is sampled.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import IN_ORDER, MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
 from pfmon.session.profile.call_rows import CallRow, call_rows
 from pfmon.session.profile.code_profile import FunctionNames
@@ -20,6 +23,7 @@ from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
+from pfmon.session.run.run_plan import RunPlan
 from pfmon.stream._stream import Consumer, Failure, Tee
 
 
@@ -95,3 +99,28 @@ class ReportCollector:
         return DataView(
             areas(misses.by_piece(), misses.piece_bytes, objects), misses.histogram(), *levels, misses.piece_bytes
         )
+
+
+class ObservedRun:
+    """A run on a machine without a PMU, for a report on the whole machine."""
+
+    def __init__(
+        self,
+        figures: MachineFigures,
+        engine: Engine,
+        threaded: bool = True,
+        hardware_thread: HardwareThread | None = None,
+    ) -> None:
+        self._figures, self._engine = figures, engine
+        self._tally = Tally(engine.table, traced=True)
+        self.running = MachineRun(
+            figures, engine.table, threaded=threaded and not engine.capabilities.apart, hardware_thread=hardware_thread
+        )
+        self.running.forget_levels()
+        self.consumer = self.running.feed(beside=self._tally)
+
+    def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
+        """Return the cycle breakdown; ``objects``: the object files of the code."""
+        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
+        seen = RunData(self._engine.table, self._tally, self.running.records())
+        return breakdown(self._figures, seen, objects, plan.demangle)

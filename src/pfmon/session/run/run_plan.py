@@ -1,12 +1,13 @@
-"""The plan of a run, and its outcome."""
+"""The plan of a run."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.engine.api import ExitReport, Task
+from pfmon.engine.api import Task
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -14,20 +15,13 @@ from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.coupled.coupled_run import HardwareThread
-from pfmon.session.coupled.thread_counts import ThreadCounts
-from pfmon.session.profile.code_profile import Profile
-from pfmon.session.profile.cpi_stack import CpiStack
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.event_sets import EventSets
-from pfmon.session.run.programmed_pmu import Count
 from pfmon.session.run.supported import check_machine_counts
 from pfmon.session.sampling.sampling_period import Sampling
 
 if TYPE_CHECKING:
-    from pfmon.session.run.followed_tasks import FollowOptions, TaskCounts
-    from pfmon.session.run.report_collector import CollectedReport
-    from pfmon.session.run.task_run import TaskStart
-    from pfmon.session.triggers.event_trigger import MachineTrigger
+    from pfmon.program.loaded_objects import LoadedObjects
 
 
 MACHINE, EXACT = "machine", "exact"
@@ -39,6 +33,30 @@ class ResolvedAddresses(NamedTuple):
 
     ranges: Sequence[tuple[RangeRequest | None, RangeRequest | None]]
     triggers: tuple[Trigger, ...]
+
+
+class FollowOptions(NamedTuple):
+    """Selection of counted tasks. ``only`` and ``never``: regular expressions that an executed program's path must
+    match, and must not match, to be counted; "": all, none. ``most``: maximum number of simultaneous processes."""
+
+    forks: bool
+    execs: bool
+    most: int
+    only: str = ""
+    never: str = ""
+
+    def counts(self, task: Task) -> bool:
+        """Return whether a task is counted; its children are followed in any case."""
+        path = task.command[0]
+        wanted = not self.only or re.search(self.only, path) is not None
+        return task.named or (wanted and not (self.never and re.search(self.never, path)))
+
+
+class TaskStart(NamedTuple):
+    """The start of a task: the files that its code is from, and its triggers."""
+
+    objects: LoadedObjects
+    triggers: Sequence[Trigger]
 
 
 class RunPlan(NamedTuple):
@@ -91,38 +109,6 @@ class RunPlan(NamedTuple):
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
 
 
-class Times(NamedTuple):
-    """The host's seconds of a run."""
-
-    real: float
-    user: float
-    system: float
-
-
-class RunOutcome(NamedTuple):
-    """The outcome of a run. ``status``: exit status for the shell; ``death``: the signal that killed it; ``stopped``:
-    the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
-    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
-    task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
-    ``surveyed``: the data of an HTML report."""
-
-    status: int
-    counts: list[Count]
-    times: Times
-    retired: int
-    death: ExitReport | None = None
-    stopped: str = ""
-    profile: Profile | None = None
-    listing: Sequence[tuple[int, str]] = ()
-    notes: Sequence[str] = ()
-    cpi: CpiStack | None = None
-    notices: Sequence[str] = ()
-    exact: Mapping[int, int] | None = None
-    tasks: Sequence[TaskCounts] | None = None
-    threads: Sequence[ThreadCounts] | None = None
-    surveyed: CollectedReport | None = None
-
-
 def event_groups(plan: RunPlan) -> list[EventSets]:
     """The event sets of a plan, each programmed; none without events."""
     return [EventSets(plan.model, request, plan.unlimited) for request in plan.requests if request.events]
@@ -134,15 +120,6 @@ def planned_machine(plan: RunPlan) -> MachineFigures:
 
     check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(plan.model.target.machine(plan.requests[0].ia32_program))
-
-
-def planned_trigger(plan: RunPlan) -> MachineTrigger | None:
-    """The events that start and stop counting, if the machine decides when one happens."""
-    if not plan.controls.of_events:
-        return None
-    from pfmon.session.triggers.event_trigger import machine_trigger
-
-    return machine_trigger(plan.model, plan.controls)
 
 
 def default_memory_limit() -> int:

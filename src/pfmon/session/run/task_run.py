@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.profile.cpi_stack import CpiStack
-from pfmon.session.run.controls import Trigger
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.monitoring import Monitoring
 from pfmon.session.run.programmed_pmu import Count
-from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.run_plan import RunPlan, TaskStart
 from pfmon.session.triggers.event_trigger import MachineTrigger
 from pfmon.stream._stream import Consumer
 
@@ -23,13 +21,6 @@ if TYPE_CHECKING:
     from pfmon.session.run.report_collector import CollectedReport
     from pfmon.session.sampling.sampled_run import SampledRun
     from pfmon.session.sampling.sampling_period import Sample
-
-
-class TaskStart(NamedTuple):
-    """The start of a task: the files that its code is from, and its triggers."""
-
-    objects: LoadedObjects
-    triggers: Sequence[Trigger]
 
 
 class TaskMonitors(NamedTuple):
@@ -94,7 +85,7 @@ class TaskRun:
                 groups, plan.controls, engine, scale, machine=machine, threaded=plan.threaded
             )
         elif parts.machine:
-            from pfmon.session.run.observed_run import ObservedRun
+            from pfmon.session.run.report_collector import ObservedRun
 
             self._observer = ObservedRun(parts.machine, engine, plan.threaded)
         looking = self.data or self._observer

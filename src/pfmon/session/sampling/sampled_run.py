@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pfmon.counting._counting import CallStack, Gate, LiveSets, SampleBuffer, SampleListener, Sampler
 from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.api import Engine
-from pfmon.errors import PfmonError
+from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.program.mapped_files import in_one_place
@@ -317,3 +317,17 @@ class SampledRun:
     def _samples(self) -> bool:
         """Whether there are any: counters may count live for other reasons."""
         return any(period for one in self._sampling.sets for period in one.periods)
+
+
+def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[ProgrammedPmu]) -> None:
+    """PfmonError: a register that is to begin at 0 again has a period, or is no counter of its event set."""
+    for own, counting in zip(sampling.sets, sets, strict=True):
+        numbers = [monitor.pmd for monitor in counting.programming.monitors]
+        periods = counting.by_monitor(own.periods)
+        only_count = [number for number, period in zip(numbers, periods, strict=True) if period is None]
+        for number in own.reset or ():
+            if number not in only_count:
+                there = ", ".join(map(str, sorted(only_count))) or "none"
+                raise BadValueError(
+                    f"--reset-non-smpl-periods: PMD{number} is no counter without a period; the event set has {there}"
+                )

@@ -6,14 +6,7 @@ handles the overflow, stores a sample (sample_buffer.pyx), and loads the next pe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from pfmon.errors import BadValueError
-
-if TYPE_CHECKING:
-    from pfmon.session.run.programmed_pmu import ProgrammedPmu
-
+from typing import Any, NamedTuple
 
 ENTRIES = 2048
 """Default number of samples in a buffer."""
@@ -50,20 +43,6 @@ class Sampling(NamedTuple):
     truth: bool = False
     stacks: bool = False
     skid: int = 0
-
-
-def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[ProgrammedPmu]) -> None:
-    """PfmonError: a register that is to begin at 0 again has a period, or is no counter of its event set."""
-    for own, counting in zip(sampling.sets, sets, strict=True):
-        numbers = [monitor.pmd for monitor in counting.programming.monitors]
-        periods = counting.by_monitor(own.periods)
-        only_count = [number for number, period in zip(numbers, periods, strict=True) if period is None]
-        for number in own.reset or ():
-            if number not in only_count:
-                there = ", ".join(map(str, sorted(only_count))) or "none"
-                raise BadValueError(
-                    f"--reset-non-smpl-periods: PMD{number} is no counter without a period; the event set has {there}"
-                )
 
 
 class Sample(NamedTuple):

@@ -1,0 +1,120 @@
+"""A plan with its PMUs programmed and its machine chosen, and what it needs of the engine that runs the program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pfmon.engine.api import Engine
+from pfmon.needed_modules import import_needed
+from pfmon.program.compilation_units import import_line_reader
+from pfmon.session.run.controls import Controls
+from pfmon.session.run.programmed_pmu import ProgrammedPmu
+from pfmon.session.run.run_plan import MACHINE, RunPlan, event_groups, planned_machine
+from pfmon.session.run.supported import (
+    check_addresses,
+    check_controls,
+    check_fits,
+    check_follows,
+    check_guest_pmu,
+    check_threads,
+)
+
+if TYPE_CHECKING:
+    from pfmon.session.triggers.event_trigger import MachineTrigger
+
+
+class ProgrammedPlan:
+    """The constructor raises PfmonError for what the PMU or the machine cannot do. ``groups``: the event sets;
+    ``trigger``: the events that start and stop counting, if the machine decides when one happens; ``machine``: None:
+    none is wanted; ``surveyed_machine``: that of an HTML report."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self.plan = plan
+        check_controls(plan.model, plan.controls)
+        self.groups = event_groups(plan)
+        if plan.sampling:
+            from pfmon.session.sampling.sampled_run import counters_without_a_period_are_reset
+
+            counters_without_a_period_are_reset(plan.sampling, self.sets)
+        self.trigger = _trigger(plan)
+        if self._event_triggered or self.trigger:
+            from pfmon.session.triggers.event_triggered import BY_CONTROLS, BY_EVENT, check_live
+
+            check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
+        self.machine = planned_machine(plan) if self._wants_machine else None
+        self.surveyed_machine = planned_machine(plan) if plan.collect_report else None
+
+    def check_engine(self, engine: Engine) -> None:
+        """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
+        plan = self.plan
+        check_fits(plan.model, engine.instruction_set)
+        check_addresses(self.counts_addresses, engine)
+        check_guest_pmu(bool(plan.guest_pmu), engine)
+        check_follows(plan.following is not None, engine)
+        check_threads(plan.controls.per_thread, engine)
+
+    def import_needed(self) -> None:
+        """Import the modules that read the counts when the program has ended."""
+        plan = self.plan
+        import_needed(
+            {
+                "pfmon.session.profile.cpi_stack": plan.report and plan.following,
+                "pfmon.session.profile.annotated_code": plan.annotate is not None,
+                "pfmon.session.profile": plan.profile,
+            }
+        )
+        if plan.annotate is not None or plan.collect_report or plan.deferred:
+            import_line_reader()
+
+    @property
+    def _wants_machine(self) -> bool:
+        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
+        whole = self.plan.report or self.plan.hardware_thread is not None or skids or self.plan.guest_pmu == MACHINE
+        return whole or self.trigger is not None or any(group.wants_machine for group in self.groups)
+
+    @property
+    def wants_addresses(self) -> bool:
+        return bool(self.plan.record) or self.counts_addresses
+
+    @property
+    def lists_code(self) -> bool:
+        """Whether code is listed after the run."""
+        return self.plan.annotate is not None or self.plan.collect_report
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether only the execution counts of blocks are needed from the stream."""
+        plan = self.plan
+        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        besides = self.live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
+        return always and len(self.groups) == 1 and not besides
+
+    @property
+    def live(self) -> bool:
+        """Whether counters must count live."""
+        return self.plan.sampling is not None or self._event_triggered or self.trigger is not None
+
+    @property
+    def counts_addresses(self) -> bool:
+        """Whether counting needs addresses in the stream."""
+        data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
+        wanted = self._wants_machine or self.plan.collect_report or data_triggers or bool(self.plan.guest_pmu)
+        return wanted or any(group.wants_addresses for group in self.groups)
+
+    @property
+    def _event_triggered(self) -> bool:
+        """Whether counters start or stop others, which requires live counting."""
+        return any(one.counters.registers.event_triggered for one in self.sets)
+
+    @property
+    def sets(self) -> list[ProgrammedPmu]:
+        """All programmed PMUs."""
+        return [one for group in self.groups for one in group.sets]
+
+
+def _trigger(plan: RunPlan) -> MachineTrigger | None:
+    if not plan.controls.of_events:
+        return None
+    from pfmon.session.triggers.event_trigger import machine_trigger
+
+    return machine_trigger(plan.model, plan.controls)

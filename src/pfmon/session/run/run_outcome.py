@@ -1,0 +1,47 @@
+"""The outcome of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from pfmon.engine.api import ExitReport
+from pfmon.session.run.programmed_pmu import Count, ThreadCounts
+
+if TYPE_CHECKING:
+    from pfmon.session.profile.code_profile import Profile
+    from pfmon.session.profile.cpi_stack import CpiStack
+    from pfmon.session.run.followed_tasks import TaskCounts
+    from pfmon.session.run.report_collector import CollectedReport
+
+
+class Times(NamedTuple):
+    """The host's seconds of a run."""
+
+    real: float
+    user: float
+    system: float
+
+
+class RunOutcome(NamedTuple):
+    """The outcome of a run. ``status``: exit status for the shell; ``death``: the signal that killed it; ``stopped``:
+    the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
+    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
+    task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
+    ``surveyed``: the data of an HTML report."""
+
+    status: int
+    counts: list[Count]
+    times: Times
+    retired: int
+    death: ExitReport | None = None
+    stopped: str = ""
+    profile: Profile | None = None
+    listing: Sequence[tuple[int, str]] = ()
+    notes: Sequence[str] = ()
+    cpi: CpiStack | None = None
+    notices: Sequence[str] = ()
+    exact: Mapping[int, int] | None = None
+    tasks: Sequence[TaskCounts] | None = None
+    threads: Sequence[ThreadCounts] | None = None
+    surveyed: CollectedReport | None = None
