@@ -8,14 +8,9 @@ from functools import partial
 from pfmon.atomic_write import WholeFile
 from pfmon.cli.output.file_name_templates import names_tasks
 from pfmon.cli.output.result_output import check_can_be_written
-from pfmon.cli.output.sample_output import Owner
-from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, reason
-from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.report.exports import EXPORTS
 from pfmon.report.exports.sample_export import ExportSubject, SampleExport
-from pfmon.session.profile.code_profile import FunctionNames
-from pfmon.session.run.monitored_run import Session
 from pfmon.session.sampling.sampling_period import Sample
 
 
@@ -83,42 +78,19 @@ def joins(name: str, path: str) -> bool:
 
 
 def export_files(
-    output: OutputOptions, prepared: Prepared, owner: Owner, names: FunctionNames
+    wanted: Sequence[tuple[str, str]],
+    subject: ExportSubject,
+    name_of: Callable[[str], str],
+    add: Callable[[str, bytes], None] | None,
 ) -> list[ExportFile | JoinedExport]:
-    """The exports that the options want. PfmonError when one cannot be made."""
-    plan, machine = prepared.session.plan, prepared.session.machine
-    subject = ExportSubject(
-        names,
-        owner.command,
-        owner.process_id,
-        {
-            (number, monitor.pmd): monitor.event.name
-            for number, counting in enumerate(prepared.session.sets)
-            for monitor in counting.programming.monitors
-        },
-        _registers(prepared.session),
-        plan.settings.nanoseconds_per_instruction,
-        plan.settings.epoch,
-        int(machine["machine.frequency"]) if machine else 0,
-    )
+    """Return the exports of samples, which ``wanted`` has by format and file. ``name_of``: the name of a file that a
+    task has for itself; ``add`` gets what goes to one of all tasks, None: it is of no task. PfmonError: one cannot be
+    made."""
     made: list[ExportFile | JoinedExport] = []
-    for name, path in output.exports:
+    for name, path in wanted:
         option = f"--export={name}:{path}"
-        if owner.add and joins(name, path):
-            made.append(JoinedExport(EXPORTS[name](subject._replace(of_task=True)), partial(owner.add, option)))
+        if add and joins(name, path):
+            made.append(JoinedExport(EXPORTS[name](subject._replace(of_task=True)), partial(add, option)))
         else:
-            made.append(ExportFile(EXPORTS[name](subject), owner.name_of(path), option))
+            made.append(ExportFile(EXPORTS[name](subject), name_of(path), option))
     return made
-
-
-def _registers(session: Session) -> list[int]:
-    """Return the PMDs that samples can hold: counters without a period, capture registers, and --extra-smpl-pmds."""
-    sampling = session.plan.sampling
-    assert sampling is not None
-    found: set[int] = set()
-    for counting, own in zip(session.sets, sampling.sets, strict=True):
-        monitors = counting.programming.monitors
-        periods = counting.by_monitor(own.periods)
-        sampled = {monitor.pmd for monitor, period in zip(monitors, periods, strict=True) if period}
-        found |= {*own.extra, *counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
-    return sorted(found)

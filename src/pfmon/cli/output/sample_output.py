@@ -1,4 +1,4 @@
-"""Output of samples while the program runs."""
+"""Output of samples while the program runs: by a sampling module, and as exports."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.atomic_write import WholeFile
 from pfmon.cli.output.printing import print_notice
-from pfmon.cli.output.result_output import Outputs, check_can_be_written
+from pfmon.cli.output.result_output import Outputs
+from pfmon.cli.output.sample_module import sampling_module, wants_names
 from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.run_result import Run
-from pfmon.pmu.capture.captures import captures_of
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.report.sampling import MODULES
-from pfmon.report.sampling.sampling_module import ModuleContext, SamplingModule
 from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.run.monitored_run import Session
 from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.cli.output.export_files import ExportFile, JoinedExport
+    from pfmon.report.exports.sample_export import ExportSubject
 
 
 class Owner(NamedTuple):
@@ -43,91 +43,7 @@ def _exports(
         return []
     from pfmon.cli.output.export_files import export_files
 
-    return export_files(output, prepared, owner, names)
-
-
-def wants_names(output: OutputOptions) -> bool:
-    """Return whether samples are shown with names of code."""
-    return _resolves(output) or bool(output.exports)
-
-
-def _resolves(output: OutputOptions) -> bool:
-    """Return whether the sampling module prints names."""
-    return output.resolve_addresses or bool(output.smpl_show_func)
-
-
-def _module(output: OutputOptions, prepared: Prepared, process_id: int, names: FunctionNames | None) -> SamplingModule:
-    """The module that the options want. PfmonError: it does not go with them, or with what is sampled."""
-    plan = prepared.session.plan
-    name = output.smpl_module or next(iter(MODULES))
-    _check_module(output, name, truth=plan.sampling is not None and plan.sampling.truth)
-    sets = prepared.session.sets
-    made = [one.programming for one in sets]
-    if len(made) > 1 and MODULES[name].is_of_one_set:
-        raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e").about(
-            "--smpl-module", "--events"
-        )
-    assert plan.sampling
-    periods = [
-        period for one, own in zip(sets, plan.sampling.sets, strict=True) for period in one.by_monitor(own.periods)
-    ]
-    monitors = [monitor for one in made for monitor in one.monitors]
-    context = ModuleContext(
-        process_id,
-        names if _resolves(output) else None,
-        bool(output.smpl_show_func),
-        output.smpl_show_top,
-        output.smpl_view,
-        plan.model,
-        captures_of(plan.model, made[0].writes),
-        tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
-        prepared.processor.figures,
-        tuple(captures_of(plan.model, one.writes) for one in made),
-        output.smpl_cum_threshold,
-        output.smpl_sort,
-    )
-    module = MODULES[name](context)
-    return MODULES["raw"](context) if output.smpl_save_raw else module
-
-
-def check_module(output: OutputOptions, prepared: Prepared) -> None:
-    """PfmonError for a module, or an export, that does not go with the options."""
-    _module(output, prepared, 0, None)
-    if wants_names(output):
-        import_line_reader()
-    if output.smpl_outfile:
-        check_can_be_written(output.smpl_outfile, f"--smpl-outfile={output.smpl_outfile}")
-    for name, path in output.exports:
-        check_can_be_written(path, f"--export={name}:{path}")
-
-
-def _check_module(output: OutputOptions, name: str, truth: bool) -> None:
-    """Raise PfmonError for an option that the module lacks, or a missing option that it needs."""
-    module = MODULES[name]
-    for option, used in {
-        "--smpl-show-func": bool(output.smpl_show_func),
-        "--smpl-show-top": output.smpl_show_top,
-        "--smpl-cum-threshold": output.smpl_cum_threshold,
-        "--smpl-save-raw": output.smpl_save_raw,
-        f"--smpl-sort-by{output.smpl_sort}": output.smpl_sort,
-        "--smpl-truth": truth,
-        f"--smpl-{output.smpl_view}-view": output.smpl_view,
-    }.items():
-        if used and option not in module.options:
-            others = " and ".join(other for other, one in MODULES.items() if option in one.options)
-            typed = output.smpl_show_func if option == "--smpl-show-func" else option
-            raise PfmonError(f"{typed} is of --smpl-module={others}; {name} does not have it").about("--smpl-module")
-    if (module.is_binary or output.smpl_save_raw) and not output.smpl_outfile:
-        what = "--smpl-save-raw" if output.smpl_save_raw else f"--smpl-module={name}"
-        raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too").about("--smpl-outfile")
-    if output.smpl_eager_save and not output.smpl_outfile:
-        raise PfmonError("--smpl-eager-save applies to the file of samples: give --smpl-outfile=FILE too").about(
-            "--smpl-eager-save", "--smpl-outfile"
-        )
-    if output.smpl_eager_save and module.is_histogram and not output.smpl_save_raw:
-        raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come").about(
-            "--smpl-eager-save"
-        )
+    return export_files(output.exports, _subject(prepared, owner, names), owner.name_of, owner.add)
 
 
 class SampleOutput:
@@ -150,7 +66,7 @@ class SampleOutput:
         names = (
             FunctionNames(owner.objects(), session.plan.demangle, session.engine.instruction_set) if wanted else None
         )
-        self._module = _module(output, prepared, owner.process_id, names)
+        self._module = sampling_module(output, prepared, owner.process_id, names)
         self._exports = _exports(output, prepared, owner, names)
         self._print_early = print_early
         self._path, self._eager = owner.name_of(output.smpl_outfile), output.smpl_eager_save
@@ -240,3 +156,37 @@ class SampleOutput:
 
     def _failed(self, error: Exception) -> LostError:
         return LostError(f"--smpl-outfile={self._path}: {reason(error)}{self._keep()}")
+
+
+def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSubject:
+    """Return what exports are told of the run."""
+    from pfmon.report.exports.sample_export import ExportSubject
+
+    plan, machine = prepared.session.plan, prepared.session.machine
+    return ExportSubject(
+        names,
+        owner.command,
+        owner.process_id,
+        {
+            (number, monitor.pmd): monitor.event.name
+            for number, counting in enumerate(prepared.session.sets)
+            for monitor in counting.programming.monitors
+        },
+        _registers(prepared.session),
+        plan.settings.nanoseconds_per_instruction,
+        plan.settings.epoch,
+        int(machine["machine.frequency"]) if machine else 0,
+    )
+
+
+def _registers(session: Session) -> list[int]:
+    """Return the PMDs that samples can hold: counters without a period, capture registers, and --extra-smpl-pmds."""
+    sampling = session.plan.sampling
+    assert sampling is not None
+    found: set[int] = set()
+    for counting, own in zip(session.sets, sampling.sets, strict=True):
+        monitors = counting.programming.monitors
+        periods = counting.by_monitor(own.periods)
+        sampled = {monitor.pmd for monitor, period in zip(monitors, periods, strict=True) if period}
+        found |= {*own.extra, *counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
+    return sorted(found)

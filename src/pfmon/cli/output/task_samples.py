@@ -15,7 +15,8 @@ from threading import Lock
 from pfmon.atomic_write import WholeFile
 from pfmon.cli.output.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output.result_output import Outputs
-from pfmon.cli.output.sample_output import Owner, SampleOutput, check_module
+from pfmon.cli.output.sample_module import check_module
+from pfmon.cli.output.sample_output import Owner, SampleOutput
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import Task
 from pfmon.errors import LostError, PfmonError, reason
