@@ -108,8 +108,8 @@ class LinuxAbi(Protocol[R]):
         """AT_CLKTCK: the kernel's HZ as programs see it."""
 
     @property
-    def capabilities(self) -> int:
-        """AT_HWCAP."""
+    def auxiliary(self) -> Sequence[tuple[int, int]]:
+        """Entries of the auxiliary vector that the instruction set decides (AT_HWCAP, ...), which come first."""
 
     def begin_program(self, registers: R, entry: int, pointer: int) -> None:
         """Set the registers that Linux sets for an executed program (all are 0): its entry and the stack pointer."""

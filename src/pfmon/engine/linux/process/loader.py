@@ -54,7 +54,7 @@ def auxiliary_vector(
     """The pairs that Linux passes, without those that point into the stack."""
     image, (user, group) = program.image, ids
     return [
-        (initial_stack.AT_HWCAP, abi.capabilities),
+        *abi.auxiliary,
         (initial_stack.AT_PAGESZ, page_size),
         (initial_stack.AT_CLKTCK, abi.clock_ticks),
         (initial_stack.AT_PHDR, image.program_headers),

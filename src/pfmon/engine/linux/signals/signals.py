@@ -25,11 +25,13 @@ FULL = (1 << LAST) - 1
 
 
 class Action(NamedTuple):
-    """The action set by sigaction; handler is a function descriptor, SIG_DFL or SIG_IGN."""
+    """The action set by sigaction. ``handler``: its function as the instruction set names one, SIG_DFL or SIG_IGN;
+    ``restorer``: the code that a handler returns to, where programs give it."""
 
     handler: int = SIG_DFL
     flags: int = 0
     mask: int = 0
+    restorer: int = 0
 
 
 class Signal(NamedTuple):

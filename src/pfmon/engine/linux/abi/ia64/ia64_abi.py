@@ -17,6 +17,7 @@ from pfmon.engine.linux.abi.ia64.register_stack import EAGER_RSE
 from pfmon.engine.linux.abi.linux_abi import AddressLayout, LinuxAbi, ProcessorFault
 from pfmon.engine.linux.memory.user_memory import UserMemory
 from pfmon.engine.linux.signals.signals import Action, Signal, Signals
+from pfmon.program.initial_stack import AT_HWCAP
 from pfmon.stream._stream import InstructionSet
 
 MASK = (1 << 64) - 1
@@ -46,7 +47,7 @@ class Ia64Abi:
     in_user_space = staticmethod(layout.in_user_space)
     layout = AddressLayout(layout.STACK_TOP, layout.MAP_BASE, layout.MAP_END, layout.MAX_BREAK_BYTES)
     clock_ticks = 1024
-    capabilities = 0
+    auxiliary: Sequence[tuple[int, int]] = ((AT_HWCAP, 0),)
     smallest_signal_stack = 131027
     epoll_event = Struct("<I4xQ")
     perf_registers = staticmethod(kernel_registers.perf_registers)
@@ -138,7 +139,7 @@ class Ia64Abi:
         return Action(*user.unpack(SIGACTION, address))
 
     def write_action(self, user: UserMemory, address: int, action: Action) -> None:
-        user.pack(SIGACTION, address, *action)
+        user.pack(SIGACTION, address, action.handler, action.flags, action.mask)
 
     # --- performance monitoring
 
