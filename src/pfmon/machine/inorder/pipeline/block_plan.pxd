@@ -119,7 +119,10 @@ cdef class BlockPlans:
 
     cdef BlockPlan* plan(self, uint64_t number) noexcept nogil
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil
+    cdef BlockPlan* allocate(self, const BlockHead* head) noexcept nogil
     cdef void decode_block(self, const BlockHead* head, DecodedCode* code) noexcept nogil
+    cdef void add_step(self, BlockPlan* plan, const DecodedCode* codes, uint32_t i, uint8_t group) noexcept nogil
+    cdef void finish(self, BlockPlan* plan, const DecodedCode* last) noexcept nogil
 
 
 cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:

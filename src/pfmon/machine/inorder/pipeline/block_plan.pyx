@@ -163,101 +163,137 @@ cdef class BlockPlans:
 
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[number]
-        cdef uint64_t bytes = sizeof(BlockPlan) + head.length * sizeof(MemAccess)
-        cdef BlockPlan* plan
+        cdef BlockPlan* plan = self.allocate(head)
         cdef DecodedCode codes[MAX_PLAN_LENGTH]
-        cdef const DecodedCode* code
-        cdef const Attributes* attributes
-        cdef PipelineOp* step
         cdef uint32_t i
         cdef uint8_t groups = 0
+        if plan == NULL:
+            return NULL
+        self.decode_block(head, codes)
+        for i in range(head.length):
+            if i and codes[i - 1].stop:
+                groups += 1
+            start_step(codes, i, &plan.steps[i])
+            if codes[i].row != NULL:
+                self.add_step(plan, codes, i, groups)
+        if self.mmf_splits:
+            mark_mmf(codes, head.length, plan.steps)
+        self.finish(plan, &codes[head.length - 1])
+        return plan
+
+    cdef BlockPlan* allocate(self, const BlockHead* head) noexcept nogil:
+        """Makes a plan with what the block's head says; NULL: there can be none (`failure`)."""
+        cdef uint64_t bytes = sizeof(BlockPlan) + head.length * sizeof(MemAccess)
+        cdef BlockPlan* plan
+        cdef PipelineOp* steps
         self.failure = Failure.BLOCK_TOO_LONG if head.length > MAX_PLAN_LENGTH else Failure.OUT_OF_MEMORY
         plan = <BlockPlan*>arena_alloc(&self.arena, bytes) if head.length <= MAX_PLAN_LENGTH else NULL
-        step = <PipelineOp*>arena_alloc(&self.steps, head.length * sizeof(PipelineOp)) if plan != NULL else NULL
-        if step == NULL:
+        steps = <PipelineOp*>arena_alloc(&self.steps, head.length * sizeof(PipelineOp)) if plan != NULL else NULL
+        if steps == NULL:
             return NULL
         memset(plan, 0, bytes)
-        memset(step, 0, head.length * sizeof(PipelineOp))
+        memset(steps, 0, head.length * sizeof(PipelineOp))
         plan.mem_accesses = <MemAccess*>(plan + 1)
-        plan.steps = step
-        self.decode_block(head, codes)
+        plan.steps = steps
         plan.length, plan.cut = <uint8_t>head.length, <uint8_t>head.cut
         plan.accesses, plan.access_mask = <uint16_t>head.accesses, head.access_mask
         plan.plain = 1
         plan.ip = head.ip | self.thread_id
-        for i in range(head.length):
-            code = &codes[i]
-            step = &plan.steps[i]
-            if i and codes[i - 1].stop:
-                groups += 1
-            step.address = code.address
-            step.window = code.address & ~<uint64_t>(WINDOW - 1)
-            step.slot = code.address & 3
-            step.condition = code.condition
-            step.stop = code.stop
-            step.slots = 2 if code.unit == UNIT_X else 1
-            step.imm, step.y, step.x = code.imm, code.y, code.x
-            step.begins = i == 0 or codes[i - 1].address >> 4 != code.address >> 4
-            step.ends = step.slot + (0 if code.unit == UNIT_X and step.slot == 2 else step.slots - 1) == 2
-            if code.row == NULL:
-                continue
-            attributes = &code.row.attributes
-            step.port = port_of(&self.ports, attributes.layout, code.kind, code.isa_kind)
-            if step.port == PORT_A and (code.unit == UNIT_M or not self.a_in_i_to_m):
-                step.port = PORT_M if code.unit == UNIT_M else PORT_I
-            step.effect = attributes.effect
-            resolve_operands(attributes, code, step)
-            if code.access:
-                step.access = attributes.access
-                step.access_flags = attributes.access_flags
-                step.size = attributes.size
-                if attributes.access:
-                    plan.mem_accesses[plan.access_count].step = i
-                    plan.mem_accesses[plan.access_count].condition = code.condition
-                    plan.mem_accesses[plan.access_count].kind = attributes.access - 1
-                    plan.mem_accesses[plan.access_count].size = attributes.size
-                    plan.mem_accesses[plan.access_count].group = groups
-                    plan.mem_accesses[plan.access_count].releases = attributes.access_flags & ACCESS_RELEASE != 0
-                    plan.mem_accesses[plan.access_count].checks = attributes.access_flags & ACCESS_CHECK != 0
-                    plan.access_count += 1
-            if step.effect == EFFECT_ALLOC:
-                plan.allocs += 1
-                plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
-            elif step.effect >= EFFECT_HINT and not step.access:
-                plan.has_hints = 1
-            elif step.effect == EFFECT_PAUSE:
-                if code.imm != PAUSE:
-                    step.effect = EFFECT_NONE
-                plan.pauses |= code.imm == PAUSE
-            elif step.effect == EFFECT_ROTATE:
-                plan.rotates = 1
-            elif step.effect != EFFECT_NONE:
-                plan.plain = 0
-            if attributes.branch and i == head.length - 1:
-                plan.has_branch = 1
-                plan.calls = is_call(attributes.branch - 1)
-                plan.returns = attributes.branch - 1 == BRANCH_RETURN
-                decode_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
-                if is_indirect(plan.branch.kind):
-                    plan.branch.through = branch_register(step.source, step.sources)
-            elif step.targets and step.operation[0] == OP_TO_BRANCH and step.target[0] > BR_FIRST:
-                step.writes_br = branch_register(step.target, 1) - 1
-                if plan.br_writes_end == 0:
-                    plan.first_br_write = <uint8_t>i
-                plan.br_writes_end = <uint8_t>(i + 1)
-            mark_end_of_bundle(codes, i, step)
-        if self.mmf_splits:
-            mark_mmf(codes, head.length, plan.steps)
-        code = &codes[head.length - 1]
+        return plan
+
+    cdef void add_step(self, BlockPlan* plan, const DecodedCode* codes, uint32_t i, uint8_t group) noexcept nogil:
+        """Adds what the attributes of instruction ``i`` say, in issue group ``group`` of the block."""
+        cdef const DecodedCode* code = &codes[i]
+        cdef const Attributes* attributes = &code.row.attributes
+        cdef PipelineOp* step = &plan.steps[i]
+        step.port = port_of(&self.ports, attributes.layout, code.kind, code.isa_kind)
+        if step.port == PORT_A and (code.unit == UNIT_M or not self.a_in_i_to_m):
+            step.port = PORT_M if code.unit == UNIT_M else PORT_I
+        step.effect = attributes.effect
+        resolve_operands(attributes, code, step)
+        if code.access:
+            add_access(plan, code, i, group)
+        add_effect(plan, code, step)
+        if attributes.branch and i == <uint32_t>plan.length - 1:
+            add_branch(plan, code, step)
+        elif step.targets and step.operation[0] == OP_TO_BRANCH and step.target[0] > BR_FIRST:
+            step.writes_br = branch_register(step.target, 1) - 1
+            if plan.br_writes_end == 0:
+                plan.first_br_write = <uint8_t>i
+            plan.br_writes_end = <uint8_t>(i + 1)
+        mark_end_of_bundle(codes, i, step)
+
+    cdef void finish(self, BlockPlan* plan, const DecodedCode* last) noexcept nogil:
+        """Adds what follows from all instructions; ``last``: the last one."""
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
-        plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
-        plan.more_lines = <uint8_t>(code.address // self.line - plan.first_window // self.line)
-        plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
+        plan.more_windows = <uint8_t>((last.address - plan.first_window) // WINDOW)
+        plan.more_lines = <uint8_t>(last.address // self.line - plan.first_window // self.line)
+        plan.taken_condition = last.condition if plan.branch.conditional else ALWAYS
         plan.moves_frames = plan.calls | plan.returns | plan.rotates
         plan.fast = plan.plain and plan.cut != Cut.FAILED_CHECK and not plan.pauses
-        step = &plan.steps[head.length - 1]
-        plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
-        return plan
+        plan.end = last.address + 1
+        if plan.steps[plan.length - 1].ends:
+            plan.end = (last.address & ~<uint64_t>15) + 16
+
+
+cdef void start_step(const DecodedCode* codes, uint32_t i, PipelineOp* step) noexcept nogil:
+    """Sets what the place of an instruction says."""
+    cdef const DecodedCode* code = &codes[i]
+    step.address = code.address
+    step.window = code.address & ~<uint64_t>(WINDOW - 1)
+    step.slot = code.address & 3
+    step.condition = code.condition
+    step.stop = code.stop
+    step.slots = 2 if code.unit == UNIT_X else 1
+    step.imm, step.y, step.x = code.imm, code.y, code.x
+    step.begins = i == 0 or codes[i - 1].address >> 4 != code.address >> 4
+    step.ends = step.slot + (0 if code.unit == UNIT_X and step.slot == 2 else step.slots - 1) == 2
+
+
+cdef void add_access(BlockPlan* plan, const DecodedCode* code, uint32_t i, uint8_t group) noexcept nogil:
+    """Adds the memory access of instruction ``i``."""
+    cdef const Attributes* attributes = &code.row.attributes
+    cdef PipelineOp* step = &plan.steps[i]
+    cdef MemAccess* mem_access = &plan.mem_accesses[plan.access_count]
+    step.access = attributes.access
+    step.access_flags = attributes.access_flags
+    step.size = attributes.size
+    if attributes.access:
+        mem_access.step, mem_access.group = i, group
+        mem_access.condition = code.condition
+        mem_access.kind = attributes.access - 1
+        mem_access.size = attributes.size
+        mem_access.releases = attributes.access_flags & ACCESS_RELEASE != 0
+        mem_access.checks = attributes.access_flags & ACCESS_CHECK != 0
+        plan.access_count += 1
+
+
+cdef void add_effect(BlockPlan* plan, const DecodedCode* code, PipelineOp* step) noexcept nogil:
+    """Adds what an instruction's effect means for the block."""
+    if step.effect == EFFECT_ALLOC:
+        plan.allocs += 1
+        plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
+    elif step.effect >= EFFECT_HINT and not step.access:
+        plan.has_hints = 1
+    elif step.effect == EFFECT_PAUSE:
+        if code.imm != PAUSE:
+            step.effect = EFFECT_NONE
+        plan.pauses |= code.imm == PAUSE
+    elif step.effect == EFFECT_ROTATE:
+        plan.rotates = 1
+    elif step.effect != EFFECT_NONE:
+        plan.plain = 0
+
+
+cdef void add_branch(BlockPlan* plan, const DecodedCode* code, const PipelineOp* step) noexcept nogil:
+    """Adds the block's branch."""
+    cdef const Attributes* attributes = &code.row.attributes
+    plan.has_branch = 1
+    plan.calls = is_call(attributes.branch - 1)
+    plan.returns = attributes.branch - 1 == BRANCH_RETURN
+    decode_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
+    if is_indirect(plan.branch.kind):
+        plan.branch.through = branch_register(step.source, step.sources)
 
 
 cdef void mark_mmf(const DecodedCode* codes, uint32_t length, PipelineOp* steps) noexcept nogil:
