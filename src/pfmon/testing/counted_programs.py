@@ -13,7 +13,7 @@ from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.keywords import options_of
 from pfmon.library.resolving.command_program import find_program
-from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.baseline import baseline_of, without_folder
 from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import Command

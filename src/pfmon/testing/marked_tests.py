@@ -13,7 +13,7 @@ import pytest
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
-from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.baseline import baseline_of
 from pfmon.library.results.run_result import Run
 from pfmon.stream._stream import InstructionSet

@@ -12,7 +12,8 @@ from pfmon import pmu
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import event_rows, place_rows
-from pfmon.library.resolving.request_builder import qualification_of, request
+from pfmon.library.resolving.request_builder import request
+from pfmon.library.resolving.resolve import qualification_of
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel

@@ -12,7 +12,7 @@ from grids import first_quick
 
 import pfmon
 from pfmon import pmu
-from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.report.derived_report import TITLES
 

@@ -7,7 +7,8 @@ from command import example
 
 from pfmon.cli.command_line import read
 from pfmon.library.keywords import options_of
-from pfmon.library.resolving.resolve import Resolved, resolve
+from pfmon.library.resolving.resolve import resolve
+from pfmon.library.resolving.run_parts import Resolved
 from pfmon.pmu import get
 
 FIB = [example("fib")]

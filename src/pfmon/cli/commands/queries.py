@@ -98,11 +98,12 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     from pfmon.engine import registry
     from pfmon.library.preparing.linked_objects import linked_objects
     from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
-    from pfmon.library.resolving.command_program import find_program, guest_of, interpreted
+    from pfmon.library.resolving.command_program import find_program, interpreted
     from pfmon.library.resolving.ineffective_options import range_notes
     from pfmon.library.resolving.machine_selection import cpu_model
-    from pfmon.library.resolving.request_builder import NO_SYMBOLS, qualification_of, request
-    from pfmon.library.resolving.triggers import trigger_options_of, triggers
+    from pfmon.library.resolving.request_builder import NO_SYMBOLS, request
+    from pfmon.library.resolving.resolve import guest_of, qualification_of, triggers_of
+    from pfmon.library.resolving.triggers import triggers
     from pfmon.pmu.qualify.effects import effects, inexact
     from pfmon.program import image
     from pfmon.report.programmed_text import monitors_text, programmed_text, trigger_text
@@ -138,7 +139,7 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
         programmings += own
     for warning in warnings if verbose else [*warnings, *inexact(programmings)]:
         print_notice(warning)
-    return text + trigger_text(triggers(trigger_options_of(options, processor.pmu), symbols.code, symbols.data))
+    return text + trigger_text(triggers(triggers_of(options, processor.pmu), symbols.code, symbols.data))
 
 
 def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[DerivedPlan, Programming]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cache
 
 from pfmon.library.options import event_rows, output_rows, place_rows, program_rows, query_rows, sample_rows
 from pfmon.library.options.option import Option
@@ -13,9 +14,10 @@ OPTIONS = {option.long: option for topic in TOPICS for option in topic.options}
 """By name on the command line."""
 
 
-def rows(part: str) -> list[Option]:
+@cache
+def rows(part: str) -> tuple[Option, ...]:
     """Return the rows of options that have their fields in one part: of the run, of an event set, or of the output."""
-    return [one for topic in TOPICS for one in (*topic.options, *topic.keywords) if one.part == part]
+    return tuple(one for topic in TOPICS for one in (*topic.options, *topic.keywords) if one.part == part)
 
 
 def defaults(part: str) -> dict[str, object]:

@@ -13,7 +13,8 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import Files
-from pfmon.library.resolving.machine_selection import Processor, pmu_named
+from pfmon.library.resolving.machine_selection import pmu_named
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.run_result import Run
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.session.coupled.coupled_run import THREADS, CoupledRun, SharedCore, ThreadCycles, TwoCores, all_cycles

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pfmon.engine import api, registry
 from pfmon.errors import LostError, PfmonError
-from pfmon.library.resolving.command_program import Guest
+from pfmon.library.resolving.run_parts import Guest
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import Consumer
@@ -38,7 +38,7 @@ def linked_objects(guest: Guest, pmu: str, program: Program) -> Sequence[MappedF
             memory_limit=guest.memory_limit,
             processor=pmu,
             totals=True,
-            engine=options.engine,
+            engine=guest.engine,
         )
         engine = registry.start(wanted)
         try:

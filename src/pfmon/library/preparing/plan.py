@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pfmon.errors import UnknownObjectError
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
-from pfmon.library.resolving.resolve import Resolved
+from pfmon.library.resolving.run_parts import Resolved
 from pfmon.library.resolving.triggers import event_trigger, triggers
 from pfmon.pmu.model.request import Request
 from pfmon.program.image import Program
@@ -75,7 +75,7 @@ def plan_of(
         requests=[one._replace(ia32_program=processor.ia32, two_threads=both) for one in loaded.requests],
         memory_limit=guest.memory_limit,
         timeout=execution.timeout if context.timed else None,
-        engine=execution.engine,
+        engine=guest.engine,
         slow=execution.slow,
         unlimited=parts.counting.unlimited,
         profile=results.split or _splits_counts_of_page(parts),

@@ -13,10 +13,11 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
-from pfmon.library.resolving.command_program import Guest, find_program
+from pfmon.library.resolving.command_program import find_program
 from pfmon.library.resolving.request_builder import BuiltRequest, Symbols, qualifies, request
-from pfmon.library.resolving.resolve import Counting, Resolved, resolve
-from pfmon.library.resolving.triggers import TriggerOptions, triggers
+from pfmon.library.resolving.resolve import resolve
+from pfmon.library.resolving.run_parts import Counting, Guest, Resolved, TriggerOptions
+from pfmon.library.resolving.triggers import triggers
 from pfmon.library.results.run_result import Run, import_results
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import Request

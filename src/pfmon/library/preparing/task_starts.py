@@ -10,7 +10,8 @@ from pfmon.engine.api import Task
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.preparing.symbol_lookup import symbols_of
 from pfmon.library.resolving.request_builder import NOWHERE
-from pfmon.library.resolving.triggers import TriggerOptions, triggers
+from pfmon.library.resolving.run_parts import TriggerOptions
+from pfmon.library.resolving.triggers import triggers
 from pfmon.pmu.model.options import Resolve
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.program import image

@@ -1,15 +1,11 @@
-"""Lookup of a command's program, and the host as the program sees it."""
+"""Lookup of a command's program, and construction of its environment."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from pfmon.engine.guest_settings import GuestSettings
 from pfmon.errors import PfmonError
-from pfmon.library.options.run_options import Options
-from pfmon.program.image import DebugDirectories
 
 FIRST_LINE = 256
 """Bytes of a script in which its interpreter must be named (execve(2))."""
@@ -20,44 +16,6 @@ OBEYED = ("GLIBC_TUNABLES", "PYTHONHASHSEED", "TZ")
 """Variables that programs commonly obey,"""
 OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
 """... and how the names of others begin."""
-
-
-class Guest(NamedTuple):
-    """A program and the host as it sees it. ``words``: the program and its arguments, after the interpreter of a
-    script; ``environment``: NAME=VALUE of each variable; ``memory_limit``: bytes; ``symbol_file``: a file with the
-    symbols of a stripped program, "" for none; ``debug``: where separate debug files are."""
-
-    words: Sequence[str]
-    environment: Sequence[str]
-    settings: GuestSettings
-    memory_limit: int
-    symbol_file: str
-    debug: DebugDirectories
-
-    @property
-    def arguments(self) -> list[bytes]:
-        """The words, as the program gets them."""
-        return [os.fsencode(word) for word in self.words]
-
-    @property
-    def variables(self) -> list[bytes]:
-        """The environment, as the program gets it."""
-        return [os.fsencode(entry) for entry in self.environment]
-
-
-def guest_of(options: Options, words: Sequence[str], cpu: str = "") -> Guest:
-    """Return a program as the options have it run; ``cpu``: the processor that qemu gives it
-    (machine_selection.cpu_model). PfmonError: a variable to be passed is not set here."""
-    from pfmon.session.run.run_plan import default_memory_limit
-
-    return Guest(
-        tuple(words),
-        environment(options.host_env, options.environment),
-        _settings(options, cpu),
-        options.memory_limit or default_memory_limit(),
-        options.symbol_file,
-        DebugDirectories(options.debug_dirs, options.sysroot),
-    )
 
 
 def environment(of_host: bool, given: Sequence[str]) -> list[str]:
@@ -87,23 +45,6 @@ def dropped_variables(of_host: bool, environment: Sequence[str]) -> list[str]:
 def is_obeyed(name: str) -> bool:
     """Whether programs commonly obey a variable of this name."""
     return name in OBEYED or name.startswith(OBEYED_PREFIXES)
-
-
-def _settings(options: Options, cpu: str) -> GuestSettings:
-    return GuestSettings(
-        cpu=cpu,
-        sysroot=options.sysroot,
-        confined=options.confine,
-        net=options.net,
-        detach_children=options.detach_children,
-        host_clock=options.host_clock,
-        host_random=options.host_random,
-        host_ids=options.host_ids,
-        seed=options.seed,
-        quantum=options.quantum,
-        schedule_seed=options.schedule_seed,
-        most_processes=options.follow_limit,
-    )
 
 
 def find_program(name: str) -> str:

@@ -1,12 +1,10 @@
-"""Options that select which children and executed programs of a program are counted."""
+"""The number of processes that can be followed at a time."""
 
 from __future__ import annotations
 
 import resource
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.run_options import Options
-from pfmon.library.options.table import OPTIONS
 from pfmon.session.run.run_plan import FollowOptions
 
 FILES_A_PROCESS = 4
@@ -14,23 +12,17 @@ FILES_A_PROCESS = 4
 OTHER_FILES = 100
 
 
-def following(options: Options) -> FollowOptions:
-    """Return the processes to follow. PfmonError: the limit on open files is too low."""
-    limit = options.follow_limit
-    needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
+def within_open_files(wanted: FollowOptions, limit_is_given: bool) -> FollowOptions:
+    """Return the processes to follow, as many as the limit on open files allows. PfmonError: it is too low for the
+    limit on processes that is given."""
+    needed = FILES_A_PROCESS * wanted.most + OTHER_FILES
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if allowed != resource.RLIM_INFINITY and needed > allowed:
-        most = max(1, (allowed - OTHER_FILES) // FILES_A_PROCESS)
-        if OPTIONS["follow-limit"].is_given(options):
-            raise BadValueError(
-                f"--follow-limit={options.follow_limit}: takes {needed} open files, and {allowed} are allowed "
-                f"(ulimit -n); at most {most} processes then"
-            ).about("--follow-limit")
-        limit = most
-    return FollowOptions(
-        options.follow_fork,
-        options.follow_exec,
-        limit,
-        options.follow_exec_only,
-        options.follow_exec_exclude,
-    )
+    if allowed == resource.RLIM_INFINITY or needed <= allowed:
+        return wanted
+    most = max(1, (allowed - OTHER_FILES) // FILES_A_PROCESS)
+    if limit_is_given:
+        raise BadValueError(
+            f"--follow-limit={wanted.most}: takes {needed} open files, and {allowed} are allowed "
+            f"(ulimit -n); at most {most} processes then"
+        ).about("--follow-limit")
+    return wanted._replace(most=most)

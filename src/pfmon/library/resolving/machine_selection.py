@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from pfmon.errors import PfmonError
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
-from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.pmu import get
-from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS, check_fits
 from pfmon.stream._stream import InstructionSet
 
 ONLY_32_BITS = ("604e",)
 """Models of qemu's that run no 64-bit programs."""
-
-
-class Processor(NamedTuple):
-    """The processor of a run. ``pmu``: the name of its PMU; ``machine``: a machine's name or file, "" for that of the
-    PMU; ``settings``: changes of its figures, FIGURE=VALUE; ``ia32``: an Itanium that runs IA-32 code."""
-
-    pmu: str
-    machine: str = ""
-    settings: Sequence[str] = ()
-    ia32: bool = False
-
-    @property
-    def model(self) -> PmuModel:
-        """The PMU."""
-        return get(self.pmu)
-
-    def figures(self) -> MachineFigures:
-        """Return the figures of the machine. PfmonError: they are wrong."""
-        from pfmon.machine.config.machine_config import load
-
-        return load(self.machine or self.model.target.machine(self.ia32), self.settings)
 
 
 def processor_of(options: Options, instruction_set: InstructionSet | None = None) -> Processor:

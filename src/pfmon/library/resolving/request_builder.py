@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.options.matcher_options import BRANCH_PMUS, MATCHERS
-from pfmon.library.options.run_options import Options, instruction_set_named
+from pfmon.library.options.run_options import instruction_set_named
 from pfmon.library.options.set_options import SetOptions
+from pfmon.library.resolving.run_parts import Qualification
 from pfmon.pmu.capture.branch_captures import branch_registers
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.options import Resolve, branch_filters, event_options, parse_list, parse_range
@@ -42,25 +43,6 @@ class Symbols(NamedTuple):
     code: Resolve
     data: Resolve
     approximated: Set[str]
-
-
-class Qualification(NamedTuple):
-    """What holds for the events of all sets. ``levels``: letters of privilege levels, "" for user level;
-    ``instruction_sets``: ia32, ia64; ``check_qualifiers``: refuse events that ranges and matchers do not constrain;
-    ``controls``: fields of control registers (Intel, PowerPC); ``preload``: initial values of counters (PowerPC)."""
-
-    levels: str
-    instruction_sets: Set[str]
-    system_wide: bool
-    all_threads: bool
-    check_qualifiers: bool
-    controls: Mapping[str, int]
-    preload: Mapping[str, int]
-
-
-def qualification_of(options: Options) -> Qualification:
-    """Return what the options of the run say of all events."""
-    return Qualification(*(getattr(options, name) for name in Qualification._fields))
 
 
 class BuiltRequest(NamedTuple):

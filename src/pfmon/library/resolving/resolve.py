@@ -1,100 +1,36 @@
-"""Options are resolved once: with what the program is and what its processor has they become the parts of a run, which
-nothing edits. Each reader gets the part that it is about."""
+"""Options are resolved once: with what the program is and what its processor has they become the parts of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
+from pfmon.engine.guest_settings import GuestSettings
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
-from pfmon.library.options.set_options import SetOptions
-from pfmon.library.resolving.command_program import Guest, find_program, guest_of, interpreted
+from pfmon.library.options.table import OPTIONS
+from pfmon.library.resolving.command_program import environment, find_program, interpreted
 from pfmon.library.resolving.counted_events import counted_sets, counts_default_events
 from pfmon.library.resolving.ineffective_options import environment_notes, ia64_notes, notes_on_options, qemu_notes
-from pfmon.library.resolving.machine_selection import Processor, cpu_model, processor_of
-from pfmon.library.resolving.request_builder import Qualification, qualification_of
-from pfmon.library.resolving.sampling_setup import buffer_of
-from pfmon.library.resolving.triggers import TriggerOptions, trigger_options_of
+from pfmon.library.resolving.machine_selection import cpu_model, processor_of
+from pfmon.library.resolving.run_parts import (
+    Counting,
+    Execution,
+    Guest,
+    Processor,
+    Qualification,
+    RecordingFiles,
+    Resolved,
+    Results,
+    TriggerOptions,
+)
+from pfmon.pmu import IA64
+from pfmon.program.image import DebugDirectories
 from pfmon.session.run.controls import Controls
+from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
 from pfmon.session.sampling.sampling_period import Sampling
 from pfmon.stream._stream import InstructionSet
-
-if TYPE_CHECKING:
-    from pfmon.session.run.run_plan import FollowOptions
-
-
-class Counting(NamedTuple):
-    """What is counted. ``sets``: the event sets, with the names of their events; ``of_all``: what holds for all events;
-    ``unlimited``: on as many PMUs as they need; ``usual``: cycles and instructions, since no event is given."""
-
-    sets: Sequence[SetOptions]
-    of_all: Qualification
-    unlimited: bool
-    usual: bool
-
-    @property
-    def events(self) -> list[str]:
-        """Those of all event sets."""
-        return [event for one in self.sets for event in one.events]
-
-
-class Results(NamedTuple):
-    """What is to be known after the run. ``report``: cpi, derived, or ""; ``page``: the data of an HTML report;
-    ``functions``, ``blocks``: counts split by them; ``annotate``: the function whose instructions are listed, or "";
-    ``demangle``: C++ names as programmers write them."""
-
-    report: str
-    page: bool
-    functions: bool
-    blocks: bool
-    annotate: str
-    demangle: bool
-
-    @property
-    def split(self) -> bool:
-        """Whether counts are split."""
-        return self.functions or self.blocks or bool(self.annotate)
-
-
-class RecordingFiles(NamedTuple):
-    """Files of recordings, or "". ``partial``: replay a damaged one as far as it is whole."""
-
-    record: str
-    replay: str
-    partial: bool
-
-
-class Execution(NamedTuple):
-    """How the program is run. ``engine``: its name, or "" for the usual one; ``slow``: instruction by instruction; ``guest_pmu``: which PMU it has itself, or "";
-    ``timeout``: seconds, None: as long as it takes; ``rules_of_two_threads``: those of two threads on one core hold."""
-
-    engine: str
-    slow: bool
-    guest_pmu: str
-    timeout: float | None
-    rules_of_two_threads: bool
-
-
-class Resolved(NamedTuple):
-    """The parts of a run. ``command``: the program and its arguments, as given or as recorded; ``controls``: without
-    triggers; ``buffer``: how samples are taken, without periods, None: none are; ``following``: what is counted of what
-    the program starts, None: nothing; ``notes``: notices about options and the environment."""
-
-    command: Sequence[str]
-    guest: Guest
-    processor: Processor
-    counting: Counting
-    triggers: TriggerOptions
-    controls: Controls
-    buffer: Sampling | None
-    following: FollowOptions | None
-    recordings: RecordingFiles
-    results: Results
-    execution: Execution
-    notes: Sequence[str]
 
 
 def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> tuple[Resolved, Recording | None]:
@@ -122,9 +58,9 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         guest_of(options, words, cpu),
         processor,
         counting_of(options, processor),
-        trigger_options_of(options, processor.pmu),
+        triggers_of(options, processor.pmu),
         _controls(options),
-        buffer_of(options, stacks),
+        _buffer(options, stacks),
         _following(options),
         RecordingFiles(options.record, options.replay, options.partial),
         _results(options),
@@ -144,11 +80,54 @@ def counting_of(options: Options, processor: Processor) -> Counting:
     )
 
 
+def guest_of(options: Options, words: Sequence[str], cpu: str = "") -> Guest:
+    """Return a program as the options have it run; ``cpu``: the processor that qemu gives it
+    (machine_selection.cpu_model). PfmonError: a variable to be passed is not set here."""
+    return Guest(
+        tuple(words),
+        environment(options.host_env, options.environment),
+        _settings(options, cpu),
+        options.memory_limit or default_memory_limit(),
+        options.symbol_file,
+        DebugDirectories(options.debug_dirs, options.sysroot),
+        options.engine,
+    )
+
+
+def qualification_of(options: Options) -> Qualification:
+    """Return what the options of the run say of all events."""
+    return Qualification(*(getattr(options, name) for name in Qualification._fields))
+
+
+def triggers_of(options: Options, pmu: str) -> TriggerOptions:
+    """Return what the options say of triggers."""
+    return TriggerOptions(
+        options.triggers, options.trigger_flags, pmu in IA64, options.trigger_event, options.stop_event
+    )
+
+
 def _notes_on_program(options: Options, instructions: InstructionSet | None) -> list[str]:
     if instructions is None:
         return environment_notes(options)
     said = ia64_notes(options) if instructions == InstructionSet.IA64 else qemu_notes(options)
     return [*environment_notes(options), *said]
+
+
+def _settings(options: Options, cpu: str) -> GuestSettings:
+    return GuestSettings(
+        cpu=cpu,
+        sysroot=options.sysroot,
+        confined=options.confine,
+        net=options.net,
+        detach_children=options.detach_children,
+        host_clock=options.host_clock,
+        host_random=options.host_random,
+        host_ids=options.host_ids,
+        seed=options.seed,
+        quantum=options.quantum,
+        schedule_seed=options.schedule_seed,
+        most_processes=options.follow_limit,
+    )
 
 
 def _controls(options: Options) -> Controls:
@@ -166,9 +145,31 @@ def _controls(options: Options) -> Controls:
 def _following(options: Options) -> FollowOptions | None:
     if not options.follows:
         return None
-    from pfmon.library.resolving.follow_request import following
+    from pfmon.library.resolving.follow_request import within_open_files
 
-    return following(options)
+    wanted = FollowOptions(
+        options.follow_fork,
+        options.follow_exec,
+        options.follow_limit,
+        options.follow_exec_only,
+        options.follow_exec_exclude,
+    )
+    return within_open_files(wanted, OPTIONS["follow-limit"].is_given(options))
+
+
+def _buffer(options: Options, stacks: bool) -> Sampling | None:
+    """Return how samples are taken, without the periods of the event sets; None: none are. ``stacks``: with the calls
+    that the program is in, whatever the options say."""
+    if not options.sampled:
+        return None
+    return Sampling(
+        (),
+        options.smpl_entries,
+        options.saturate_smpl_buffer,
+        options.smpl_truth,
+        options.smpl_stacks or stacks,
+        options.smpl_skid,
+    )
 
 
 def _results(options: Options) -> Results:
@@ -184,7 +185,7 @@ def _results(options: Options) -> Results:
 
 def _execution(options: Options) -> Execution:
     one_core = options.cores == 1 and options.smt_rules
-    return Execution(options.engine, options.slow, options.guest_pmu, options.session_timeout, one_core)
+    return Execution(options.slow, options.guest_pmu, options.session_timeout, one_core)
 
 
 def _instruction_set(name: str) -> InstructionSet | None:

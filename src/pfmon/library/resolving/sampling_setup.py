@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.options.option_values import whole_number
-from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
 from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -14,21 +13,6 @@ from pfmon.session.sampling.sampling_period import Period, Sampling, SetSampling
 
 MAX_REGISTER = 255
 """The highest number of a data register."""
-
-
-def buffer_of(options: Options, stacks: bool) -> Sampling | None:
-    """Return how samples are taken, without the periods of the event sets; None: none are. ``stacks``: with the calls
-    that the program is in, whatever the options say."""
-    if not options.sampled:
-        return None
-    return Sampling(
-        (),
-        options.smpl_entries,
-        options.saturate_smpl_buffer,
-        options.smpl_truth,
-        options.smpl_stacks or stacks,
-        options.smpl_skid,
-    )
 
 
 def sampling(buffer: Sampling, sets: Sequence[SetOptions], controls: Mapping[str, int], model: PmuModel) -> Sampling:

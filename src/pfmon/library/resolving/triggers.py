@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from pfmon.errors import BadValueError
 from pfmon.library.options.option_values import whole_number
-from pfmon.library.options.run_options import Options
 from pfmon.library.resolving.request_builder import is_nowhere
-from pfmon.pmu import IA64
+from pfmon.library.resolving.run_parts import TriggerOptions
 from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.model.options import Resolve
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE
 from pfmon.session.run.controls import EventTrigger, Trigger
-
-
-class TriggerOptions(NamedTuple):
-    """What starts and stops counting. ``addresses``: unparsed, by option; ``flags``: the options about them that are
-    given; ``bundles``: code has bundles, at whose addresses triggers are; ``start``, ``stop``: EVENT:N, or ""."""
-
-    addresses: Mapping[str, Sequence[str]] = {}
-    flags: Set[str] = frozenset()
-    bundles: bool = True
-    start: str = ""
-    stop: str = ""
-
-
-def trigger_options_of(options: Options, pmu: str) -> TriggerOptions:
-    """Return what the options say of triggers."""
-    return TriggerOptions(
-        options.triggers, options.trigger_flags, pmu in IA64, options.trigger_event, options.stop_event
-    )
 
 
 def triggers(wanted: TriggerOptions, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:

@@ -12,7 +12,7 @@ from pfmon.errors import PfmonError, reason
 from pfmon.library.options.option import OF_RUN, OF_SET
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import defaults, rows
-from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
-from pfmon.library.resolving.machine_selection import Processor
+from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.event_counts import Counts
 from pfmon.pmu.model.derived import load_derived, plan
 from pfmon.pmu.model.options import event_options

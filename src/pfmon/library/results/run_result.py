@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pfmon.errors import PfmonError
-from pfmon.library.resolving.machine_selection import Processor
-from pfmon.library.resolving.resolve import Results
+from pfmon.library.resolving.run_parts import Processor, Results
 from pfmon.library.results.event_counts import Counts
 from pfmon.needed_modules import import_needed
 from pfmon.report.derived_report import DerivedReport
