@@ -18,8 +18,9 @@ from pfmon.library.resolving.command_program import is_obeyed
 
 def pytest_configure(config: pytest.Config) -> None:
     """Once for all workers: what the tests need of the host is installed, where that is allowed."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # by a shell that started pytest in the background
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:  # by a shell that started pytest in the background, or nohup
+            signal.signal(number, usual)
     if not hasattr(config, "workerinput"):
         host_programs.install()
     example_counts.load_profile(is_exhaustive(config))
