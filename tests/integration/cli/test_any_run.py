@@ -8,7 +8,7 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.library.options import place_rows
+from pfmon.library.options import place_rows, session_rows
 
 EVENTS = st.lists(
     st.sampled_from(["ia64_inst_retired", "nops_retired", "loads_retired", "predicate_squashed_retired", "ia64_ipc"]),
@@ -25,7 +25,7 @@ ADDRESSES = st.lists(
     min_size=1,
     max_size=3,
 ).map(",".join)
-TABLE = [*place_rows.SESSIONS.options, *place_rows.TRIGGERS.options]
+TABLE = [*session_rows.SESSIONS.options, *place_rows.TRIGGERS.options]
 
 
 @st.composite

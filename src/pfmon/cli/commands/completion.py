@@ -15,7 +15,7 @@ from argcomplete.shell_integration import shellcode
 
 from pfmon.engine.registry import engine_names, instruction_set_of
 from pfmon.errors import PfmonError
-from pfmon.library.options.place_rows import REPORTS
+from pfmon.library.options.session_rows import REPORTS
 from pfmon.library.options.table import TOPICS
 from pfmon.machine.config.machine_figures import FILES as MACHINES
 from pfmon.machine.config.machine_figures import HOST

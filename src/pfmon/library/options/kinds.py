@@ -76,6 +76,7 @@ def _directories(name: str, value: Any) -> list[str]:
 
 
 FLAG = flag()
+NAME = named(lambda name: [name], extend, [])
 TEXT = Kind(as_given, python_values.text, put)
 WORD = Kind(not_empty, python_values.text, put)
 FILE = of_command(file)

@@ -1,17 +1,15 @@
-"""Options that say where and when is counted, and where counts belong: address ranges, opcode matchers, branch buffers,
-triggers, sessions, profiles, reports (pfmon on Itanium 2, sections 4, 6 and 8 to 10; Montecito manual, 3.3.10 and
-3.3.11)."""
+"""Options that say where is counted: address ranges, opcode matchers, branch buffers, triggers (pfmon on Itanium 2,
+sections 4, 6 and 8; Montecito manual, 3.3.10 and 3.3.11)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.errors import BadValueError
 from pfmon.library.options import python_values
-from pfmon.library.options.kinds import DIRECTORIES, FLAG, MILLISECONDS, WORD, as_given, flag, named, number
+from pfmon.library.options.kinds import FLAG, NAME, as_given, named, number
 from pfmon.library.options.matcher_options import BRANCH_PMUS, MATCHERS
-from pfmon.library.options.option import Kind, Option, Topic, extend, once, once_by_name, one_of, same, update
+from pfmon.library.options.option import Kind, Option, Topic, extend, once, once_by_name, update
 from pfmon.library.options.option_values import names
 from pfmon.pmu import IA64
 from pfmon.pmu.targets import having
@@ -19,8 +17,6 @@ from pfmon.pmu.targets import having
 MAX_IP_EAR_DELAY = 255
 """Cycles from the freeze of the monitors to that of the IP-EAR (Montecito manual table 3-30)."""
 IP_EAR = having(lambda target: "ip_ear" in target.features)
-DEMANGLE = {True: "demangle-cpp", False: "no-demangle"}
-REPORTS = ("cpi", "derived", "html")
 BRANCHES_OF = {
     "tm-tk": "capture taken branches only",
     "tm-ntk": "capture branches that are not taken only",
@@ -76,35 +72,6 @@ def _python_addresses(name: str, value: object) -> list[str]:
     return found
 
 
-def report(name: str) -> str:
-    """Return the name of a report, checked."""
-    if name not in REPORTS:
-        raise UnknownNameError("report", name, REPORTS)
-    return name
-
-
-def _report(_: str, text: str) -> tuple[str, str]:
-    """Return a report and its file."""
-    name, _, path = text.partition(":")
-    if report(name) == "html":
-        if not path:
-            raise PfmonError("--report=html wants a file: --report=html:FILE")
-    elif path:
-        raise PfmonError(f"--report={name} is printed with the counts and takes no file: --outfile={path}")
-    return name, path
-
-
-def _keep_report(_: Option, options: Any, output: Any, value: tuple[str, str]) -> None:
-    """Keep a report, and its file, which the command line has alone."""
-    name, path = value
-    if name != "html":
-        options.report = name
-        return
-    options.collect_report = True
-    if path:
-        output.html_report = path
-
-
 RANGE = Kind(
     _range,
     python_values.address_range,
@@ -113,7 +80,6 @@ RANGE = Kind(
 )
 MATCHER = Kind(as_given, python_values.text, once_by_name("a matcher has one pattern"), python_values.is_list, {})
 FILTERS = Kind(_filters, _filters, extend, python_values.is_nested, [])
-NAME = named(lambda name: [name], extend, [])
 ADDRESSES = Kind(
     _addresses, _python_addresses, once_by_name("it takes several addresses, separated by commas"), default={}
 )
@@ -342,144 +308,4 @@ TRIGGERS = Topic(
         ),
     ],
 )
-INTR_ONLY = Option(
-    "intr-only",
-    "kernel level: count what interrupts cause only; programs run without interrupts",
-    NAME,
-    pmus=IA64,
-    of_set=True,
-    field="interrupts",
-    idle="it selects interrupt handling at the kernel level, and programs run at the user level",
-)
-SESSIONS = Topic(
-    "sessions",
-    "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)",
-    [
-        Option(
-            "switch-timeout",
-            "with several -e: switch to the next event set after this time",
-            MILLISECONDS,
-            "MILLISECONDS",
-            keyword=True,
-            needs=("event sets",),
-        ),
-        Option(
-            "true-values",
-            "with several -e: print the counts of uninterrupted counting, and the error, beside estimates",
-            FLAG,
-            keyword=True,
-            needs=("event sets",),
-        ),
-        Option(
-            "print-interval",
-            "print the counts of every interval of this length",
-            MILLISECONDS,
-            "MILLISECONDS",
-            keyword=True,
-            needs=("events",),
-        ),
-        Option(
-            "insecure",
-            "let the program start and stop counting (sum, rum) and read counters (mov =pmd)",
-            FLAG,
-            pmus=IA64,
-            keyword=True,
-            needs=("events", "a program"),
-            qualifies=True,
-        ),
-        Option(
-            "dont-start",
-            "do not start counting; with --insecure the program does it",
-            FLAG,
-            pmus=IA64,
-            keyword=True,
-            qualifies=True,
-        ),
-        Option(
-            "excl-intr",
-            "leave out what interrupts cause; programs run without interrupts",
-            NAME,
-            pmus=IA64,
-            of_set=True,
-            field="interrupts",
-            idle="interrupts are handled at the kernel level, and programs run at the user level",
-        ),
-        INTR_ONLY,
-        same("incl-intr", INTR_ONLY),
-        Option(
-            "exclude-idle",
-            "leave out the idle task; a program's run has none",
-            NAME,
-            pmus=IA64,
-            of_set=True,
-            field="interrupts",
-            idle="there is no idle task beside one program",
-        ),
-    ],
-)
-PROFILES = Topic(
-    "profiles",
-    "Everything at once, and where it happens",
-    [
-        Option(
-            "unlimited",
-            "count any number of events in one run, on as many PMUs as they need; -e all, -e REGEX",
-            FLAG,
-            keyword=True,
-        ),
-        Option("per-function", "split the counts by function", FLAG, keyword=True),
-        Option("per-block", "split the counts by basic block", FLAG, keyword=True),
-        Option("annotate", "list a function's instructions with their counts", WORD, "FUNCTION", keyword=True),
-        Option(
-            "symbol-file",
-            "take the program's symbols and lines from FILE, when the program is stripped",
-            WORD,
-            "FILE",
-            keyword=True,
-        ),
-        Option(
-            "debug-dir",
-            "look for separate debug files in DIR, before usr/lib/debug below --sysroot and the host's",
-            DIRECTORIES,
-            "DIR",
-            field="debug_dirs",
-            keyword=True,
-        ),
-        Option(
-            DEMANGLE[True],
-            "print C++ names as programmers write them (the default)",
-            flag(True, one_of(DEMANGLE), default=None),
-            field="demangled",
-        ),
-        Option(
-            DEMANGLE[False],
-            "print C++ names as the linker has them",
-            flag(False, one_of(DEMANGLE), default=None),
-            field="demangled",
-            keyword=True,
-        ),
-        Option(
-            "print-syms",
-            "print the symbols of the program before it runs: address, size, T (code) or D (data), name",
-            FLAG,
-            of_output=True,
-        ),
-    ],
-)
-REPORT = Topic(
-    "reports",
-    "Reports",
-    [
-        Option(
-            "report",
-            "instead of counts: cpi (where the cycles went, for the run and by function), derived (the formulas of the "
-            "PMU's manual, by its tables, with what each needs); besides: html:FILE (everything in a page)",
-            Kind(_report, lambda name, value: (report(python_values.text(name, value)), ""), _keep_report),
-            "NAME",
-            of_output=True,
-            field="html_report",
-            keyword=True,
-        )
-    ],
-)
-TOPICS = (RANGES, OPCODES, BRANCHES, TRIGGERS, SESSIONS, PROFILES, REPORT)
+TOPICS = (RANGES, OPCODES, BRANCHES, TRIGGERS)
