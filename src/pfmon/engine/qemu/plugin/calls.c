@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "follow.h"
-#include "mapped.h"
 #include "parts.h"
 
 enum { MAX_CLOSING_CALLS = 5, MAP_ARGUMENTS = 6 };

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "follow.h"
-#include "mapped.h"
 #include "parts.h"
 
 enum {

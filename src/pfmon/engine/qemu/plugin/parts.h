@@ -32,6 +32,15 @@ struct code_block {              /* instructions that follow each other in memor
     uint8_t bytes[MAX_TRANSLATED_INSTRUCTIONS * 15];
 };
 
+enum { MAPPED_PAGE = 1 << 12 };
+
+struct mapping {                 /* a call that maps or unmaps */
+    uint64_t address, length, offset;
+    uint32_t protection, flags;
+    int file;
+    enum { UNMAPS, MAPS, PROTECTS } kind;
+};
+
 #pragma GCC visibility push(hidden)
 
 /* Each part uses those above it. */
@@ -61,6 +70,11 @@ struct announcement *block_of(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 bool copy_announcements(struct area *to);
 uint64_t *counters_of(const struct announcement *block);
+
+/* Files that are mapped executable (mapped.c): the mapping calls seen by calls.c. */
+uint32_t mapped_at(uint64_t address);
+void before_mapping(unsigned int cpu, const struct mapping *call);
+void after_mapping(unsigned int cpu, int64_t result, uint64_t most);
 
 /* Addresses of accesses (accesses.c). */
 struct qemu_plugin_insn;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "follow.h"
-#include "mapped.h"
 #include "parts.h"
 #include "qemu_plugin.h"
 
