@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
-import json
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from pfmon.cli.commands.run_termination import stop_notice, stopping
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output.result_output import Outputs, ResultOutput, check_crash_report, write_crash_report
+from pfmon.cli.output.result_text import import_text_modules, result_text
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError
@@ -20,11 +20,8 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import RunContext
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.preparing.standard_streams import DEVNULL, Files
-from pfmon.library.results.result_tables import Annotated
 from pfmon.library.results.run_result import Run
-from pfmon.needed_modules import import_needed
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.report.count_text import count_lines
 from pfmon.session.run.monitoring import Interval
 from pfmon.session.sampling.sampling_period import Sample
 
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from pfmon.cli.output.html_report import HtmlReport
     from pfmon.cli.output.sample_output import SampleOutput
     from pfmon.cli.output.task_samples import TaskSamples
-    from pfmon.report.profile_tables import ProfileLine
     from pfmon.session.run.followed_tasks import Taker
 
 
@@ -98,27 +94,11 @@ def _run(
         outputs.write(lambda: write_crash_report(output.crash_report, death.report))
     if samples:
         outputs.write(lambda: samples.finish(done))
-    outputs.write(lambda: results.write(_text(output, done, early, prepared)))
+    outputs.write(lambda: results.write(result_text(output, done, early, prepared)))
     if html:
         outputs.write(lambda: html.write(done))
     status = outputs.write(lambda: comparing.finish(done)) if comparing else done.status
     return outputs.status(status)
-
-
-def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
-    """Import what prints the results that these options ask for, before the program starts."""
-    results, plan = prepared.results, prepared.session.plan
-    import_needed(
-        {
-            "pfmon.program.source_texts": results.annotate,
-            "pfmon.report.cpi_report": results.report == "cpi",
-            "pfmon.report.derived_report": results.report == "derived",
-            "pfmon.report.count_text": plan.controls.true_values or output.show_time,
-            "pfmon.report.header": output.with_header,
-            "pfmon.report.profile_tables": results.split,
-            "pfmon.report.task_report": plan.following or plan.controls.per_thread,
-        }
-    )
 
 
 def _symbols(output: OutputOptions, prepared: Prepared) -> str:
@@ -261,107 +241,3 @@ def print_exit(done: Run, notes: Sequence[str]) -> None:
         print_notice(stop_notice(done.stopped, "the program"))
     for note in notes:
         print_notice(note)
-
-
-def _text(output: OutputOptions, done: Run, notes: Sequence[str], prepared: Prepared) -> str:
-    """Return the results in the requested format; ``notes`` describe the setup."""
-    if output.json:
-        return json.dumps(done.to_dict(_occasion(output))) + "\n"
-    text = ""
-    if output.with_header:
-        from pfmon.report.header import header
-
-        text += header(done.pmu, done.command, done.programming, notes)
-    if output.show_time:
-        from pfmon.report.count_text import times_line
-
-        text += times_line(done.times)
-    if done.tasks is not None and not output.aggregate_results and not _is_sampled_alone(output, done):
-        from pfmon.report.task_report import task_text
-
-        text += task_text(done.tasks, output.number_style)
-    if done.threads is not None and not output.aggregate_results:
-        from pfmon.report.task_report import thread_text
-
-        text += thread_text(done.threads, output.number_style)
-    return text + counted_text(output, done, prepared.usual, prepared.session.plan.controls.true_values)
-
-
-def _occasion(output: OutputOptions) -> Mapping[str, str] | None:
-    """Return the date and the host of --with-header, None without it."""
-    if not output.with_header:
-        return None
-    from pfmon.report.header import occasion
-
-    return occasion()
-
-
-def _is_sampled_alone(output: OutputOptions, done: Run) -> bool:
-    """Whether the samples are all that is shown."""
-    return done.sampled and not output.smpl_print_counts
-
-
-def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_values: bool = False) -> str:
-    """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too;
-    ``true_values``: estimates beside the counts of uninterrupted counting."""
-    text = ""
-    if _is_sampled_alone(output, done):
-        return text
-    if true_values:
-        from pfmon.report.count_text import estimate_lines
-
-        text += estimate_lines(done.counts, output.number_style)
-    elif done.derived is None:
-        text += count_lines(done.counts, output.number_style)
-    if usual and len(done.counts) > 1:
-        from pfmon.report.count_text import cpi_line
-
-        cycles, instructions = (count.value for count in done.counts)
-        text += cpi_line(cycles, instructions, output.number_style)
-    return text + _profiles(output, done) + _report(output, done)
-
-
-def _lines(rows: Annotated) -> list[ProfileLine]:
-    """Return a function's instructions with the text of their source lines, if available."""
-    from pfmon.program.source_texts import SourceTexts
-    from pfmon.report.profile_tables import ProfileLine, origin_text
-
-    texts = SourceTexts("", rows.folder)
-    return [
-        ProfileLine(
-            row.address | row.slot,
-            row.text,
-            row.counts,
-            origin_text(row.file, row.line, row.inlined, texts.line(row.file, row.line)),
-        )
-        for row in rows
-    ]
-
-
-def _report(output: OutputOptions, done: Run) -> str:
-    """Return the text of --report."""
-    if done.derived is not None:
-        from pfmon.report.derived_report import derived_text
-
-        return derived_text(done.derived, output.number_style)
-    if done.cpi is None:
-        return ""
-    from pfmon.report.cpi_report import cpi_text
-
-    return cpi_text(done.cpi, output.number_style)
-
-
-def _profiles(output: OutputOptions, done: Run) -> str:
-    """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
-    if done.functions is None and done.blocks is None and done.annotated is None:
-        return ""
-    from pfmon.report.profile_tables import annotated, block_table, function_table
-
-    style, tables = output.number_style, []
-    if done.functions is not None:
-        tables.append(function_table(done.counts.names, done.functions, style))
-    if done.blocks is not None:
-        tables.append(block_table(done.counts.names, done.blocks, style))
-    if done.annotated is not None:
-        tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
-    return "".join(f"\n{table}" for table in tables)

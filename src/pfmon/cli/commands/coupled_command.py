@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.commands.count import counted_text, import_text_modules, print_death, programmed
+from pfmon.cli.commands.count import print_death, programmed
 from pfmon.cli.commands.run_termination import stop_notice, stopping
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output.result_output import (
@@ -20,6 +20,7 @@ from pfmon.cli.output.result_output import (
     check_crash_report,
     write_crash_report,
 )
+from pfmon.cli.output.result_text import counted_text, import_text_modules
 from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, reason
 from pfmon.library.options.run_options import Options

@@ -163,7 +163,7 @@ PROGRAM = Topic(
         ),
         Option(
             "engine",
-            "execute the program by this engine (ia64, qemu)",
+            "execute the program by this engine (ia64, qemu, x86_64)",
             WORD,
             "NAME",
             keyword=True,

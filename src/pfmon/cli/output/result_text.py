@@ -1,0 +1,137 @@
+"""The text of a run's results: counts, profiles, reports, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pfmon.cli.output_options import OutputOptions
+from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.results.result_tables import Annotated
+from pfmon.library.results.run_result import Run
+from pfmon.needed_modules import import_needed
+from pfmon.report.count_text import count_lines
+
+if TYPE_CHECKING:
+    from pfmon.report.profile_tables import ProfileLine
+
+
+def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
+    """Import what prints the results that these options ask for, before the program starts."""
+    results, plan = prepared.results, prepared.session.plan
+    import_needed(
+        {
+            "pfmon.program.source_texts": results.annotate,
+            "pfmon.report.cpi_report": results.report == "cpi",
+            "pfmon.report.derived_report": results.report == "derived",
+            "pfmon.report.count_text": plan.controls.true_values or output.show_time,
+            "pfmon.report.header": output.with_header,
+            "pfmon.report.profile_tables": results.split,
+            "pfmon.report.task_report": plan.following or plan.controls.per_thread,
+        }
+    )
+
+
+def result_text(output: OutputOptions, done: Run, notes: Sequence[str], prepared: Prepared) -> str:
+    """Return the results in the requested format; ``notes`` describe the setup."""
+    if output.json:
+        return json.dumps(done.to_dict(_occasion(output))) + "\n"
+    text = ""
+    if output.with_header:
+        from pfmon.report.header import header
+
+        text += header(done.pmu, done.command, done.programming, notes)
+    if output.show_time:
+        from pfmon.report.count_text import times_line
+
+        text += times_line(done.times)
+    if done.tasks is not None and not output.aggregate_results and not _is_sampled_alone(output, done):
+        from pfmon.report.task_report import task_text
+
+        text += task_text(done.tasks, output.number_style)
+    if done.threads is not None and not output.aggregate_results:
+        from pfmon.report.task_report import thread_text
+
+        text += thread_text(done.threads, output.number_style)
+    return text + counted_text(output, done, prepared.usual, prepared.session.plan.controls.true_values)
+
+
+def _occasion(output: OutputOptions) -> Mapping[str, str] | None:
+    """Return the date and the host of --with-header, None without it."""
+    if not output.with_header:
+        return None
+    from pfmon.report.header import occasion
+
+    return occasion()
+
+
+def _is_sampled_alone(output: OutputOptions, done: Run) -> bool:
+    """Whether the samples are all that is shown."""
+    return done.sampled and not output.smpl_print_counts
+
+
+def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_values: bool = False) -> str:
+    """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too;
+    ``true_values``: estimates beside the counts of uninterrupted counting."""
+    text = ""
+    if _is_sampled_alone(output, done):
+        return text
+    if true_values:
+        from pfmon.report.count_text import estimate_lines
+
+        text += estimate_lines(done.counts, output.number_style)
+    elif done.derived is None:
+        text += count_lines(done.counts, output.number_style)
+    if usual and len(done.counts) > 1:
+        from pfmon.report.count_text import cpi_line
+
+        cycles, instructions = (count.value for count in done.counts)
+        text += cpi_line(cycles, instructions, output.number_style)
+    return text + _profiles(output, done) + _report(output, done)
+
+
+def _lines(rows: Annotated) -> list[ProfileLine]:
+    """Return a function's instructions with the text of their source lines, if available."""
+    from pfmon.program.source_texts import SourceTexts
+    from pfmon.report.profile_tables import ProfileLine, origin_text
+
+    texts = SourceTexts("", rows.folder)
+    return [
+        ProfileLine(
+            row.address | row.slot,
+            row.text,
+            row.counts,
+            origin_text(row.file, row.line, row.inlined, texts.line(row.file, row.line)),
+        )
+        for row in rows
+    ]
+
+
+def _report(output: OutputOptions, done: Run) -> str:
+    """Return the text of --report."""
+    if done.derived is not None:
+        from pfmon.report.derived_report import derived_text
+
+        return derived_text(done.derived, output.number_style)
+    if done.cpi is None:
+        return ""
+    from pfmon.report.cpi_report import cpi_text
+
+    return cpi_text(done.cpi, output.number_style)
+
+
+def _profiles(output: OutputOptions, done: Run) -> str:
+    """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
+    if done.functions is None and done.blocks is None and done.annotated is None:
+        return ""
+    from pfmon.report.profile_tables import annotated, block_table, function_table
+
+    style, tables = output.number_style, []
+    if done.functions is not None:
+        tables.append(function_table(done.counts.names, done.functions, style))
+    if done.blocks is not None:
+        tables.append(block_table(done.counts.names, done.blocks, style))
+    if done.annotated is not None:
+        tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
+    return "".join(f"\n{table}" for table in tables)
