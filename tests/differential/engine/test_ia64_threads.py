@@ -80,6 +80,7 @@ def test_counts_repeat_and_threads_add_up(tmp_path: Path, seed: int) -> None:
     assert sum(one.retired for one in apart.threads) == apart.retired
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trigger", [{}, {"trigger_code_start_addresses": f"{TEXT + 16 * 60:#x}"}])
 def test_samples_say_which_thread_ran(tmp_path: Path, trigger: dict[str, str]) -> None:
     """With a sample an instruction each thread has as many as it counts, behind a trigger too; replays the same."""

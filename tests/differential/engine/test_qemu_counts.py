@@ -98,6 +98,7 @@ def test_place_of_a_fault_is_named(tmp_path: Path) -> None:
     assert ran.ending.text == "Segmentation fault"
 
 
+@pytest.mark.slow
 @each("length", [254, 255, 256, 300, 510, 511, 512, 513, 700])
 def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None:
     """qemu's blocks are longer than those of the stream."""

@@ -109,6 +109,7 @@ FAULTING = {
 }
 
 
+@pytest.mark.slow
 @each(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
 def test_instruction_that_faults_does_not_retire(code: str, retired: int, signal: int, tmp_path: Path) -> None:
     ran = run([program(tmp_path, f"_start: {code}\n jmp _start\n there: nop {LIMITS}")])

@@ -208,6 +208,7 @@ def test_floating_point_exception_that_is_enabled_is_a_fault(invalid: bool, tmp_
     assert ran.retired == ran.tally.instructions() == (3 if invalid else 9)
 
 
+@pytest.mark.slow
 @PPC_ASSEMBLER
 @each("length", [254, 255, 256, 511, 512, 513, 700])
 def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None:

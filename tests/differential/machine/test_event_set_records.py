@@ -122,6 +122,7 @@ def in_turn(event_sets: int, settles: float = 0.3) -> Action:
     return act
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 @each("program", ["fib", "sort", "hashmap"])
 def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -> None:

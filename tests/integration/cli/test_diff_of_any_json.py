@@ -97,6 +97,7 @@ def test_every_wrong_value_is_one_line_or_makes_no_difference(kind: str, tmp_pat
             assert said in ("", f"{tmp_path / 'changed'}: {NOT_RESULTS}"), (path, value, said)
 
 
+@pytest.mark.slow
 @each("text", ["5", "[]", "{}", "null", '"x"', "[1, 2]", '{"events": 5}', "", "x", "[" * 100_000])
 def test_json_that_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"

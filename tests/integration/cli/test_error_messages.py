@@ -33,6 +33,7 @@ def test_messages_name_what_was_typed(words: list[str], said: str) -> None:
     assert said in refused(*words, *FIB)
 
 
+@pytest.mark.slow
 @needs("qemu-x86_64")
 @each("model", ["help", "?", "Core", "x86", "sse2", "Nehalm"])
 def test_processor_models_are_the_names_that_qemu_lists(model: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import EXAMPLES, pfmon
+from grids import first_quick
 from host_programs import missing
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,7 +104,7 @@ def test_a_command_prints_what_the_page_says(words: str, lines: list[str], monke
 RUN = [page for page in PAGES if page not in OF_OTHER_TESTS and plain(page)]
 
 
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize("page", first_quick(RUN))
 def test_commands_without_output_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, as a later one may need a file of an earlier one."""
     (tmp_path / "examples").symlink_to(EXAMPLES)

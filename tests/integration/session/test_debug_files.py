@@ -80,6 +80,7 @@ def test_debug_files_are_found_below_the_sysroot(stripped: Path, tmp_path: Path)
     assert hidden(program, sysroot=tmp_path / "root") == ["libwork.so"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", first_quick(["", ".debug"]))
 def test_debug_files_are_found_by_name(folder: str, stripped: Path, tmp_path: Path) -> None:
     program = write_caller(tmp_path, stripped, f"-Wl,-rpath,{tmp_path}")

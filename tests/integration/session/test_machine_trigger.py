@@ -32,6 +32,7 @@ def stamps(program: str, event: str, period: int) -> list[int]:
     return [sample.retired for sample in ran(program, event, long_smpl_periods=period).samples]
 
 
+@pytest.mark.slow
 @each(
     ("program", "trigger", "times"),
     [

@@ -44,6 +44,7 @@ def test_the_machine_starts_to_count_at_the_same_instruction() -> None:
     assert 0 < part.counts[1].value < whole.counts[1].value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", ["ia64_inst_retired", "ia64_inst_retired,cpu_cycles"])
 def test_samples_begin_behind_the_trigger(events: str) -> None:
     start = stamps("stores_retired", 9)[0]
