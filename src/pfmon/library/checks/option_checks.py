@@ -9,7 +9,7 @@ from pfmon.library.checks.trigger_checks import check_triggers
 from pfmon.library.options.needs import NEEDS, given, refuse_unmet
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
-from pfmon.library.resolving.counted_events import counts_default_events
+from pfmon.library.resolving.default_events import counts_default_events
 from pfmon.library.resolving.machine_selection import pmu_named
 from pfmon.session.run.run_plan import MACHINE
 

@@ -11,7 +11,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
-from pfmon.library.resolving.counted_events import counted_sets, counts_default_events
+from pfmon.library.resolving.default_events import counted_sets, counts_default_events
 from pfmon.library.resolving.ineffective_options import environment_notes, ia64_notes, notes_on_options, qemu_notes
 from pfmon.library.resolving.machine_selection import cpu_model, processor_of
 from pfmon.library.resolving.run_parts import (
