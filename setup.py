@@ -1,10 +1,12 @@
-"""Builds pfmon: the extension modules, the plugin for qemu, the decoder's tables, the manual page.
+"""Builds pfmon: the extension modules, the plugin for qemu, the runtime of the x86_64 engine, the decoder's tables,
+the manual page.
 
 An extension module holds all Cython files of its stage, which ``_STAGE.pyx`` and ``_STAGE.pxd`` include: calls of each
 other are plain C calls, and declarations are parsed once. C files lie below build/.
 """
 
 import os
+import platform
 import subprocess
 import sys
 from copy import copy
@@ -64,6 +66,14 @@ EXAMPLES = Path("examples", "ia64")
 PLUGIN = PACKAGE / "engine" / "qemu" / "plugin"
 REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
+RUNTIME = PACKAGE / "engine" / "x86_64" / "runtime"
+DESCRIBED = "x86.c", "x86_slots.c"
+"""Files of the plugin that the runtime shares."""
+RUNTIME_ARGS = [
+    *("-O2", "-g0", "-std=gnu11", "-fPIE", "-ffreestanding", "-fno-builtin", "-fno-stack-protector"),
+    *("-fcf-protection=none", "-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra"),
+]
+"""The runtime has no C library, and leaves the guest's vector registers alone."""
 SNAPSHOT = "pfmon.isa.ia64.decode.decoder_snapshot", Path("isa", "ia64", "decode", "tables.bin")
 """Module that writes the snapshot of the decoder's tables, and the file in the package."""
 MANUAL = Path("build", "man", "pfmon.1")
@@ -77,6 +87,7 @@ def extension(module: str, level: str) -> Extension:
         extra_compile_args=[*COMPILE_ARGS, level],
         extra_link_args=LINK_ARGS,
         include_dirs=[str(SOURCE), str(PLUGIN)],
+        depends=[str(header) for header in PLUGIN.glob("*.h")] if "qemu" in module else [],
         libraries=["m"],
     )
 
@@ -94,6 +105,8 @@ class BuildExtensions(build_ext):
         if os.environ.get("PFMON_PROFILE_GUIDED") == "1":
             self.build_guided(root)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
+        if platform.machine() == "x86_64" and sys.platform == "linux":
+            self.build_runtime(root / "pfmon" / "engine" / "x86_64" / "x86_64-runtime")
         module, path = SNAPSHOT
         run_module(root, module, root / "pfmon" / path)
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +141,21 @@ class BuildExtensions(build_ext):
             [str(PLUGIN / REAPER)], output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=headers
         )
         self.compiler.link_executable(reaper, str(path.with_name("reaper")))
+
+    def build_runtime(self, path: Path) -> None:
+        """Compile the program in which the x86_64 engine executes translated code."""
+        self.compiler.src_extensions = [*self.compiler.src_extensions, ".S"]
+        headers = [str(header) for place in (RUNTIME, PLUGIN) for header in place.glob("*.h")]
+        sources = [*sorted(map(str, RUNTIME.glob("*.[cS]"))), *(str(PLUGIN / name) for name in DESCRIBED)]
+        objects = self.compiler.compile(
+            sources,
+            output_dir=str(Path(self.build_temp, "runtime")),
+            include_dirs=[str(RUNTIME), str(PLUGIN)],
+            extra_postargs=RUNTIME_ARGS,
+            depends=[*sources, *headers],
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_executable(objects, str(path), extra_postargs=["-nostdlib", "-static-pie"])
 
 
 def run_module(root: Path, module: str, path: Path) -> None:

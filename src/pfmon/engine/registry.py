@@ -41,19 +41,29 @@ NAMES = {
 
 class EngineRow(NamedTuple):
     """One engine: its name (``--engine``), its module and class, the instruction sets of its programs, and the hosts
-    that it runs on, as uname names them (none: any)."""
+    that it runs on, as uname names them (none: any); ``places``: its module has a function ``placed``, which gives a
+    program the engine's load addresses."""
 
     name: str
     module: str
     factory: str
     programs: frozenset[InstructionSet]
     hosts: frozenset[str] = frozenset()
+    places: bool = False
 
 
 ENGINES = (
     EngineRow("ia64", "pfmon.engine.ia64.ia64_guest", "Ia64Guest", frozenset({InstructionSet.IA64})),
     EngineRow(
         "qemu", "pfmon.engine.qemu.qemu_guest", "QemuGuest", frozenset(MACHINES.values()) - {InstructionSet.IA64}
+    ),
+    EngineRow(
+        "x86_64",
+        "pfmon.engine.x86_64.x86_64_guest",
+        "X8664Guest",
+        frozenset({InstructionSet.X86_64}),
+        frozenset({"x86_64"}),
+        places=True,
     ),
 )
 """The engines; of several that run a program the first one does, unless another is asked for."""
@@ -120,6 +130,15 @@ def check_name(name: str) -> None:
     if name and name not in engine_names():
         known = ", ".join(engine_names())
         raise PfmonError(f"--engine={name}: no engine has this name; there are: {known}").about("--engine")
+
+
+def placed(program: Program, name: str) -> Program:
+    """The program at the load addresses of the engine of this name, on whatever host (empty: of the usual one)."""
+    row = next((row for row in ENGINES if row.name == name), None)
+    if row is None or not row.places or instruction_set_in(program) not in row.programs:
+        return program
+    at_its_addresses: Program = import_module(row.module).placed(program)
+    return at_its_addresses
 
 
 def start(wanted: StartRequest) -> Engine:

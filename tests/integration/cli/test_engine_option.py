@@ -4,7 +4,7 @@ import json
 
 from command import example, pfmon, refused
 
-from pfmon.library.options.guest import PROGRAM
+from pfmon.library.options.program_rows import PROGRAM
 
 
 def test_named_engine_counts_what_the_usual_one_counts() -> None:
@@ -17,12 +17,14 @@ def test_engine_of_other_programs_is_refused_with_the_one_that_would_do() -> Non
     said = refused("--engine=qemu", "-e", "ia64_inst_retired", example("fib"))
     assert said == "pfmon: --engine=qemu runs no IA-64 programs on this host: give --engine=ia64\n"
     said = refused("--engine=ia64", "/bin/sh")
-    assert said.startswith("pfmon: --engine=ia64 runs no ") and said.endswith(": give --engine=qemu\n")
+    assert said.startswith("pfmon: --engine=ia64 runs no ") and said.endswith(
+        ": give --engine=qemu or --engine=x86_64\n"
+    )
 
 
 def test_unknown_engine_is_refused() -> None:
     assert refused("--engine=bochs", example("fib")) == (
-        "pfmon: --engine=bochs: no engine has this name; there are: ia64, qemu\n"
+        "pfmon: --engine=bochs: no engine has this name; there are: ia64, qemu, x86_64\n"
     )
 
 

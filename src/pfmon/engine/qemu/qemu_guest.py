@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
-from functools import partial
-from importlib import import_module
-from threading import Timer
 from typing import TYPE_CHECKING, Self
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
+from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
-from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.engine.qemu.reader.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
-from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import Consumer
-from pfmon.worker import Worker
 
 if TYPE_CHECKING:
     from pfmon.engine.qemu.qemu_tasks import QemuTasks
@@ -30,17 +24,11 @@ if TYPE_CHECKING:
 FOLLOWED = 2
 """The executed program is followed (follow.h, enum executing)."""
 
-LISTING = "pfmon.engine.qemu.describe.capstone_listing"
-"""The module that lists code."""
-
 ALL = "max"
 """qemu's processor model with every feature that qemu has."""
 
-MAX_STOP_SECONDS = 0.1
-"""Seconds before a guest that does not stop is killed."""
 
-
-class QemuGuest:
+class QemuGuest(ProcessGuest):
     """One host process in which qemu executes the program."""
 
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
@@ -49,26 +37,24 @@ class QemuGuest:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
             raise PfmonError("--confine is for IA-64 programs: under qemu a program reaches all of the host's files")
-        self._wanted = wanted
-        self.instruction_set = instruction_set_in(wanted.program)
-        self._emulator = emulator(self.instruction_set)
+        instruction_set = instruction_set_in(wanted.program)
+        self._emulator = emulator(instruction_set)
         if wanted.settings.cpu.partition(",")[0] in QUERIES:
             check_cpu(self._emulator, wanted.settings.cpu)
-        self.traced = wanted.addresses
-        self.table, self._reader = reading(
-            self.instruction_set,
-            self.traced,
-            totals=wanted.totals and not self.traced and wanted.follow is None,
+        stream = reading(
+            instruction_set,
+            wanted.addresses,
+            totals=wanted.totals and not wanted.addresses and wanted.follow is None,
             on_mapped=wanted.on_mapped,
             followed=wanted.follow is not None,
         )
-        if wanted.listing:
-            import_module(LISTING)
+        super().__init__(wanted, instruction_set, stream)
         self._tasks = self._make_tasks() if wanted.follow else None
-        self._process: GuestProcess | None = None
-        self._status = 0
-        self._stopping = False
-        self._killer: Timer | None = None
+
+    @classmethod
+    def start(cls, wanted: StartRequest) -> Self:
+        """The engine for a session (engine/api.py)."""
+        return cls(wanted)
 
     def _make_tasks(self) -> QemuTasks:
         from pfmon.engine.qemu.qemu_tasks import QemuTasks
@@ -76,29 +62,6 @@ class QemuGuest:
         wanted = self._wanted
         assert wanted.follow
         return QemuTasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
-
-    @classmethod
-    def start(cls, wanted: StartRequest) -> Self:
-        """The engine for a session (engine/api.py)."""
-        return cls(wanted)
-
-    @property
-    def retired(self) -> int:
-        """Instructions retired so far."""
-        return self._reader.retired
-
-    @property
-    def ip(self) -> int:
-        """The address of the last block read; after a fatal fault, that of the faulting instruction."""
-        return self._reader.ip or self._wanted.program.entry
-
-    @property
-    def mapped(self) -> Sequence[MappedFile]:
-        """The files that the program has mapped executable so far."""
-        return self._reader.files
-
-    threads: Sequence[tuple[int, int]] = ()
-    """Not reported by the plugin."""
 
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """PfmonError when the program is to read counters: qemu emulates no PMU."""
@@ -110,16 +73,7 @@ class QemuGuest:
         if self._stopping:
             return None
         process = self._spawn()
-        watcher = Worker(partial(self._watch, process))
-        try:
-            self._reader.read(consumer)
-            if self._reader.damaged:
-                self._kill()
-        except BaseException:
-            self._kill()
-            raise
-        finally:
-            watcher.wait()
+        self._read(consumer, process)
         if self._tasks and self._reader.executing == FOLLOWED:
             ending = self._end_as_another(consumer, self._status)
         else:
@@ -128,16 +82,6 @@ class QemuGuest:
                 self._tasks.join(ending)
         self._end_the_rest(process)
         return ending
-
-    def _end_the_rest(self, process: GuestProcess) -> None:
-        """End remaining descendants of the program."""
-        ended = process.end()
-        if ended:
-            when = "when the run was stopped" if self._stopping else "at the program's end"
-            rest = "1 process" if ended == 1 else f"{ended} processes"
-            self._wanted.on_notice(
-                f"killed {when}: {rest} that it had started; --detach-children leaves such processes running"
-            )
 
     def _end_as_another(self, consumer: Consumer, status: int) -> ExitReport | None:
         """End of a process that executed a program outside of qemu: its end is that of the run."""
@@ -200,8 +144,7 @@ class QemuGuest:
         return process
 
     def _watch(self, process: GuestProcess) -> None:
-        self._status = process.wait()
-        self._reader.guest_died()
+        super()._watch(process)
         if self._tasks:
             self._tasks.first_died()
 
@@ -239,51 +182,25 @@ class QemuGuest:
 
         return native("the program", self._reader, self._wanted.follow.execs)
 
-    def _where(self) -> str:
-        """``0x401136 (main+0x10)``; empty where it is unknown: totals have no order of blocks."""
-        if not self._reader.ip:
-            return ""
-        from pfmon.program.loaded_objects import LoadedObjects, place_of
-
-        place = place_of(LoadedObjects(self._wanted.program, lambda: self.mapped), self.ip)
-        return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
-
     def stop(self) -> None:
         """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. The guest ends between
         two blocks, so that counted instructions are those retired, unless it writes no stream for a while, such as in a
         wait."""
-        self._stopping = True
-        self._reader.request_stop()
+        super().stop()
         if tasks := self._tasks:
             tasks.stop()
-        if self._process and self._killer is None:
-            killer = Timer(MAX_STOP_SECONDS, self._kill)
-            killer.daemon = True
-            killer.start()
-            self._killer = killer
 
     def _kill(self) -> None:
         if tasks := self._tasks:  # another thread may close this
             tasks.kill()
-        if self._process:
-            self._process.kill()
-
-    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address and text of the executed instructions in a range of code."""
-        from pfmon.engine.qemu.describe.capstone_listing import listing
-
-        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+        super()._kill()
 
     def close(self) -> None:
         """End the guest if it still runs, and break reference cycles, so that memory is freed at once."""
-        if self._process is not None:
-            self._process.close()
+        super().close()
         if self._tasks:
             self._tasks.close()
             self._tasks = None
-        self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
-        if self._killer is not None:
-            self._killer.cancel()
 
 
 def _is_for_the_linker(entry: bytes) -> bool:
@@ -296,7 +213,3 @@ def _in_a_line(message: bytes) -> str:
     """qemu's message, to end a line with."""
     text = os.fsdecode(message).strip().replace("\n", "; ")
     return f": {text}" if text else ""
-
-
-def _nobody(_: str) -> None:
-    pass

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pfmon.engine.api import Capabilities, ExitReport
 from pfmon.engine.guest_pmu import PerformanceData
+from pfmon.engine.registry import placed
 from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import MODULES, properties
 from pfmon.needed_modules import import_needed
@@ -64,7 +65,7 @@ class ReplayEngine:
         """The recorded program, for its symbols. PfmonError: the file is gone or has changed."""
         if self._listed is None:
             path = str(self._files[0]["path"])
-            loaded = image.load(path, sysroot or self._head.get("sysroot"))
+            loaded = placed(image.load(path, sysroot or self._head.get("sysroot")), str(self._head.get("engine", "")))
             images = loaded.images
             for one, recorded in zip(images, self._files, strict=False):
                 if digest(one.data) != recorded["sha256"]:

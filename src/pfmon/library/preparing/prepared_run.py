@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from pfmon.counting._counting import SampleListener
+from pfmon.engine import registry
 from pfmon.engine.api import Recording, Task
 from pfmon.errors import LostError, PfmonError
 from pfmon.library.options.run_options import Options
@@ -226,7 +227,7 @@ def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:
     def load() -> Program:
         if recording:
             return recording.program(sysroot)
-        return image.load(find_program(guest.words[0]), sysroot, confined)
+        return registry.placed(image.load(find_program(guest.words[0]), sysroot, confined), guest.engine)
 
     return with_symbol_file(load, guest.symbol_file)
 

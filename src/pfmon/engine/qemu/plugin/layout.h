@@ -14,15 +14,17 @@ enum {
     RING_BUFFER_WORDS = 1 << 15
 };
 
-struct ring_buffer {
-    uint64_t count;
+struct ring_buffer {             /* begins at a page */
     uint64_t words[RING_BUFFER_WORDS];
+    uint64_t count;
+    uint64_t unused[511];
 };
 
 struct ring {
     char magic[8];
     uint32_t filling;            /* buffers handed over so far: the reader waits on it (futex.h) */
     uint32_t reading;            /* buffers read so far: the plugin waits on it when all are full */
+    uint64_t unused[510];
     struct ring_buffer buffers[RING_BUFFERS];
 };
 
@@ -42,7 +44,10 @@ enum trouble {                   /* why the plugin gave up */
     TOO_MANY_THREADS = 1,        /* at a time */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3,
-    INTERRUPTED = 4              /* a callback of the plugin did not return: the program has overwritten its data */
+    INTERRUPTED = 4,             /* a callback of the plugin did not return: the program has overwritten its data */
+    MAKES_THREAD = 5,            /* the x86_64 engine: the program makes a second thread */
+    NOT_SUPPORTED = 6,           /* it executes what that engine does not */
+    CANNOT_LOAD = 7
 };
 
 enum tail {                      /* evidence that a block's last instruction retired */
@@ -110,6 +115,9 @@ struct area {                    /* the head of the area */
     uint32_t forks;              /* children that it has begun */
     uint64_t inherited;          /* bytes of its parent's announcements */
     uint32_t status;             /* EXITED, and the exit status */
+    uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
+    uint32_t in_line;            /* translated code writes the words (engine/x86_64): no word is 0, buffers end with zeros,
+                                    and `retired` is the reader's */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
 };
 

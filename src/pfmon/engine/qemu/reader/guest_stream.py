@@ -33,6 +33,9 @@ class Share(NamedTuple):
     area: int
 
 
+MAX_AREA_BYTES = 1 << 30
+"""Of any area (layout.h)."""
+
 SHARES = {False: Share(4, 16), True: Share(32, 64)}
 """Of a single process, and of each that is followed: their tables stay to the end of the run."""
 TROUBLES = {
@@ -66,10 +69,12 @@ def reading(
     on_mapped: Callable[[], None] | None = None,
     followed: bool = False,
     area_bytes: int = 0,
+    most_area_bytes: int = MAX_AREA_BYTES,
 ) -> tuple[BlockTable, PluginReader]:
     """A block table and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the parent
     process's table; ``totals``: only counters of block runs; ``on_mapped`` as in `api.Start`;
-    ``followed``: for one of several processes; ``area_bytes``: of its parent's area, 0: what fits. PfmonError."""
+    ``followed``: for one of several processes; ``area_bytes``: of its parent's area, 0: what fits, up to
+    ``most_area_bytes``. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES, share=SHARES[followed].table)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
@@ -77,6 +82,7 @@ def reading(
         describer.begin_as(parent)
     describer.on_mapped = on_mapped
     try:
-        return table, PluginReader(describer, traced, totals, area_bytes or max_area_bytes(SHARES[followed].area))
+        room = area_bytes or min(most_area_bytes, max_area_bytes(SHARES[followed].area))
+        return table, PluginReader(describer, traced, totals, room)
     except MemoryError as error:
         raise MemoryError(NO_ROOM) from error

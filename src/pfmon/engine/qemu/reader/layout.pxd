@@ -98,3 +98,5 @@ cdef extern from "layout.h" nogil:
         uint64_t inherited
         uint32_t status
         char executed[256]
+        uint64_t fault_ip
+        uint32_t in_line

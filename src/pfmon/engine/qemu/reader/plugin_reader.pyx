@@ -235,17 +235,34 @@ cdef class PluginReader:
         their instructions."""
         cdef const uint64_t* words = self.words
         cdef const uint16_t* reached = self.describer.announced.reached
-        cdef uint64_t blocks = self.describer.announced.count, i = 0, number
+        cdef uint64_t blocks = self.describer.announced.count, i = 0, number, counted = 0
         cdef bint traced = self.traced
         while i < count:
             number = words[i] & ~TAKEN
             if number < blocks:
                 self.last = number + 1
+                counted += self.describer.table.c.heads[number].length
                 i += reached[number] if traced else 0
             elif not self.is_mark(words[i]):
                 return False
             i += 1
+        if read_word_once(&self.shared.in_line):
+            self.shared.retired += counted
         return i == count
+
+    cdef uint64_t past_unpublished(self, uint64_t count) noexcept nogil:
+        """The number of words in the buffer at hand, of which `count` are known: translated code that writes words in line
+        stores a block's word after its addresses, and buffers end with zeros (layout.h)."""
+        cdef const uint64_t* words = self.ring.buffers[self.taken % RING_BUFFERS].words
+        cdef uint64_t word
+        while count < RING_BUFFER_WORDS:
+            word = read_once(&words[count])
+            if word == 0:
+                return count
+            count += 1
+            if word >> 63 == 0 and word & ~TAKEN < self.describer.announced.count and self.traced:
+                count += self.describer.announced.reached[word & ~TAKEN]
+        return RING_BUFFER_WORDS
 
     cdef bint is_mark(self, uint64_t word) noexcept nogil:
         """Whether the plugin writes such a mark."""
@@ -277,6 +294,11 @@ cdef class PluginReader:
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
         self.damaged |= read_word_once(&self.shared.stopping) != 0 and not self.stopping
+        if read_word_once(&self.shared.in_line) and count <= RING_BUFFER_WORDS:
+            with nogil:
+                self.describer.describe()
+                count = self.past_unpublished(count)
+            where = read_once(&self.shared.fault_ip) if faulted else 0
         if not self.describe_words(consumer, buffer.words, count):
             return
         for i in range(MAX_GUEST_THREADS):

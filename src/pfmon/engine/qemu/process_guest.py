@@ -1,0 +1,127 @@
+"""A program in a host process of its own: what the engines of such programs share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from threading import Timer
+
+from pfmon.engine.api import StartRequest
+from pfmon.engine.qemu._qemu import PluginReader
+from pfmon.engine.qemu.guest_process import GuestProcess
+from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
+from pfmon.worker import Worker
+
+LISTING = "pfmon.engine.qemu.describe.capstone_listing"
+"""The module that lists code."""
+
+MAX_STOP_SECONDS = 0.1
+"""Seconds before a guest that does not stop is killed."""
+
+
+class ProcessGuest:
+    """One host process that executes the program and writes its stream into memory that `reader` reads."""
+
+    def __init__(
+        self, wanted: StartRequest, instruction_set: InstructionSet, reading: tuple[BlockTable, PluginReader]
+    ) -> None:
+        """Prepare the run; the process starts with `run`."""
+        self._wanted = wanted
+        self.instruction_set = instruction_set
+        self.traced = wanted.addresses
+        self.table, self._reader = reading
+        if wanted.listing:
+            import_module(LISTING)
+        self._process: GuestProcess | None = None
+        self._status = 0
+        self._stopping = False
+        self._killer: Timer | None = None
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self._reader.retired
+
+    @property
+    def ip(self) -> int:
+        """The address of the last block read; after a fatal fault, that of the faulting instruction."""
+        return self._reader.ip or self._wanted.program.entry
+
+    @property
+    def mapped(self) -> Sequence[MappedFile]:
+        """The files that the program has mapped executable so far."""
+        return self._reader.files
+
+    threads: Sequence[tuple[int, int]] = ()
+    """Not reported."""
+
+    def _read(self, consumer: Consumer, process: GuestProcess) -> None:
+        """Read the stream until the process has ended."""
+        watcher = Worker(partial(self._watch, process))
+        try:
+            self._reader.read(consumer)
+            if self._reader.damaged:
+                self._kill()
+        except BaseException:
+            self._kill()
+            raise
+        finally:
+            watcher.wait()
+
+    def _watch(self, process: GuestProcess) -> None:
+        self._status = process.wait()
+        self._reader.guest_died()
+
+    def _end_the_rest(self, process: GuestProcess) -> None:
+        """End remaining descendants of the program."""
+        ended = process.end()
+        if ended:
+            when = "when the run was stopped" if self._stopping else "at the program's end"
+            rest = "1 process" if ended == 1 else f"{ended} processes"
+            self._wanted.on_notice(
+                f"killed {when}: {rest} that it had started; --detach-children leaves such processes running"
+            )
+
+    def _where(self) -> str:
+        """``0x401136 (main+0x10)``; empty where it is unknown: totals have no order of blocks."""
+        if not self._reader.ip:
+            return ""
+        from pfmon.program.loaded_objects import LoadedObjects, place_of
+
+        place = place_of(LoadedObjects(self._wanted.program, lambda: self.mapped), self.ip)
+        return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
+
+    def stop(self) -> None:
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler."""
+        self._stopping = True
+        self._reader.request_stop()
+        if self._process and self._killer is None:
+            killer = Timer(MAX_STOP_SECONDS, self._kill)
+            killer.daemon = True
+            killer.start()
+            self._killer = killer
+
+    def _kill(self) -> None:
+        if self._process:
+            self._process.kill()
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the executed instructions in a range of code."""
+        from pfmon.engine.qemu.describe.capstone_listing import listing
+
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+
+    def close(self) -> None:
+        """End the guest if it still runs."""
+        if self._process is not None:
+            self._process.close()
+        self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
+        if self._killer is not None:
+            self._killer.cancel()
+
+
+def _nobody(_: str) -> None:
+    pass

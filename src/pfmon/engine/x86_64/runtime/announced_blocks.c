@@ -1,0 +1,182 @@
+/* Announces blocks to the reader, each once: the same code at the same address keeps its number (layout.h). */
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#include "runtime.h"
+
+enum { COMMIT = 1 << 18, BUCKETS = 1 << 16, MAX_PART = 255 };
+
+struct known {                   /* an announced block */
+    struct known *next;          /* with the same hash */
+    uint64_t hash;
+    const struct announcement *block;
+};
+
+struct area *area;
+static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, numbers;
+static struct known *buckets[BUCKETS];
+static const struct announcement **numbered;
+
+void area_begin(int file, uint64_t bytes) {
+    int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
+    if (place != (int64_t)AREA_AT)
+        KERNEL1(__NR_exit_group, 127);
+    area = (struct area *)AREA_AT;
+    area_bytes = bytes;
+    area->base = area;
+    area->threads[0].last = &area->nothing;
+    area->in_line = 1;
+    numbered = reserve(bytes / sizeof(struct announcement) * sizeof(*numbered));
+}
+
+const struct announcement *announcement_numbered(uint64_t number) {
+    return numbered[number];
+}
+
+/* Instructions retired, by the counters of blocks. */
+uint64_t count_runs(void) {
+    uint64_t sum = 0, i;
+    for (i = 0; i < numbers; i++)
+        sum += counters_of(numbered[i])[0] * numbered[i]->instructions;
+    return sum;
+}
+
+/* Memory after the announcements. */
+static void *area_room(uint64_t bytes) {
+    uint64_t step = COMMIT;
+    if (area_used + bytes > area_bytes)
+        give_up(AREA_FULL);
+    if (area_used + bytes > area_committed) {
+        if (area_committed + step > area_bytes)
+            step = area_bytes - area_committed;
+        if (KERNEL3(__NR_madvise, (uint8_t *)area + area_committed, step, MADV_POPULATE_WRITE) == -12)
+            give_up(NO_MEMORY);
+        area_committed += step;
+    }
+    return (uint8_t *)area + area_used;
+}
+
+uint8_t *sizes_of(const struct announcement *block) {
+    return (uint8_t *)(block + 1);
+}
+
+static uint64_t room_of(uint32_t length, uint32_t bytes) {
+    return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
+}
+
+uint64_t *counters_of(const struct announcement *block) {
+    return (uint64_t *)((uint8_t *)block + room_of(block->length, block->bytes));
+}
+
+static uint64_t hash_of(const struct code_block *it) {
+    uint64_t hash = (it->ip ^ (uint64_t)it->cut << 56) * 0x9E3779B97F4A7C15u;
+    uint32_t i;
+    for (i = 0; i + 8 <= it->bytes; i += 8) {
+        uint64_t part;
+        __builtin_memcpy(&part, it->code + i, 8);
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    for (; i < it->bytes; i++)
+        hash = (hash ^ it->code[i]) * 0x100000001B3u;
+    return hash ^ hash >> 31;
+}
+
+static bool is_same(const struct announcement *block, const struct code_block *wanted) {
+    return block->ip == wanted->ip && block->length == wanted->length && block->bytes == wanted->bytes
+        && block->cut == wanted->cut && block->file == wanted->file
+        && !memcmp(sizes_of(block), wanted->sizes, wanted->length)
+        && !memcmp(sizes_of(block) + block->length, wanted->code, wanted->bytes);
+}
+
+/* A block of less than MAX_PART instructions is announced in one part. */
+static const struct announcement *announce_new(const struct code_block *wanted) {
+    uint32_t counters = area->totals ? 2 : 0;
+    uint64_t bytes = room_of(wanted->length, wanted->bytes) + counters * sizeof(uint64_t);
+    struct announcement *it = area_room(bytes);
+    numbered[numbers] = it;
+    it->number = numbers++;
+    it->ip = wanted->ip;
+    it->next_ip = wanted->ip + wanted->bytes;
+    it->last_ip = it->next_ip - (wanted->sizes[wanted->length - 1] & SIZE_BITS);
+    it->taken = wanted->conditional ? TAKEN : 0;
+    it->instructions = wanted->length;
+    it->bytes = wanted->bytes;
+    it->length = (uint16_t)wanted->length;
+    it->parts = 1;
+    it->cut = (uint8_t)wanted->cut;
+    it->tail = CERTAIN;
+    it->counters = counters;
+    it->file = wanted->file;
+    it->slots = (uint16_t)wanted->slots;
+    memcpy(sizes_of(it), wanted->sizes, wanted->length);
+    memcpy(sizes_of(it) + wanted->length, wanted->code, wanted->bytes);
+    area_used += bytes;
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    return it;
+}
+
+/* The block with these instructions: an announced one, or a new one. */
+const struct announcement *announce(const struct code_block *wanted) {
+    uint64_t hash = hash_of(wanted);
+    struct known **bucket = &buckets[hash % BUCKETS], *known;
+    for (known = *bucket; known; known = known->next)
+        if (known->hash == hash && is_same(known->block, wanted))
+            return known->block;
+    known = reserve(sizeof(struct known));
+    known->block = announce_new(wanted);
+    known->hash = hash;
+    known->next = *bucket;
+    *bucket = known;
+    return known->block;
+}
+
+/* The first `length` instructions of a block, of which the next did not retire. */
+const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut) {
+    static struct code_block part;
+    const uint8_t *sizes = sizes_of(block);
+    uint32_t i;
+    part.ip = block->ip;
+    part.length = length;
+    part.bytes = part.slots = 0;
+    part.cut = cut;
+    part.conditional = false;
+    part.file = block->file;
+    for (i = 0; i < length; i++) {
+        part.sizes[i] = sizes[i];
+        part.bytes += sizes[i] & SIZE_BITS;
+        part.slots += sizes[i] >> SLOTS_SHIFT & 3;
+    }
+    memcpy(part.code, sizes + block->length, part.bytes);
+    return announce(&part);
+}
+
+/* A file that is mapped executable, in place of a block: its address, file offset, and path as code. */
+void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
+    uint32_t bytes = (uint32_t)strlen(path);
+    struct announcement *it = area_room(room_of(0, bytes));
+    memset(it, 0, sizeof(struct announcement));
+    it->ip = start;
+    it->last_ip = end;
+    it->next_ip = offset;
+    it->bytes = bytes;
+    memcpy(it + 1, path, bytes);
+    area_used += room_of(0, bytes);
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+}
+
+/* A child of the program has a private copy of the announcements, since its code still counts there, and of the words
+   behind `threads`. */
+void forget_area(void) {
+    enum { WORDS_AT = offsetof(struct area, announced), WORDS = sizeof(struct area) - WORDS_AT };
+    uint64_t bytes = area_used - AREA_HEAD;
+    uint8_t *copy = reserve(WORDS + bytes), *at = (uint8_t *)AREA_AT;
+    memcpy(copy, at + WORDS_AT, WORDS);
+    memcpy(copy + WORDS, at + AREA_HEAD, bytes);
+    KERNEL6(__NR_mmap, AREA_AT, area_bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    memcpy(at + WORDS_AT, copy, WORDS);
+    memcpy(at + AREA_HEAD, copy + WORDS, bytes);
+}

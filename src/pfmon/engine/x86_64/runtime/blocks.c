@@ -1,0 +1,169 @@
+/* The translated blocks: found by their guest address, by the address of their code, and by the table of indirect
+   branches; linked to each other, and forgotten. */
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#include "runtime.h"
+
+enum { BUCKETS = 1 << 16, MAX_EXITS = 1 << 22 };
+
+static struct block *buckets[BUCKETS];
+static struct block **blocks;    /* in the order of their code */
+static uint32_t block_count;
+static struct exit *exits;
+static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
+
+static void *map_at(uint64_t at, uint64_t bytes, int protection) {
+    int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    if (failed(place) || (at && place != (int64_t)at))
+        give_up(NO_MEMORY);
+    return (void *)place;
+}
+
+static void empty_table(void) {
+    uint64_t i;
+    for (i = 0; i < TABLE_ENTRIES; i++)
+        ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
+}
+
+/* Block 0 never executes, so that no word of the stream is 0. */
+static const struct code_block never = {.length = 1, .bytes = 1, .cut = CUT_EDGE, .sizes = {1}, .code = {0x90}};
+
+void translation_begin(void) {
+    map_at(CODE_AT, CODE_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
+    map_at(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
+    exits = map_at(0, MAX_EXITS * sizeof(struct exit), PROT_READ | PROT_WRITE);
+    blocks = map_at(0, MAX_EXITS / 2 * sizeof(struct block *), PROT_READ | PROT_WRITE);
+    empty_table();
+    announce(&never);
+}
+
+/* The number of a new exit. */
+uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block) {
+    if (exit_count == MAX_EXITS)
+        give_up(AREA_FULL);
+    exits[exit_count] = (struct exit){kind, NULL, NULL, target, block};
+    return exit_count++;
+}
+
+uint32_t exits_so_far(void) {
+    return exit_count;
+}
+
+static uint32_t hash_of(uint64_t ip) {
+    return (uint32_t)((ip * 0x9E3779B97F4A7C15u) >> 48);
+}
+
+static struct block *translated(uint64_t ip) {
+    struct block *it;
+    for (it = buckets[hash_of(ip)]; it; it = it->next)
+        if (it->ip == ip)
+            return it;
+    return NULL;
+}
+
+/* jmp [state->on_miss], and a nop */
+static const uint8_t to_runtime[8] = {0xFF, 0x24, 0x25, (STATE_AT + STATE_ON_MISS) & 0xFF,
+                                      (STATE_AT + STATE_ON_MISS) >> 8 & 0xFF, (STATE_AT + STATE_ON_MISS) >> 16 & 0xFF,
+                                      (STATE_AT + STATE_ON_MISS) >> 24, 0x90};
+
+static void enter(struct block *block) {
+    struct block **bucket = &buckets[hash_of(block->ip)];
+    if (block_count == MAX_EXITS / 2)
+        give_up(AREA_FULL);
+    block->next = *bucket;
+    *bucket = block;
+    blocks[block_count++] = block;
+}
+
+/* The translation of the code at a guest address; NULL: no code is there. */
+const struct block *block_at(uint64_t ip) {
+    struct block *block = translated(ip);
+    if (block)
+        return block;
+    if (!is_readable(ip))
+        return NULL;
+    protect_code(ip);
+    protect_code(ip + MAX_BLOCK_BYTES);
+    block = translate(ip);
+    if (block)
+        enter(block);
+    return block;
+}
+
+/* The block whose translation contains a host address; NULL: none. */
+const struct block *block_of_code(uint64_t address) {
+    uint32_t first = 0, beyond = block_count;
+    if (address < CODE_AT || address >= (uint64_t)emitted)
+        return NULL;
+    while (first < beyond) {
+        uint32_t middle = (first + beyond) / 2;
+        if ((uint64_t)blocks[middle]->code_end <= address)
+            first = middle + 1;
+        else
+            beyond = middle;
+    }
+    return first < block_count ? blocks[first] : NULL;
+}
+
+/* The number of the instruction that a host address in a block belongs to. */
+uint32_t instruction_of_code(const struct block *block, uint64_t address) {
+    uint32_t i = block->length - 1u;
+    while (i > 0 && (uint64_t)(block->entry + block->offsets[i]) > address)
+        i--;
+    return i;
+}
+
+struct exit *exit_numbered(uint64_t number) {
+    return &exits[number];
+}
+
+void link_exit(struct exit *exit, const struct block *target) {
+    aim(exit->site, target->entry);
+}
+
+static void unlink_exit(const struct exit *exit) {
+    if (exit->kind == EXIT_DIRECT)
+        aim(exit->site, exit->stub);
+    else if (exit->kind == EXIT_MISS)
+        memcpy(exit->site, to_runtime, sizeof(to_runtime));
+}
+
+/* Lead a block's exits to the runtime, so that it takes over when the block ends. */
+void unlink_block(const struct block *block) {
+    uint32_t i;
+    for (i = 0; i < block->exits; i++)
+        unlink_exit(&exits[block->first_exit + i]);
+}
+
+/* Let a block's indirect branches use the table again; direct ones are linked when they are taken. */
+void relink_block(const struct block *block) {
+    uint32_t i;
+    for (i = 0; i < block->exits; i++)
+        if (exits[block->first_exit + i].kind == EXIT_MISS) {
+            uint8_t *here = emitted;
+            emitted = exits[block->first_exit + i].site;
+            put_jump_by_table();
+            emitted = here;
+        }
+}
+
+/* All translations are stale: none is reached any more, except by the block that is executing. */
+void forget_translations(void) {
+    uint32_t i;
+    for (i = 1; i < exit_count; i++)
+        unlink_exit(&exits[i]);
+    memset(buckets, 0, sizeof(buckets));
+    empty_table();
+}
+
+void forget_range(uint64_t start, uint64_t end) {
+    uint32_t i;
+    for (i = 0; i < block_count; i++)
+        if (blocks[i]->ip < end && start < blocks[i]->end) {
+            forget_translations();
+            return;
+        }
+}

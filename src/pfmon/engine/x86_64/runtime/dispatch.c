@@ -1,0 +1,157 @@
+/* Goes on when translated code is left: finds or translates the next block, and executes what the runtime executes in
+   place of the guest. */
+
+#include <linux/signal.h>
+
+#include "runtime.h"
+
+enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1 };
+
+static bool is_reserved(int reg) {
+    return reg == temporary_register || (reg == ring_register && !area->totals);
+}
+
+/* Take the guest's registers over from those that the host's had when translated code was left between two blocks. */
+static void take_registers(void) {
+    int reg;
+    for (reg = 0; reg < 16; reg++)
+        if (!is_reserved(reg))
+            state->registers[reg] = state->saved[reg];
+    if (!area->totals)
+        state->ring = state->saved[ring_register];
+}
+
+/* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. */
+static const struct block *continue_at(uint64_t ip) {
+    const struct block *block;
+    int reg;
+    for (;;) {
+        if (state->pending)
+            ip = deliver_signals(ip);
+        block = block_at(ip);
+        if (block)
+            break;
+        raise_fault(SYSTEM_SIGSEGV, SEGV_NOT_MAPPED, ip);
+    }
+    state->next = (uint64_t)block->entry;
+    for (reg = 0; reg < 16; reg++)
+        state->saved[reg] = state->registers[reg];
+    if (!area->totals)
+        state->saved[ring_register] = state->ring;
+    return block;
+}
+
+/* The guest's registers at a fault of a block's body, from those of the host. */
+void take_registers_in_block(const struct block *block, const uint64_t *host) {
+    int reg;
+    for (reg = 0; reg < 16; reg++)
+        if (reg != block->temporary && (reg != block->ring || area->totals))
+            state->registers[reg] = host[reg];
+    if (!area->totals)
+        state->ring = host[block->ring];
+}
+
+/* ---------------------------------------------------------------- string instructions */
+
+static void put_range(uint64_t before, uint64_t after, uint64_t size, uint64_t times) {
+    put_word(times == 0 ? 0 : before < after ? before : after + size);
+}
+
+/* The record of a repeated string instruction and the block that it ends: the lowest address of each operand, and the
+   bytes that its iterations passed. */
+static void record_string(const struct block *block) {
+    const struct announcement *it = block->announced;
+    const uint8_t *sizes = sizes_of(it), *code = sizes + it->length + (it->last_ip - it->ip);
+    struct instruction string;
+    uint64_t *registers = state->registers, times = state->string[0] - registers[RCX], size;
+    uint64_t *record = (uint64_t *)state->ring;
+    uint32_t slots = sizes[it->length - 1] >> SLOTS_SHIFT & 3, before = it->slots - slots;
+    decode(&string, code, sizes[it->length - 1] & SIZE_BITS);
+    size = string.opcode & 1 ? (string.wide ? 8 : string.operand_size ? 2 : 4) : 1;
+    if (string.short_address)
+        times = (uint32_t)times;
+    if (in_guard((uint64_t)(record + 1 + before)))
+        continue_in_next_buffer((uint64_t)(record + 1 + before), record), record = next_words();
+    *record = it->number;
+    state->ring = (uint64_t)(record + 1 + before);
+    if (slots == 2 && string.opcode >= 0xA6) {
+        put_range(state->string[2], registers[RDI], size, times);
+        put_range(state->string[1], registers[RSI], size, times);
+    } else {
+        if (string.opcode <= 0xA7 || (string.opcode & 0xFE) == 0xAC)
+            put_range(state->string[1], registers[RSI], size, times);
+        if (string.opcode <= 0xA5 || (string.opcode & 0xFE) == 0xAA || string.opcode >= 0xAE)
+            put_range(state->string[2], registers[RDI], size, times);
+    }
+    if (times > 1)
+        put_mark(MARK_STRING, it->instructions - 1u, (times - 1) * size);
+}
+
+/* ---------------------------------------------------------------- exits */
+
+static void execute_for_guest(uint8_t kind) {
+    uint64_t *registers = state->registers, now;
+    switch (kind) {
+    case EXIT_CPUID:
+        emulate_cpuid(registers);
+        return;
+    case EXIT_XGETBV:
+        registers[RAX] = components;
+        registers[RDX] = 0;
+        return;
+    default:
+        now = instructions_retired();
+        registers[RAX] = (uint32_t)now;
+        registers[RDX] = now >> 32;
+        if (kind == EXIT_RDTSCP)
+            registers[RCX] = 0;
+    }
+}
+
+/* The guest address at which to go on. */
+static uint64_t after_exit(const struct exit *exit) {
+    switch (exit->kind) {
+    case EXIT_MISS:
+        return state->target;
+    case EXIT_DIRECT:
+        return exit->target;
+    case EXIT_SYSTEM_CALL:
+        return system_call(exit->target, exit->block->announced->instructions - 1u);
+    case EXIT_STRING:
+        record_string(exit->block);
+        return exit->target;
+    case EXIT_UNSUPPORTED:
+        give_up(NOT_SUPPORTED);
+    default:
+        execute_for_guest(exit->kind);
+        return exit->target;
+    }
+}
+
+/* Called when translated code is left (entry.S). */
+void leave_code(void) {
+    struct exit *exit = exit_numbered(state->exit);
+    const struct block *block;
+    uint64_t target;
+    take_registers();
+    take_signalled_block();
+    target = after_exit(exit);
+    block = continue_at(target);
+    if (block->ip != target)
+        return;
+    if (exit->kind == EXIT_DIRECT)
+        link_exit(exit, block);
+    else if (exit->kind == EXIT_MISS)
+        ((uint64_t *)TABLE_AT)[target % TABLE_ENTRIES] = (uint64_t)block->indirect;
+}
+
+/* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
+void continue_after_fault(void) {
+    continue_at(state->target);
+}
+
+/* The first block. */
+void begin_at(uint64_t ip) {
+    continue_at(ip);
+    enter_code();
+}

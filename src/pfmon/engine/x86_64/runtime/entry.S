@@ -1,0 +1,118 @@
+/* Ways between translated code and the runtime. Registers are in `state` at an absolute address, which any code reaches
+   without a register. */
+
+#include "state.h"
+
+#define S(offset) STATE_AT + offset
+#define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number)
+#define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register
+
+    .text
+    .globl _start
+_start:
+    xor %ebp, %ebp
+    mov %rsp, %rdi
+    and $-16, %rsp
+    call begin
+    ud2
+
+    /* Translated code ends at an exit: S(STATE_EXIT) has its number. */
+    .globl on_exit
+on_exit:
+    SAVE(0, %rax)
+    SAVE(1, %rcx)
+    SAVE(2, %rdx)
+    SAVE(3, %rbx)
+    SAVE(4, %rsp)
+    SAVE(5, %rbp)
+    SAVE(6, %rsi)
+    SAVE(7, %rdi)
+    SAVE(8, %r8)
+    SAVE(9, %r9)
+    SAVE(10, %r10)
+    SAVE(11, %r11)
+    SAVE(12, %r12)
+    SAVE(13, %r13)
+    SAVE(14, %r14)
+    SAVE(15, %r15)
+    mov S(STATE_STACK), %rsp
+    pushfq
+    popq S(STATE_FLAGS)
+    cld
+    call leave_code
+    jmp resume
+
+    /* An indirect branch whose target is not in the table: S(STATE_TARGET) has its address. */
+    .globl on_miss
+on_miss:
+    movq $0, S(STATE_EXIT)
+    jmp on_exit
+
+    /* After a fault: the signal handler has filled `state`. */
+    .globl on_fault
+on_fault:
+    mov S(STATE_STACK), %rsp
+    cld
+    call continue_after_fault
+    jmp resume
+
+    /* Begin the first block. */
+    .globl enter_code
+enter_code:
+    mov %rsp, S(STATE_STACK)
+resume:
+    mov S(STATE_STACK), %rsp
+    pushq S(STATE_FLAGS)
+    popfq
+    LOAD(0, %rax)
+    LOAD(1, %rcx)
+    LOAD(2, %rdx)
+    LOAD(3, %rbx)
+    LOAD(5, %rbp)
+    LOAD(6, %rsi)
+    LOAD(7, %rdi)
+    LOAD(8, %r8)
+    LOAD(9, %r9)
+    LOAD(10, %r10)
+    LOAD(11, %r11)
+    LOAD(12, %r12)
+    LOAD(13, %r13)
+    LOAD(14, %r14)
+    LOAD(15, %r15)
+    LOAD(4, %rsp)
+    jmp *S(STATE_NEXT)
+
+    /* int64_t guarded_call(const uint64_t *arguments): a system call, or -EINTR at once when signals wait. A signal
+       that arrives between the test and `syscall` moves the return address to `interrupted` (signals.c). */
+    .globl guarded_call
+guarded_call:
+    push %rbx
+    mov %rdi, %rbx
+    mov (%rbx), %rax
+    mov 8(%rbx), %rdi
+    mov 16(%rbx), %rsi
+    mov 24(%rbx), %rdx
+    mov 32(%rbx), %r10
+    mov 40(%rbx), %r8
+    mov 48(%rbx), %r9
+    .globl guarded_begin
+guarded_begin:
+    cmpq $0, S(STATE_PENDING)
+    jne interrupted
+    .globl guarded_syscall
+guarded_syscall:
+    syscall
+    pop %rbx
+    ret
+    .globl interrupted
+interrupted:
+    mov $-4, %rax
+    pop %rbx
+    ret
+
+    .globl return_from_signal
+return_from_signal:
+    mov $15, %eax
+    syscall
+
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,22 @@
+/* The address space of the runtime's process. Guest code and the data that it reaches relative to rip lie below 2 GB,
+   as the code cache does, so that a copied instruction reaches them with a displacement of 32 bits; everything else of
+   the guest lies below 256 GB. */
+
+#ifndef PFMON_X86_64_MEMORY_MAP_H
+#define PFMON_X86_64_MEMORY_MAP_H
+
+#define GUEST_PIE 0x10000000UL       /* a position-independent program */
+#define GUEST_LOW_END 0x60000000UL   /* files and code are mapped downwards from here */
+#define AREA_AT 0x60000000UL         /* announcements (layout.h) */
+#define AREA_ROOM 0x10000000UL
+#define CODE_AT 0x70000000UL         /* code cache */
+#define CODE_ROOM 0x0D000000UL
+#define STATE_AT 0x7E000000UL        /* struct state */
+#define TABLE_AT 0x7E100000UL        /* targets of indirect branches, by the low 16 bits of the address */
+#define TABLE_ENTRIES 0x10000UL
+#define GUEST_STACK_END 0x3FFFFFF000UL
+#define GUEST_HIGH_END 0x3F00000000UL   /* other mappings, downwards from here */
+
+#define GUEST_FAR_END 0x700000000000UL  /* what has no room there */
+
+#endif

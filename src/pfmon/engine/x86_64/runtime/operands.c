@@ -1,0 +1,181 @@
+/* Operands in memory: their addresses are computed by `lea` into the temporary register and stored behind the place of
+   the block's word, before the instruction executes. */
+
+#include "operands.h"
+#include "runtime.h"
+
+/* The bytes of ModR/M, SIB and displacement, with another register field; relative to rip: as a displacement from what
+   follows, `rest` bytes behind it. */
+static void put_operand_bytes(const struct instruction *it, int reg, uint64_t rest) {
+    uint8_t from = (uint8_t)(it->modrm_at + 1), to = (uint8_t)(it->displacement_at + it->displacement_size);
+    put_byte((uint32_t)((it->modrm & 0xC7) | (reg & 7) << 3));
+    if (it->relative) {
+        uint64_t target = (uint64_t)it->bytes + it->length + (uint64_t)(int64_t)it->displacement;
+        put_32(target - ((uint64_t)emitted + 4 + rest));
+        return;
+    }
+    for (; from < to; from++)
+        put_byte(it->bytes[from]);
+}
+
+/* opcode reg, [the instruction's operand]; 64 bits. */
+void put_memory_operand(uint32_t opcode, int reg, const struct instruction *it, bool with_segment) {
+    if (with_segment && it->segment)
+        put_byte(it->segment == 4 ? 0x64 : 0x65);
+    if (it->short_address)
+        put_byte(0x67);
+    put_byte((uint32_t)(0x48 | (reg >> 3) << 2 | it->x << 1 | it->b));
+    put_byte(opcode);
+    put_operand_bytes(it, reg, 0);
+}
+
+/* The address of an operand relative to fs or gs. */
+static void put_segment_address(const struct instruction *it, int temporary) {
+    int sib = (it->modrm & 7) == 4 ? it->bytes[it->modrm_at + 1] : NO_BYTE;
+    int base = sib == NO_BYTE ? field_rm(it) : (sib & 7) | it->b << 3;
+    int index = sib == NO_BYTE ? 4 : (sib >> 3 & 7) | it->x << 3;
+    bool has_base = sib == NO_BYTE ? !it->relative : !((sib & 7) == 5 && it->modrm >> 6 == 0);
+    put_load(temporary, it->segment == 4 ? STATE_AT + STATE_FS : STATE_AT + STATE_GS);
+    if (has_base)
+        put_lea_index(temporary, temporary, base, 0, 0);
+    if (index != 4)
+        put_lea_index(temporary, temporary, index, sib >> 6, 0);
+    if (it->displacement)
+        put_lea(temporary, temporary, it->displacement);
+}
+
+/* The address of a gather's first element. */
+static void put_gather_address(const struct instruction *it, int temporary) {
+    int sib = it->bytes[it->modrm_at + 1], index = (sib >> 3 & 7) | it->x << 3;
+    bool wide = it->opcode & 1;
+    put_byte(0xC4);              /* vmovdqu [state->vector], xmm of the index */
+    put_byte((uint32_t)((index < 8 ? 0x80 : 0) | 0x61));
+    put_byte(0x7A);
+    put_byte(0x7F);
+    put_byte((uint32_t)(0x04 | (index & 7) << 3));
+    put_byte(0x25);
+    put_32(STATE_AT + STATE_VECTOR);
+    put_absolute(wide ? 0x8B : 0x63, temporary, STATE_AT + STATE_VECTOR);
+    put_byte((uint32_t)(0x48 | (temporary >> 3) << 2 | (temporary >> 3) << 1 | it->b));
+    put_byte(0x8D);
+    put_byte((uint32_t)((it->modrm & 0xC0) | (temporary & 7) << 3 | 4));
+    put_byte((uint32_t)((sib & 0xC0) | (temporary & 7) << 3 | (sib & 7)));
+    for (sib = 0; sib < it->displacement_size; sib++)
+        put_byte(it->bytes[it->displacement_at + sib]);
+}
+
+struct recorder {                /* where addresses go */
+    int ring, temporary;
+    int32_t place;               /* bytes from the block's word */
+};
+
+static void put_slot(struct recorder *to, int reg) {
+    put_based(0x89, reg, to->ring, to->place);
+    to->place += 8;
+}
+
+static void record_operand(struct recorder *to, const struct instruction *it, int32_t more) {
+    if (it->kind == GATHER)
+        put_gather_address(it, to->temporary);
+    else if (it->segment)
+        put_segment_address(it, to->temporary);
+    else
+        put_memory_operand(0x8D, to->temporary, it, false);
+    if (more)
+        put_lea(to->temporary, to->temporary, more);
+    put_slot(to, to->temporary);
+}
+
+/* Below the stack pointer. */
+static void record_push(struct recorder *to, const struct instruction *it) {
+    put_lea(to->temporary, RSP, it->operand_size ? -2 : -8);
+    put_slot(to, to->temporary);
+}
+
+static void record_offset(struct recorder *to, const struct instruction *it) {
+    put_load_number(to->temporary, (uint64_t)it->immediate);
+    if (it->segment)             /* rare: the base goes through the sum of two */
+        put_load(to->temporary, it->segment == 4 ? STATE_AT + STATE_FS : STATE_AT + STATE_GS),
+            put_lea(to->temporary, to->temporary, (int32_t)it->immediate);
+    put_slot(to, to->temporary);
+}
+
+/* rbx + al */
+static void record_table(struct recorder *to) {
+    put_rex(1, to->temporary, RAX);
+    put_byte(0x0F);
+    put_byte(0xB6);
+    put_byte((uint32_t)(0xC0 | (to->temporary & 7) << 3));
+    put_lea_index(to->temporary, to->temporary, RBX, 0, 0);
+    put_slot(to, to->temporary);
+}
+
+static bool base_is_stack(const struct instruction *it) {
+    return (it->modrm & 7) == 4 && (it->bytes[it->modrm_at + 1] & 7) == 4 && !it->b;
+}
+
+static void record_one_byte(struct recorder *to, const struct instruction *it, uint32_t slots) {
+    uint8_t opcode = it->opcode;
+    int reg = it->modrm == NO_BYTE ? 0 : it->modrm >> 3 & 7;
+    if (opcode == 0xFF && (reg == 2 || reg == 6)) {          /* call, push */
+        if (it->memory)
+            record_operand(to, it, 0);
+        record_push(to, it);
+    } else if (opcode == 0x8F) { /* pop: its address is computed with the stack pointer after it */
+        put_slot(to, RSP);
+        if (it->memory)
+            record_operand(to, it, base_is_stack(it) ? (it->operand_size ? 2 : 8) : 0);
+    } else if (it->memory)
+        record_operand(to, it, 0);
+    else if ((opcode & 0xF8) == 0x50 || opcode == 0x68 || opcode == 0x6A || opcode == 0x9C || opcode == 0xE8
+             || opcode == 0xC8)
+        record_push(to, it);
+    else if (opcode == 0xC9)
+        put_slot(to, RBP);
+    else if (opcode == 0xA4 || opcode == 0xA5 || opcode == 0xA6 || opcode == 0xA7) {
+        put_slot(to, opcode < 0xA6 ? RSI : RDI);
+        put_slot(to, opcode < 0xA6 ? RDI : RSI);
+    } else if (opcode == 0xAC || opcode == 0xAD)
+        put_slot(to, RSI);
+    else if (opcode == 0xAA || opcode == 0xAB || opcode == 0xAE || opcode == 0xAF)
+        put_slot(to, RDI);
+    else if (opcode >= 0xA0 && opcode <= 0xA3)
+        record_offset(to, it);
+    else if (opcode == 0xD7)
+        record_table(to);
+    else if (slots)
+        put_slot(to, RSP);       /* pop, popf, return */
+}
+
+/* Emit what records the addresses of an instruction; `place`: of the first, in bytes from the block's word. */
+void put_addresses(const struct instruction *it, uint32_t slots, int ring_at, int temporary, int32_t place) {
+    struct recorder to = {ring_at, temporary, place};
+    if (slots == 0)
+        return;
+    if (it->map == ONE_BYTE && !it->vex)
+        record_one_byte(&to, it, slots);
+    else if (it->memory)
+        record_operand(&to, it, 0);
+    else if (it->map == TWO_BYTES && it->opcode == 0xF7)
+        put_slot(&to, RDI);      /* maskmovq */
+    else if (it->opcode == 0xA0 || it->opcode == 0xA8)
+        record_push(&to, it);    /* push of a segment */
+    else
+        put_slot(&to, RSP);
+}
+
+/* Emit the instruction itself; an operand relative to rip keeps its address. */
+void put_copy(const struct instruction *it, uint64_t ip) {
+    uint8_t i;
+    (void)ip;
+    if (!it->relative) {
+        for (i = 0; i < it->length; i++)
+            put_byte(it->bytes[i]);
+        return;
+    }
+    for (i = 0; i < it->modrm_at; i++)
+        put_byte(it->bytes[i]);
+    put_operand_bytes(it, it->modrm >> 3 & 7, (uint64_t)(it->length - it->displacement_at - 4));
+    for (i = (uint8_t)(it->displacement_at + 4); i < it->length; i++)
+        put_byte(it->bytes[i]);
+}

@@ -1,0 +1,131 @@
+/* The stream: its words go into buffers that are handed over to the reader when they are full.
+
+   Behind each buffer is a page that cannot be accessed. Translated code does not test whether a buffer is full: its store
+   into that page faults, and the signal handler moves the words of the unfinished block to the next buffer. */
+
+#include <asm/unistd.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+#include <linux/signal.h>
+
+#include "runtime.h"
+
+enum { WORD_BYTES = RING_BUFFER_WORDS * sizeof(uint64_t), STEP = WORD_BYTES + PAGE };
+
+struct ring *ring;
+static uint8_t *buffers;         /* each with its guard page */
+static uint64_t *counts[RING_BUFFERS];
+static uint64_t *start;          /* of the buffer that is filled */
+
+static void *map_part(int file, uint64_t at, uint64_t bytes, uint64_t offset) {
+    int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), file,
+                            offset);
+    if (failed(place))
+        give_up(NO_MEMORY);
+    return (void *)place;
+}
+
+void ring_begin(int file) {
+    int64_t room = KERNEL6(__NR_mmap, 0, RING_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint32_t i;
+    if (failed(room))
+        give_up(NO_MEMORY);
+    ring = map_part(file, 0, sizeof(struct ring), 0);
+    buffers = (uint8_t *)room;
+    for (i = 0; i < RING_BUFFERS; i++) {
+        uint64_t offset = (uint64_t)((uint8_t *)ring->buffers[i].words - (uint8_t *)ring);
+        map_part(file, (uint64_t)buffers + i * STEP, WORD_BYTES, offset);
+        counts[i] = &ring->buffers[i].count;
+    }
+    start = (uint64_t *)buffers;
+    state->ring = (uint64_t)start;
+}
+
+static void futex(uint32_t *word, int what, uint32_t value) {
+    KERNEL6(__NR_futex, word, what, value, 0, 0, 0);
+}
+
+/* Hand the words before `end` over; the next buffer is filled then. */
+void hand_over(uint64_t *end) {
+    uint32_t read;
+    if (!in_child) {
+        *counts[ring->filling % RING_BUFFERS] = (uint64_t)(end - start);
+        area->count = 0;
+        __atomic_store_n(&ring->filling, ring->filling + 1, __ATOMIC_RELEASE);
+        futex(&ring->filling, FUTEX_WAKE, 1 << 30);
+        while (ring->filling - (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)) >= RING_BUFFERS)
+            futex(&ring->reading, FUTEX_WAIT, read);
+        if (area->stopping)
+            KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
+        start = (uint64_t *)(buffers + ring->filling % RING_BUFFERS * STEP);
+    }
+    memset(start, 0, WORD_BYTES);   /* a word of 0 is none yet, should this process be killed */
+}
+
+uint64_t *next_words(void) {
+    return start;
+}
+
+bool in_guard(uint64_t address) {
+    uint64_t offset = address - (uint64_t)buffers;
+    return offset < RING_BUFFERS * STEP && offset % STEP >= WORD_BYTES;
+}
+
+/* A block's record does not fit into the buffer: move what it has written. */
+void continue_in_next_buffer(uint64_t fault, uint64_t *record) {
+    uint64_t *end = (uint64_t *)(fault & -(uint64_t)PAGE);
+    uint64_t words = record < end ? (uint64_t)(end - record) : 0;
+    hand_over(record);
+    memcpy(start, record, words * sizeof(uint64_t));
+}
+
+/* A word that the runtime writes itself. */
+void put_word(uint64_t word) {
+    uint64_t *to = (uint64_t *)state->ring;
+    if (in_guard((uint64_t)to)) {
+        hand_over(to);
+        to = start;
+    }
+    *to = word;
+    state->ring = (uint64_t)(to + 1);
+}
+
+void put_mark(int kind, uint64_t instruction, uint64_t value) {
+    put_word((uint64_t)1 << 63 | (uint64_t)kind << 56 | instruction << 32 | (value & 0xFFFFFFFF));
+}
+
+/* Where the reader finds how much of the buffer is filled, should this process end. */
+void publish_count(void) {
+    if (!in_child)
+        area->count = (uint64_t)((uint64_t *)state->ring - start);
+}
+
+/* Instructions retired, by the words of the stream: the reader knows those that it has read. */
+uint64_t count_words(void) {
+    const uint64_t *word = start, *end = (const uint64_t *)state->ring;
+    uint64_t sum = 0;
+    uint32_t read;
+    while (ring->filling != (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)))
+        futex(&ring->reading, FUTEX_WAIT, read);
+    while (word < end) {
+        const struct announcement *block;
+        if (*word >> 63) {
+            word++;
+            continue;
+        }
+        block = announcement_numbered((uint32_t)*word);
+        sum += block->instructions;
+        word += 1 + (area->traced ? block->slots : 0);
+    }
+    return area->retired + sum;
+}
+
+/* A child of the program has private memory in place of the buffers. */
+void forget_ring(void) {
+    uint32_t i;
+    for (i = 0; i < RING_BUFFERS; i++)
+        KERNEL6(__NR_mmap, buffers + i * STEP, WORD_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    KERNEL6(__NR_mmap, ring, sizeof(struct ring), PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}

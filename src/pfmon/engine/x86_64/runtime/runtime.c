@@ -1,0 +1,93 @@
+/* The process of the x86_64 engine: a program of its own, without a C library, at an address that no guest uses. It maps
+   what it shares with the reader, loads the program, and executes its translations.
+
+   Its arguments are numbers and texts in the order of `enum argument`, then the program's arguments, from argv[0] on. */
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include <linux/signal.h>
+
+#include "runtime.h"
+
+enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
+
+enum argument {
+    RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
+    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, FIRST_ARGUMENT
+};
+
+uint32_t most_instructions = MAX_BLOCK;
+
+bool in_child;
+static uint8_t *reserved, *reserved_end;
+
+void give_up(enum trouble why) {
+    if (area && !in_child)
+        area->trouble = why;
+    KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
+    for (;;)
+        KERNEL0(__NR_pause);
+}
+
+static uint8_t *map_own(uint64_t at, uint64_t bytes) {
+    int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    if (failed(place) || (at && place != (int64_t)at))
+        give_up(NO_MEMORY);
+    return (uint8_t *)place;
+}
+
+void *reserve(size_t bytes) {
+    uint8_t *it;
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (bytes > RESERVE_STEP / 4)
+        return map_own(0, whole_pages(bytes));
+    if (bytes > (size_t)(reserved_end - reserved)) {
+        reserved = map_own(0, RESERVE_STEP);
+        reserved_end = reserved + RESERVE_STEP;
+    }
+    it = reserved;
+    reserved += bytes;
+    return it;
+}
+
+static uint64_t number_of(const char *text) {
+    uint64_t value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = 10 * value + (uint64_t)(*text - '0');
+    return value;
+}
+
+static uint64_t bytes_of(int file) {
+    int64_t end = KERNEL3(__NR_lseek, file, 0, 2);
+    return failed(end) ? 0 : (uint64_t)end;
+}
+
+/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
+void begin(uint64_t *sp) {
+    char **arguments = (char **)(sp + 1), **environment = arguments + sp[0] + 1;
+    struct places places;
+    int ring_file, area_file;
+    uint32_t i;
+    if (sp[0] <= FIRST_ARGUMENT || !choose_processor(arguments[PROCESSOR]))
+        KERNEL1(__NR_exit_group, 127);
+    ring_file = (int)number_of(arguments[RING_FILE]);
+    area_file = (int)number_of(arguments[AREA_FILE]);
+    map_own(STATE_AT, STATE_BYTES);
+    state->on_exit = (uint64_t)on_exit;
+    state->on_miss = (uint64_t)on_miss;
+    for (i = 0; i < 256; i++)
+        state->components[i] = i & components;
+    area_begin(area_file, bytes_of(area_file));
+    ring_begin(ring_file);
+    translation_begin();
+    signals_begin();
+    KERNEL1(__NR_close, ring_file);
+    KERNEL1(__NR_close, area_file);
+    most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
+    world = (struct world){number_of(arguments[WORLD_FLAGS]), number_of(arguments[SEED]), number_of(arguments[EPOCH]),
+                           number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
+    places = (struct places){arguments[PROGRAM], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
+                             number_of(arguments[INTERPRETER_AT])};
+    begin_at(load_program(&places, arguments + FIRST_ARGUMENT, environment, number_of(arguments[STACK_BYTES])));
+}

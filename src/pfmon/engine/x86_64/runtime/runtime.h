@@ -1,0 +1,174 @@
+/* Shared declarations of the runtime's files. */
+
+#ifndef PFMON_X86_64_RUNTIME_H
+#define PFMON_X86_64_RUNTIME_H
+
+#include "decode.h"
+#include "emit.h"
+#include "kernel.h"
+#include "state.h"
+#include "layout.h"
+
+enum {
+    MAX_BLOCK = 128,             /* instructions of a block */
+    MAX_BLOCK_BYTES = MAX_BLOCK * MAX_INSTRUCTION,
+    MAX_BLOCK_SLOTS = 2 * MAX_BLOCK,
+    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
+    NO_INSTRUCTION = 255,
+    CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
+    EXITED = 1 << 8,             /* beside an exit status (follow.h) */
+    EXECUTES_NATIVELY = 1,
+    COMPONENTS = 7               /* x87, SSE and AVX (SDM volume 1, 13.3) */
+};
+
+static const uint64_t TAKEN = (uint64_t)1 << 32;
+
+struct code_block {              /* instructions that follow each other in memory */
+    uint64_t ip;
+    uint32_t length, bytes, slots;
+    int cut;
+    bool conditional;
+    uint32_t file;
+    uint8_t sizes[MAX_BLOCK];    /* layout.h */
+    uint8_t code[MAX_BLOCK_BYTES];
+};
+
+struct block {                   /* a translated block */
+    struct block *next;          /* with the same hash */
+    uint64_t ip, end;            /* guest addresses */
+    const struct announcement *announced;
+    uint8_t *entry;              /* for direct branches */
+    uint8_t *indirect;           /* compares state->target first */
+    uint8_t *code_end;
+    uint16_t *offsets;           /* host offset of each instruction from `entry` */
+    uint32_t first_exit;
+    uint16_t length;
+    uint8_t exits;
+    uint8_t ring, temporary;     /* host registers in its body */
+};
+
+enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP, EXIT_XGETBV,
+                 EXIT_UNSUPPORTED };
+
+struct exit {                    /* a place where translated code is left */
+    uint8_t kind;
+    uint8_t *site;               /* of a direct branch: the displacement of its jump */
+    uint8_t *stub;               /* and where the jump goes as long as it is not linked */
+    uint64_t target;
+    struct block *block;
+};
+
+extern struct area *area;
+extern struct ring *ring;
+extern bool in_child;            /* a child of the program: it goes on uncounted */
+extern uint32_t most_instructions;      /* of a block */
+extern int ring_register, temporary_register;   /* between blocks */
+
+void on_exit(void), on_miss(void), on_fault(void), enter_code(void);
+int64_t guarded_call(const uint64_t *arguments);
+extern const char guarded_begin[], guarded_syscall[], interrupted[], return_from_signal[];
+
+void give_up(enum trouble why) __attribute__((noreturn));
+void *reserve(size_t bytes);     /* the runtime's own memory, which lasts */
+
+/* ring.c */
+void ring_begin(int file);
+void hand_over(uint64_t *end);
+uint64_t *next_words(void);
+bool in_guard(uint64_t address);
+void continue_in_next_buffer(uint64_t fault, uint64_t *record);
+void put_word(uint64_t word);
+void put_mark(int kind, uint64_t instruction, uint64_t value);
+void publish_count(void);
+void forget_ring(void);
+uint64_t count_words(void);
+
+/* announced_blocks.c */
+void area_begin(int file, uint64_t bytes);
+const struct announcement *announce(const struct code_block *wanted);
+uint64_t *counters_of(const struct announcement *block);
+uint8_t *sizes_of(const struct announcement *block);
+void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
+void forget_area(void);
+const struct announcement *announcement_numbered(uint64_t number);
+uint64_t count_runs(void);
+const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
+
+/* translate.c */
+struct block *translate(uint64_t ip);
+void put_jump_by_table(void);
+
+/* blocks.c */
+void translation_begin(void);
+const struct block *block_at(uint64_t ip);
+const struct block *block_of_code(uint64_t address);
+uint32_t instruction_of_code(const struct block *block, uint64_t address);
+uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block);
+uint32_t exits_so_far(void);
+struct exit *exit_numbered(uint64_t number);
+void link_exit(struct exit *exit, const struct block *target);
+void unlink_block(const struct block *block);
+void relink_block(const struct block *block);
+void forget_translations(void);
+void forget_range(uint64_t start, uint64_t end);
+
+/* dispatch.c */
+void begin_at(uint64_t ip);
+void take_registers_in_block(const struct block *block, const uint64_t *host);
+
+/* system_calls.c */
+uint64_t system_call(uint64_t next_ip, uint64_t instruction);
+uint64_t instructions_retired(void);
+
+/* guest_mappings.c */
+bool is_map_call(int64_t number);
+int64_t map_call(int64_t number, const uint64_t *a);
+uint32_t file_at(uint64_t address);
+void add_mapping(uint64_t start, uint64_t bytes, int protection);
+void protect_code(uint64_t address);
+bool is_readable(uint64_t address);
+bool is_writable(uint64_t address, uint64_t bytes);
+bool release_code(uint64_t address);
+void set_break(uint64_t start);
+void map_below(uint64_t address);
+int64_t map_somewhere(bool low, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
+
+/* signals.c */
+void signals_begin(void);
+void raise_fault(int signal, int code, uint64_t address);
+uint64_t deliver_signals(uint64_t ip);
+void take_signalled_block(void);
+bool is_signal_call(int64_t number);
+int64_t signal_call(int64_t number, const uint64_t *a);
+uint64_t return_from_handler(void);
+bool wants_restart(int64_t number);
+void die(int signal, uint64_t ip) __attribute__((noreturn));
+
+/* load.c */
+struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
+    const char *program, *interpreter;
+    uint64_t program_at, interpreter_at;
+};
+uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes);
+extern const char *program_path;
+
+/* processor_models.c */
+extern bool has_vex;             /* the processor has AVX */
+extern uint32_t components;      /* of its XCR0 */
+bool choose_processor(const char *name);
+void emulate_cpuid(uint64_t *registers);
+
+/* world.c */
+enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4 };
+
+struct world {                   /* what the guest sees of the host; fixed by default */
+    uint64_t flags;              /* HOST_... */
+    uint64_t seed, epoch, boot, release;
+};
+
+extern struct world world;
+bool is_world_call(int64_t number);
+int64_t world_call(int64_t number, const uint64_t *a, bool *emulated);
+uint64_t next_random(uint64_t *seed);
+
+#endif

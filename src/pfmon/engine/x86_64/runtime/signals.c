@@ -1,0 +1,433 @@
+/* The guest's signals.
+
+   A fault of translated code is mapped back to the guest's instruction, and its signal is delivered there. Any other
+   signal waits until the block that is executing ends: its exits lead to the runtime then. The kernel's mask is the
+   guest's, without the signals of faults. */
+
+#include <asm/sigcontext.h>
+#include <asm/siginfo.h>
+#include <asm/signal.h>
+#include <asm/ucontext.h>
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#include "runtime.h"
+
+enum {
+    QUEUE = 64, ALTERNATE_BYTES = 1 << 17, SIGNALS = 64,
+    XSTATE_BYTES = 832,          /* of these components (SDM volume 1, 13.4) */
+    RED_ZONE = 128, MINIMUM_STACK = 2048,
+    SS_ONSTACK = 1, SS_DISABLE = 2,          /* sigaltstack(2) */
+    FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
+};
+
+#define BIT(number) ((uint64_t)1 << ((number) - 1))
+#define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
+#define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
+
+struct action {                  /* the kernel's layout */
+    uint64_t handler, flags, restorer, mask;
+};
+
+struct frame {                   /* on the guest's stack */
+    uint64_t return_address;
+    struct ucontext context;
+    siginfo_t info;
+};
+
+static struct action actions[SIGNALS + 1];
+static siginfo_t queue[QUEUE], forced;
+static uint32_t queued;
+static bool is_forced;
+static uint64_t guest_mask, suspended_mask;
+static bool suspended;
+static stack_t guest_stack = {.ss_flags = SS_DISABLE};
+static const struct block *signalled;
+static uint8_t xstate[XSTATE_BYTES] __attribute__((aligned(64)));
+
+static void set_mask(uint64_t mask) {
+    uint64_t host;
+    guest_mask = mask & ~NEVER_BLOCKED;
+    host = guest_mask & ~FAULT_SIGNALS;
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &host, 0, 8);
+}
+
+/* ---------------------------------------------------------------- host signals */
+
+static uint64_t *host_registers(struct ucontext *context, uint64_t *to) {
+    const struct sigcontext *it = (const struct sigcontext *)&context->uc_mcontext;
+    const uint64_t all[16] = {it->rax, it->rcx, it->rdx, it->rbx, it->rsp, it->rbp, it->rsi, it->rdi,
+                              it->r8, it->r9, it->r10, it->r11, it->r12, it->r13, it->r14, it->r15};
+    memcpy(to, all, sizeof(all));
+    return to;
+}
+
+static __u64 *host_register(struct sigcontext *it, int reg) {
+    __u64 *high[] = {&it->r8, &it->r9, &it->r10, &it->r11, &it->r12, &it->r13, &it->r14, &it->r15};
+    return high[reg - R8];
+}
+
+static uint64_t address_of(const struct block *block, uint32_t instruction) {
+    const uint8_t *sizes = sizes_of(block->announced);
+    uint64_t ip = block->ip;
+    uint32_t i;
+    for (i = 0; i < instruction; i++)
+        ip += sizes[i] & SIZE_BITS;
+    return ip;
+}
+
+/* The stream, or the counters, at a block of which `retired` instructions retired. */
+static void record_partial(const struct block *block, uint32_t retired) {
+    const struct announcement *part = retired ? announce_start(block->announced, retired, CUT_FAULT) : NULL;
+    uint64_t *record = (uint64_t *)state->ring;
+    if (area->totals) {
+        counters_of(block->announced)[0]--;
+        if (part)
+            counters_of(part)[0]++;
+    } else if (part) {
+        if (in_guard((uint64_t)record)) {
+            hand_over(record);
+            record = next_words();
+        }
+        *record = part->number;
+        state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
+    }
+    put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
+}
+
+/* What translated code has in other places while an instruction executes. */
+static void take_saved_operands(const struct block *block, uint32_t number) {
+    const uint8_t *sizes = sizes_of(block->announced);
+    struct instruction it;
+    decode(&it, sizes + block->announced->length + (address_of(block, number) - block->ip), sizes[number] & SIZE_BITS);
+    if (it.kind == SAVE_STATE) {
+        state->registers[RAX] = state->rax;
+        state->registers[RDX] = state->rdx;
+    }
+}
+
+/* An instruction of a block has faulted, or trapped. */
+static void take_fault(const struct block *block, const siginfo_t *info, struct ucontext *context) {
+    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
+    bool trapped = info->si_signo == SIGTRAP;
+    uint32_t instruction = instruction_of_code(block, host->rip - trapped);
+    uint64_t registers[16];
+    take_registers_in_block(block, host_registers(context, registers));
+    take_saved_operands(block, instruction);
+    state->flags = host->eflags;
+    record_partial(block, instruction + trapped);
+    state->target = address_of(block, instruction + trapped);
+    forced = *info;
+    if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
+        forced.si_addr = (void *)state->target;
+    is_forced = true;
+    state->pending = 1;
+    host->rip = (uint64_t)on_fault;
+}
+
+static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
+    const struct block *block = block_of_code(host->rip);
+    if (queued < QUEUE)
+        queue[queued++] = *info;
+    state->pending = 1;
+    if (block) {
+        signalled = block;
+        unlink_block(block);
+    } else if (host->rip >= (uint64_t)guarded_begin && host->rip <= (uint64_t)guarded_syscall)
+        host->rip = (uint64_t)interrupted;
+}
+
+static void handle(int number, siginfo_t *info, struct ucontext *context) {
+    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
+    const struct block *block = block_of_code(host->rip);
+    uint64_t address = (uint64_t)info->si_addr;
+    if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
+        put_in_queue(info, host);
+        return;
+    }
+    if (number == SIGSEGV && block && in_guard(address)) {
+        __u64 *ring_at = host_register(host, block->ring);
+        continue_in_next_buffer(address, (uint64_t *)*ring_at);
+        *ring_at = (uint64_t)next_words();
+        return;
+    }
+    if (number == SIGSEGV && release_code(address))
+        return;
+    if (!block)
+        give_up(INTERRUPTED);
+    take_fault(block, info, context);
+}
+
+static void set_action(int number, uint64_t handler) {
+    struct action it = {handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, (uint64_t)return_from_signal, ~(uint64_t)0};
+    KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
+}
+
+void signals_begin(void) {
+    stack_t own = {.ss_size = ALTERNATE_BYTES};
+    int number;
+    own.ss_sp = reserve(ALTERNATE_BYTES);
+    KERNEL2(__NR_sigaltstack, &own, 0);
+    for (number = 1; number <= SIGNALS; number++) {
+        KERNEL4(__NR_rt_sigaction, number, 0, &actions[number], 8);
+        if (FAULT_SIGNALS & BIT(number))
+            set_action(number, (uint64_t)handle);
+    }
+    KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &guest_mask, 8);
+    set_mask(guest_mask);
+}
+
+/* ---------------------------------------------------------------- delivery */
+
+void raise_fault(int number, int code, uint64_t address) {
+    memset(&forced, 0, sizeof(forced));
+    forced.si_signo = number;
+    forced.si_code = code;
+    forced.si_addr = (void *)address;
+    is_forced = true;
+    state->pending = 1;
+}
+
+void die(int number, uint64_t ip) {
+    struct action standard = {0, 0, 0, 0};
+    uint64_t none = 0;
+    publish_count();
+    area->fault_ip = ip;
+    KERNEL4(__NR_rt_sigaction, number, &standard, 0, 8);
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
+    for (;;)
+        KERNEL2(__NR_kill, KERNEL0(__NR_getpid), number);
+}
+
+/* A block that a signal had led to the runtime is left: its exits use the table again. */
+void take_signalled_block(void) {
+    if (signalled) {
+        relink_block(signalled);
+        signalled = NULL;
+    }
+}
+
+static bool on_stack(uint64_t sp) {
+    return sp - (uint64_t)guest_stack.ss_sp < guest_stack.ss_size;
+}
+
+static void save_xstate(uint8_t *to) {
+    struct _fpx_sw_bytes software = {FP_XSTATE_MAGIC1, XSTATE_BYTES + FP_XSTATE_MAGIC2_SIZE, components, XSTATE_BYTES, {0}};
+    uint32_t magic = FP_XSTATE_MAGIC2;
+    memset(xstate, 0, sizeof(xstate));
+    __asm__ volatile("xsave64 %0" : "+m"(xstate) : "a"(components | 3), "d"(0));
+    memcpy(xstate + 464, &software, sizeof(software));
+    memcpy(to, xstate, sizeof(xstate));
+    memcpy(to + XSTATE_BYTES, &magic, sizeof(magic));
+}
+
+static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info, uint64_t fpstate) {
+    struct sigcontext *it = (struct sigcontext *)&to->uc_mcontext;
+    const uint64_t *r = state->registers;
+    to->uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
+    to->uc_stack = guest_stack;
+    if (!(guest_stack.ss_flags & SS_DISABLE) && on_stack(r[RSP]))
+        to->uc_stack.ss_flags = SS_ONSTACK;
+    it->r8 = r[R8], it->r9 = r[R9], it->r10 = r[R10], it->r11 = r[R11], it->r12 = r[R12], it->r13 = r[R13];
+    it->r14 = r[R14], it->r15 = r[R15], it->rdi = r[RDI], it->rsi = r[RSI], it->rbp = r[RBP], it->rbx = r[RBX];
+    it->rdx = r[RDX], it->rax = r[RAX], it->rcx = r[RCX], it->rsp = r[RSP];
+    it->rip = ip;
+    it->eflags = state->flags;
+    it->cs = 0x33;
+    it->ss = 0x2B;
+    it->trapno = info->si_signo == SIGSEGV ? 14 : 0;
+    it->cr2 = info->si_signo == SIGSEGV ? (uint64_t)info->si_addr : 0;
+    it->fpstate = (void *)fpstate;
+    memcpy(&to->uc_sigmask, suspended ? &suspended_mask : &guest_mask, sizeof(guest_mask));
+    suspended = false;
+}
+
+/* Begin a handler; returns its address. */
+static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
+    struct action action = actions[info->si_signo];
+    uint64_t sp = state->registers[RSP] - RED_ZONE, fpstate, mask = guest_mask;
+    struct frame *frame;
+    if (action.flags & SA_ONSTACK && !(guest_stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
+        sp = (uint64_t)guest_stack.ss_sp + guest_stack.ss_size;
+    fpstate = (sp - XSTATE_BYTES - FP_XSTATE_MAGIC2_SIZE) & -(uint64_t)64;
+    frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
+    if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
+        die(SIGSEGV, ip);
+    memset(frame, 0, sizeof(*frame));
+    frame->return_address = action.restorer;
+    frame->info = *info;
+    save_xstate((uint8_t *)fpstate);
+    fill_context(&frame->context, ip, info, fpstate);
+    if (action.flags & SA_RESETHAND)
+        actions[info->si_signo].handler = 0;
+    set_mask(mask | action.mask | (action.flags & SA_NODEFER ? 0 : BIT(info->si_signo)));
+    state->registers[RSP] = (uint64_t)frame;
+    state->registers[RDI] = (uint64_t)info->si_signo;
+    state->registers[RSI] = (uint64_t)&frame->info;
+    state->registers[RDX] = (uint64_t)&frame->context;
+    state->registers[RAX] = 0;
+    state->flags &= ~(uint64_t)0x500;        /* direction, trap */
+    return action.handler;
+}
+
+/* Deliver what waits, before the instruction at `ip`; returns where to go on. */
+uint64_t deliver_signals(uint64_t ip) {
+    siginfo_t info;
+    uint64_t all = ~(uint64_t)0, handler;
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+    while (is_forced || queued) {
+        info = is_forced ? forced : queue[0];
+        if (!is_forced)
+            memcpy(queue, queue + 1, --queued * sizeof(siginfo_t));
+        handler = actions[info.si_signo].handler;
+        if (is_forced && (handler <= 1 || guest_mask & BIT(info.si_signo)))
+            die(info.si_signo, ip);
+        is_forced = false;
+        if (handler > 1)
+            ip = begin_handler(&info, ip);
+        else if (handler == 0 && FAULT_SIGNALS & BIT(info.si_signo))
+            die(info.si_signo, ip);
+    }
+    state->pending = 0;
+    set_mask(guest_mask);
+    return ip;
+}
+
+/* Whether an interrupted call begins anew after the handler (signal(7)). */
+bool wants_restart(int64_t number) {
+    switch (number) {
+    case __NR_pause: case __NR_rt_sigsuspend: case __NR_rt_sigtimedwait: case __NR_nanosleep: case __NR_clock_nanosleep:
+    case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
+    case __NR_msgrcv: case __NR_msgsnd: case __NR_semop: case __NR_semtimedop:
+        return false;
+    default:
+        return queued == 0 || actions[queue[0].si_signo].flags & SA_RESTART;
+    }
+}
+
+/* ---------------------------------------------------------------- system calls */
+
+static void load_xstate(uint64_t from) {
+    if (!from || !is_readable(from) || !is_readable(from + XSTATE_BYTES - 8))
+        return;
+    memcpy(xstate, (const void *)from, sizeof(xstate));
+    *(uint64_t *)(xstate + 512) &= components | 3;
+    memset(xstate + 520, 0, 56);
+    *(uint32_t *)(xstate + 24) &= 0xFFFF;    /* MXCSR: reserved bits would fault */
+    __asm__ volatile("xrstor64 %0" : : "m"(xstate), "a"(components | 3), "d"(0));
+}
+
+/* rt_sigreturn: returns where to go on. */
+uint64_t return_from_handler(void) {
+    const struct frame *frame = (const struct frame *)(state->registers[RSP] - 8);
+    const struct sigcontext *it;
+    uint64_t *r = state->registers, mask;
+    if (!is_readable((uint64_t)frame) || !is_readable((uint64_t)frame + sizeof(*frame)))
+        die(SIGSEGV, 0);
+    it = (const struct sigcontext *)&frame->context.uc_mcontext;
+    r[R8] = it->r8, r[R9] = it->r9, r[R10] = it->r10, r[R11] = it->r11, r[R12] = it->r12, r[R13] = it->r13;
+    r[R14] = it->r14, r[R15] = it->r15, r[RDI] = it->rdi, r[RSI] = it->rsi, r[RBP] = it->rbp, r[RBX] = it->rbx;
+    r[RDX] = it->rdx, r[RAX] = it->rax, r[RCX] = it->rcx, r[RSP] = it->rsp;
+    state->flags = (it->eflags & 0xCD5) | 0x202;
+    load_xstate((uint64_t)it->fpstate);
+    memcpy(&mask, &frame->context.uc_sigmask, sizeof(mask));
+    set_mask(mask);
+    return it->rip;
+}
+
+static int64_t change_action(uint64_t number, const struct action *to, struct action *old, uint64_t size) {
+    struct action before;
+    if (number < 1 || number > SIGNALS || size != 8 || (to && (number == SIGKILL || number == SIGSTOP)))
+        return -NOT_VALID;
+    before = actions[number];
+    if (to) {
+        if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
+            return -FAULT_ADDRESS;
+        actions[number] = *to;
+        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1)
+            KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
+        else
+            set_action((int)number, (uint64_t)handle);
+    }
+    if (old) {
+        if (!is_writable((uint64_t)old, sizeof(*old)))
+            return -FAULT_ADDRESS;
+        *old = before;
+    }
+    return 0;
+}
+
+static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uint64_t size) {
+    uint64_t before = guest_mask, wanted;
+    if (size != 8)
+        return -NOT_VALID;
+    if (set) {
+        if (!is_readable((uint64_t)set))
+            return -FAULT_ADDRESS;
+        wanted = *set;
+        if (how > SIG_SETMASK)
+            return -NOT_VALID;
+        set_mask(how == SIG_BLOCK ? before | wanted : how == SIG_UNBLOCK ? before & ~wanted : wanted);
+    }
+    if (old) {
+        if (!is_writable((uint64_t)old, 8))
+            return -FAULT_ADDRESS;
+        *old = before;
+    }
+    return 0;
+}
+
+static int64_t change_stack(const stack_t *to, stack_t *old) {
+    stack_t before = guest_stack;
+    bool busy = !(guest_stack.ss_flags & SS_DISABLE) && on_stack(state->registers[RSP]);
+    if (busy)
+        before.ss_flags = SS_ONSTACK;
+    if (to) {
+        if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + 16))
+            return -FAULT_ADDRESS;
+        if (busy)
+            return -NOT_PERMITTED;
+        if (!(to->ss_flags & SS_DISABLE) && to->ss_size < MINIMUM_STACK)
+            return -NO_MEMORY_CODE;
+        guest_stack = *to;
+        if (to->ss_flags & SS_DISABLE)
+            guest_stack = (stack_t){.ss_flags = SS_DISABLE};
+    }
+    if (old) {
+        if (!is_writable((uint64_t)old, sizeof(*old)))
+            return -FAULT_ADDRESS;
+        *old = before;
+    }
+    return 0;
+}
+
+static int64_t suspend(const uint64_t *mask) {
+    const uint64_t call[7] = {__NR_pause};
+    uint64_t old = guest_mask;
+    int64_t result;
+    if (!is_readable((uint64_t)mask))
+        return -FAULT_ADDRESS;
+    set_mask(*mask);
+    result = guarded_call(call);
+    suspended = true;
+    suspended_mask = old;
+    return result;
+}
+
+bool is_signal_call(int64_t number) {
+    return number == __NR_rt_sigaction || number == __NR_rt_sigprocmask || number == __NR_sigaltstack
+        || number == __NR_rt_sigsuspend;
+}
+
+int64_t signal_call(int64_t number, const uint64_t *a) {
+    switch (number) {
+    case __NR_rt_sigaction:
+        return change_action(a[0], (const struct action *)a[1], (struct action *)a[2], a[3]);
+    case __NR_rt_sigprocmask:
+        return change_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2], a[3]);
+    case __NR_sigaltstack:
+        return change_stack((const stack_t *)a[0], (stack_t *)a[1]);
+    default:
+        return suspend((const uint64_t *)a[0]);
+    }
+}

@@ -1,0 +1,57 @@
+/* The guest's registers while the runtime itself executes, and the words that translated code shares with it, at
+   STATE_AT. entry.S knows the offsets. */
+
+#ifndef PFMON_X86_64_STATE_H
+#define PFMON_X86_64_STATE_H
+
+#include "memory_map.h"
+
+#define STATE_REGISTERS 0
+#define STATE_FLAGS 128
+#define STATE_NEXT 136
+#define STATE_RING 144
+#define STATE_TARGET 152
+#define STATE_EXIT 160
+#define STATE_STACK 168
+#define STATE_SAVED 176
+#define STATE_ON_EXIT 304
+#define STATE_ON_MISS 312
+#define STATE_FS 320
+#define STATE_GS 328
+#define STATE_RCX 336
+#define STATE_STRING 344
+#define STATE_VECTOR 384
+#define STATE_PENDING 448
+#define STATE_RAX 456
+#define STATE_RDX 464
+#define STATE_COMPONENTS 512
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+struct state {
+    uint64_t registers[16];      /* the guest's, numbered as in encodings: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 */
+    uint64_t flags;
+    uint64_t next;               /* code to continue with */
+    uint64_t ring;               /* where the next word of the stream goes */
+    uint64_t target;             /* guest address that an indirect branch goes to */
+    uint64_t exit;               /* number of the exit by which translated code was left */
+    uint64_t stack;              /* the runtime's stack pointer */
+    uint64_t saved[16];          /* the host's registers on both ways */
+    uint64_t on_exit, on_miss;   /* addresses in entry.S */
+    uint64_t fs, gs;             /* segment bases */
+    uint64_t rcx;                /* while an indirect branch's target is compared */
+    uint64_t string[3];          /* rcx, rsi and rdi before a repeated string instruction */
+    uint64_t unused[2];
+    uint64_t vector[8];          /* index register of a gather */
+    uint64_t pending;            /* signals wait */
+    uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
+    uint64_t more_unused[5];
+    uint32_t components[256];    /* those that the guest's processor has, of 8 */
+};
+
+#define state ((struct state *)STATE_AT)
+
+#endif
+#endif

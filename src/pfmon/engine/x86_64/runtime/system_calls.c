@@ -1,0 +1,175 @@
+/* System calls of the guest: most go to the kernel as they are. */
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
+
+#include "runtime.h"
+
+enum {
+    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SIGNALS_WAIT = 4096, SET_GS = 0x1001, SET_FS = 0x1002, PATH_ROOM = 4096,
+    NOT_A_LINK = 22
+};
+
+static const uint64_t SYSTEM_CALL_BYTES = 2;
+
+static void take_arguments(uint64_t *a) {
+    const uint64_t *r = state->registers;
+    a[0] = r[RDI];
+    a[1] = r[RSI];
+    a[2] = r[RDX];
+    a[3] = r[R10];
+    a[4] = r[R8];
+    a[5] = r[R9];
+}
+
+/* ---------------------------------------------------------------- processes */
+
+/* A child of the program goes on uncounted, with private memory in place of what is shared. */
+static void become_uncounted(void) {
+    in_child = true;
+    forget_ring();
+    forget_area();
+}
+
+/* vfork and clone with CLONE_VFORK: the child has a copy of the memory, as under fork. */
+static int64_t make_process(uint64_t flags, uint64_t stack, const uint64_t *a) {
+    int64_t child;
+    publish_count();
+    child = KERNEL6(__NR_clone, flags & ~(uint64_t)(CLONE_VM | CLONE_VFORK), 0, a[2], a[3], a[4], 0);
+    if (child == 0) {
+        become_uncounted();
+        if (stack)
+            state->registers[RSP] = stack;
+    }
+    return child;
+}
+
+static int64_t clone_call(int64_t number, const uint64_t *a) {
+    const uint64_t none[6] = {0};
+    if (number != __NR_clone)
+        return make_process(SIGCHLD, 0, none);
+    if (a[0] & CLONE_VM && !(a[0] & CLONE_VFORK)) {
+        if (in_child)
+            return -NOT_IMPLEMENTED;
+        give_up(MAKES_THREAD);
+    }
+    if (a[0] & CLONE_SETTLS)
+        return -NOT_A_LINK;
+    return make_process(a[0], a[1], a);
+}
+
+static int64_t execute(int64_t number, const uint64_t *a) {
+    int64_t result;
+    publish_count();
+    area->executing = EXECUTES_NATIVELY;
+    result = KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    area->executing = 0;
+    return result;
+}
+
+static void end_process(int64_t number, uint64_t status) {
+    if (!in_child)
+        area->status = EXITED | (uint32_t)(status & 0xFF);
+    publish_count();
+    KERNEL1(number, status);
+}
+
+/* ---------------------------------------------------------------- the program's own file */
+
+static bool names_itself(uint64_t path) {
+    static const char name[] = "/proc/self/exe";
+    uint32_t i;
+    for (i = 0; i < sizeof(name); i++)
+        if ((i == 0 || (path + i) % 8 == 0) && !is_readable(path + i))
+            return false;
+        else if (((const char *)path)[i] != name[i])
+            return false;
+    return true;
+}
+
+static int64_t read_own_link(uint64_t to, uint64_t room) {
+    uint64_t length = strlen(program_path);
+    if (length > room)
+        length = room;
+    if (!is_writable(to, length))
+        return -14;
+    memcpy((void *)to, program_path, length);
+    return (int64_t)length;
+}
+
+/* ---------------------------------------------------------------- all calls */
+
+static int64_t set_base(const uint64_t *a) {
+    int64_t result = KERNEL2(__NR_arch_prctl, a[0], a[1]);
+    if (result == 0 && a[0] == SET_FS)
+        state->fs = a[1];
+    else if (result == 0 && a[0] == SET_GS)
+        state->gs = a[1];
+    return result;
+}
+
+static int64_t pass_on(int64_t number, const uint64_t *a) {
+    const uint64_t call[7] = {(uint64_t)number, a[0], a[1], a[2], a[3], a[4], a[5]};
+    publish_count();
+    return guarded_call(call);
+}
+
+static int64_t call_kernel(int64_t number, const uint64_t *a) {
+    bool emulated = false;
+    int64_t result;
+    if (is_map_call(number))
+        return map_call(number, a);
+    if (is_signal_call(number))
+        return signal_call(number, a);
+    result = world_call(number, a, &emulated);
+    if (emulated)
+        return result;
+    switch (number) {
+    case __NR_clone: case __NR_fork: case __NR_vfork:
+        return clone_call(number, a);
+    case __NR_clone3: case __NR_rseq:
+        return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
+    case __NR_execve: case __NR_execveat:
+        return execute(number, a);
+    case __NR_exit: case __NR_exit_group:
+        end_process(number, a[0]);
+        return 0;
+    case __NR_arch_prctl:
+        return set_base(a);
+    case __NR_readlink:
+        return names_itself(a[0]) ? read_own_link(a[1], a[2]) : pass_on(number, a);
+    case __NR_readlinkat:
+        return names_itself(a[1]) ? read_own_link(a[2], a[3]) : pass_on(number, a);
+    case __NR_open: case __NR_openat:
+        if (names_itself(a[number == __NR_openat])) {
+            uint64_t own[6];
+            memcpy(own, a, sizeof(own));
+            own[number == __NR_openat] = (uint64_t)program_path;
+            return pass_on(number, own);
+        }
+        return pass_on(number, a);
+    default:
+        return pass_on(number, a);
+    }
+}
+
+/* Execute the system call in the guest's registers; returns where to go on. */
+uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
+    int64_t number = (int64_t)state->registers[RAX], result;
+    uint64_t a[6];
+    if (state->pending)
+        return next_ip;          /* not reached: signals are delivered first */
+    take_arguments(a);
+    put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
+    if (number == __NR_rt_sigreturn)
+        return return_from_handler();
+    result = call_kernel(number, a);
+    if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
+        return next_ip - SYSTEM_CALL_BYTES;
+    state->registers[RAX] = (uint64_t)result;
+    state->registers[RCX] = next_ip;
+    state->registers[R11] = state->flags;
+    return next_ip;
+}

@@ -1,0 +1,169 @@
+"""An x86-64 program that this host's processor executes, translated block by block, with the recording in line
+(docs/dev/engines.md)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from typing import Self
+
+from pfmon.debug_log import log
+from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.guest_pmu import PerformanceData
+from pfmon.engine.qemu.guest_process import GuestProcess
+from pfmon.engine.qemu.process_guest import ProcessGuest
+from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed, reading
+from pfmon.errors import LostError, PfmonError
+from pfmon.program.image import Program
+from pfmon.stream._stream import Consumer, InstructionSet
+
+GUEST_PIE = 0x1000_0000
+"""Address of a position-independent program (memory_map.h)."""
+GUEST_LOW_END = 0x6000_0000
+"""End of the files' addresses; the interpreter ends there."""
+AREA_BYTES = 0x1000_0000
+"""Largest area of announcements."""
+PAGE = 4096
+MOST_INSTRUCTIONS = 128
+"""Instructions of a block (runtime.h)."""
+PROCESSORS = ("x86-64-v3", "Nehalem", "Conroe")
+"""Models of the processor that the program sees, the default first (processor_models.c)."""
+FEATURES = {"x86-64-v3": ("avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm"), "Nehalem": ("sse4_2", "popcnt")}
+"""Features in /proc/cpuinfo that the host needs besides SSSE3, by model."""
+HOST_CLOCK, HOST_RANDOM, HOST_IDS = 1, 2, 4
+"""Flags of what the program sees of the host (runtime.h)."""
+
+TROUBLES = {
+    1: "it has more than 256 threads at a time",
+    2: "it has more code than there is room for (208 MB of translations, 256 MB of descriptions)",
+    3: "memory ran out",
+    4: "it has written into pfmon's memory",
+    5: "it makes a second thread, which this engine does not run: give --engine=qemu",
+    6: "it executes instructions or maps memory as this engine does not: give --engine=qemu",
+    7: "this engine cannot load it at its addresses: give --engine=qemu",
+}
+"""Why the runtime gave up (layout.h, enum trouble)."""
+
+
+def runtime_path() -> str:
+    """The program in which translated code runs."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "x86_64-runtime")
+
+
+def check_host(cpu: str) -> None:
+    """PfmonError: this host does not run programs for that processor."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise PfmonError("--engine=x86_64 runs on x86-64 hosts under Linux; give --engine=qemu")
+    if cpu not in PROCESSORS:
+        raise PfmonError(f"qemu.cpu = {cpu}: --engine=x86_64 has {', '.join(PROCESSORS)}; --engine=qemu has others")
+    if not os.path.isfile(runtime_path()):
+        raise PfmonError(f"pfmon was built without its x86_64 engine: there is no {runtime_path()}; give --engine=qemu")
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        flags = next((line.split(":")[1].split() for line in file if line.startswith("flags")), [])
+    missing = [feature for feature in FEATURES.get(cpu, ()) if feature not in flags]
+    if missing:
+        raise PfmonError(f"this host's processor lacks {', '.join(missing)} of {cpu}; give --engine=qemu")
+
+
+def placed(program: Program) -> Program:
+    """The program with this engine's load addresses."""
+    image, interpreter = program.image, program.interpreter
+    if image.elf.position_independent:
+        image = image._replace(bias=GUEST_PIE - (min(s.address for s in image.elf.segments) & -PAGE))
+    if interpreter is not None and interpreter.elf.position_independent:
+        lowest = min(s.address for s in interpreter.elf.segments) & -PAGE
+        end = max(s.address + s.memory_size for s in interpreter.elf.segments) + PAGE - 1 & -PAGE
+        interpreter = interpreter._replace(bias=GUEST_LOW_END - end)
+        assert interpreter.bias + lowest > 0
+    return Program(image, interpreter)
+
+
+class X8664Guest(ProcessGuest):
+    """One process in which the runtime executes the program."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=False)
+
+    def __init__(self, wanted: StartRequest) -> None:
+        """Prepare the run; the process starts with `run`. Raises PfmonError."""
+        if wanted.settings.confined:
+            raise PfmonError("--confine is for IA-64 programs: with --engine=x86_64 a program reaches all of the host")
+        if wanted.follow is not None:
+            raise PfmonError("--engine=x86_64 counts one process; --engine=qemu follows children and executed programs")
+        self._cpu = wanted.settings.cpu or PROCESSORS[0]
+        check_host(self._cpu)
+        stream = reading(
+            InstructionSet.X86_64,
+            wanted.addresses,
+            totals=wanted.totals and not wanted.addresses,
+            on_mapped=wanted.on_mapped,
+            most_area_bytes=AREA_BYTES,
+        )
+        super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
+
+    @classmethod
+    def start(cls, wanted: StartRequest) -> Self:
+        """The engine for a session (engine/api.py)."""
+        return cls(wanted)
+
+    def set_monitoring(self, on: bool, locked: bool) -> None:
+        """PfmonError when the program is to read counters: no PMU is emulated."""
+        if not locked:
+            raise PfmonError("--insecure: a program under --engine=x86_64 has no counters to read")
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
+        """Run to the program's end, or until ``stop`` was called (None)."""
+        if self._stopping:
+            return None
+        process = self._spawn()
+        self._read(consumer, process)
+        ending = self._finish(consumer, self._status)
+        self._end_the_rest(process)
+        return ending
+
+    def _spawn(self) -> GuestProcess:
+        wanted, settings = self._wanted, self._wanted.settings
+        image, interpreter = wanted.program.image, wanted.program.interpreter
+        flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
+        files = (self._reader.ring_file, self._reader.area_file)
+        numbers = (*files, settings.seed, settings.stack_size, 1 if wanted.slow else MOST_INSTRUCTIONS, flags)
+        command: list[str | bytes] = [
+            runtime_path(),
+            *map(str, numbers),
+            *(str(settings.epoch), str(settings.boot), settings.release, self._cpu),
+            *(str(image.bias), str(interpreter.bias if interpreter else 0)),
+            interpreter.path if interpreter else "",
+            os.path.realpath(image.path),
+            *wanted.arguments,
+        ]
+        environment = dict(entry.partition(b"=")[::2] for entry in wanted.environment)
+        log("engine", "%s executes it", runtime_path())
+        process = GuestProcess(command, settings.standard_files, environment, files, settings.detach_children)
+        self._process = process
+        if self._stopping:
+            self.stop()
+        return process
+
+    def _finish(self, consumer: Consumer, status: int) -> ExitReport | None:
+        """Give the consumer the rest of the stream, and return how the ended process ended."""
+        killed_by = max(0, -status)
+        ending = None
+        if not self._stopping:
+            ending = killed(killed_by) if killed_by else ExitReport(status)
+        faulted = killed_by in FAULTS
+        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
+        self._check()
+        return ending if ending is None or not faulted else ending._replace(where=self._where())
+
+    def _check(self) -> None:
+        """PfmonError: the counts are not those of the program. Also tells what was not counted."""
+        path = self._wanted.program.image.path
+        if self._reader.damaged or self._reader.trouble:
+            why = TROUBLES[4] if self._reader.damaged else TROUBLES.get(self._reader.trouble, TROUBLES[4])
+            raise LostError(f"{path}: cannot be counted: {why}")
+        if self._stopping:
+            return
+        if self._reader.executing:
+            self._wanted.on_notice("the program executed another one, which was not counted")
+        elif self._status >= 0 and self._reader.exit_status is None:
+            raise LostError(f"{path}: cannot be counted: {TROUBLES[4]}, or this host cannot run it")
