@@ -1,0 +1,249 @@
+"""The x86_64 engine: programs behave as they do natively, and count the same in every run."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import command
+import pytest
+from command import refused
+from grids import first_quick
+from guests import SMALL
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble
+
+from pfmon.engine.x86_64.x86_64_guest import runtime_path
+
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+ENGINE = "--engine=x86_64"
+PFMON = [sys.executable, "-m", "pfmon"]
+V3 = "--set=qemu.cpu=x86-64-v3"
+HERE = platform.machine() == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text(errors="replace")
+pytestmark = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
+
+NAMES = sorted(set(SMALL) - {"epic"})
+WAYS = {
+    "totals": ["-e", "instructions_retired"],
+    "stream": ["-e", "instructions_retired", "--print-interval=1000"],
+    "addresses": ["-e", "instructions_retired,unhalted_core_cycles"],
+    "slow": ["-e", "instructions_retired", "--slow"],
+}
+"""How the counts reach the reader: as counters, as words, as words with addresses, one instruction a block."""
+
+
+def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+    """What the command prints; it ends with this status, if any is given."""
+    done = command.pfmon(*words)
+    assert status is None or done.returncode == status, done
+    return done
+
+
+def counted(program: list[str], *options: str, status: int = 0) -> int:
+    """The instructions of a program under the engine."""
+    words = options or tuple(WAYS["totals"])
+    done = pfmon(ENGINE, *words, "--json", "--outfile=/dev/stderr", *program, status=status)
+    line = next(line for line in done.stderr.splitlines() if line.startswith("{"))
+    return int(json.loads(line)["events"][0]["count"])
+
+
+@pytest.mark.parametrize("name", first_quick(NAMES))
+@QEMU
+def test_examples_count_what_they_count_under_qemu(name: str) -> None:
+    program = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
+    words = ("-e", "instructions_retired,branch_instructions_retired", "--json", "--no-cmd-output")
+    engine, qemu = (
+        [one["count"] for one in json.loads(pfmon(f"--engine={engine}", *words, *program).stdout)["events"]]
+        for engine in ("x86_64", "qemu")
+    )
+    assert engine == qemu and engine[0] > 1000
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_the_reader_counts_the_same(way: str) -> None:
+    program = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
+    assert counted(program, *WAYS[way]) == counted(program)
+
+
+PYTHON = "/usr/bin/python3"
+SEEN = "import os,time,uuid,random;print(time.time(),os.getpid(),os.urandom(8),hash('x'),random.random(),uuid.uuid4())"
+
+
+@pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"there is no {PYTHON}")
+def test_python_repeats_to_the_last_digit(tmp_path: Path) -> None:
+    """Random bytes, clocks and process numbers are fixed; so are counts, whichever way and from wherever."""
+    told = set()
+    for way, place in (("totals", tmp_path), ("stream", tmp_path), ("addresses", Path("/")), ("totals", Path("/"))):
+        made = tmp_path / "counts"
+        done = subprocess.run(
+            [*PFMON, ENGINE, *WAYS[way], "--json", f"--outfile={made}", PYTHON, "-S", "-I", "-c", SEEN],
+            capture_output=True,
+            cwd=place,
+            check=True,
+        )
+        told.add((done.stdout, json.loads(made.read_text())["events"][0]["count"]))
+    assert len(told) == 1
+
+
+PROGRAMS = [
+    ["ls", "-a", "/usr/lib"],
+    ["/usr/bin/perl", "-e", "my %h; $h{$_ % 77} += $_ for 1 .. 5000; print join ',', map {$h{$_}} sort keys %h"],
+    ["bash", "-c", "for i in 1 2 3; do echo $i | cat; done; exit 3"],
+    ["dash", "-c", "trap 'echo trapped' USR1; kill -USR1 $$; echo end"],
+    [PYTHON, "-c", "import json; print(json.loads(json.dumps({'a': [1.5, None]}))); raise SystemExit(7)"],
+    ["sort", "-n", "/etc/services"],
+    ["sed", "s/a/b/", "/etc/passwd"],
+    ["find", "/usr/share/doc/bash"],
+    ["sha256sum", "/bin/ls"],
+    ["gzip", "-c", "/bin/ls"],
+    ["tar", "cf", "-", "-C", "/usr/share/doc", "bash"],
+    ["cc", "--version"],
+    ["objdump", "-d", "/bin/true"],
+    ["readelf", "-a", "/bin/true"],
+    ["git", "--version"],
+    ["openssl", "version"],
+    ["xz", "-T1", "-c", "/bin/true"],
+    ["bash", "-c", "kill -SEGV $$"],
+    ["bash", "-c", "kill -9 $$"],
+    ["grep", "-c", "root", "/etc/passwd"],
+    ["mawk", "BEGIN { for (i = 0; i < 1000; i++) s += i * i % 7; print s }"],
+    ["seq", "1", "2000"],
+    ["factor", "1234567890123"],
+]
+
+
+@pytest.mark.parametrize("words", first_quick(PROGRAMS), ids=lambda one: " ".join(one)[:30])
+def test_programs_of_the_host_behave_as_natively(words: list[str], tmp_path: Path) -> None:
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not here")
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TZ": "UTC0"}
+    native = subprocess.run(words, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
+    made = tmp_path / "counts"
+    done = subprocess.run(
+        [*PFMON, ENGINE, "-e", "instructions_retired", "--env=TZ=UTC0", f"--outfile={made}", *words],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    status = native.returncode if native.returncode >= 0 else 128 - native.returncode
+    assert (done.returncode, done.stdout) == (status, native.stdout)
+    assert int(made.read_text().split()[0].replace(",", "")) > 1000
+
+
+@pytest.fixture(scope="module")
+def signals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that prints what it sees of signals."""
+    made = tmp_path_factory.mktemp("signals") / "signals"
+    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_signals.c"], check=True)
+    return made
+
+
+@pytest.mark.parametrize("way", first_quick(["addresses", "totals", "stream"]))
+def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str) -> None:
+    """Faults at exact instructions, nested handlers, alternate stacks, restarted calls, code that changes."""
+    native = subprocess.run([signals], capture_output=True, check=False)
+    done = subprocess.run(
+        [*PFMON, ENGINE, V3, *WAYS[way], "--outfile=/dev/null", signals], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == native.stdout.decode().splitlines()
+    assert done.returncode == 139 and "main+" in done.stderr
+
+
+def test_faulting_instruction_does_not_retire(tmp_path: Path) -> None:
+    """Three instructions before the store that faults; none of the instructions behind it."""
+    body = "mov $1, %eax\n nop\n mov $8, %edi\n mov %eax, (%rdi)\n nop\n nop\n"
+    program = str(assemble(tmp_path, body))
+    for way in WAYS.values():
+        assert counted([program], *way, status=139) == 3
+
+
+def test_string_instruction_retires_once(tmp_path: Path) -> None:
+    body = (
+        "lea -4096(%rsp), %rdi\n mov %rdi, %rsi\n mov $500, %ecx\n rep movsb\n xor %ecx, %ecx\n rep stosq\n"
+        "mov $60, %eax\n xor %edi, %edi\n syscall\n"
+    )
+    program = str(assemble(tmp_path, body))
+    assert {counted([program], *way) for way in WAYS.values()} == {9}
+
+
+def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> None:
+    source, made = tmp_path / "threads.c", tmp_path / "threads"
+    source.write_text(
+        "#include <pthread.h>\nstatic void *f(void *x) { return x; }\n"
+        "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }\n"
+    )
+    subprocess.run(["cc", "-pthread", "-o", made, source], check=True)
+    done = pfmon(ENGINE, "-e", "instructions_retired", str(made), status=125)
+    assert "makes a second thread" in done.stderr and "--engine=qemu" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--confine", "--sysroot=/"], "--confine"),
+        (["--follow-fork"], "--engine=qemu"),
+        (["--set=qemu.cpu=EPYC"], "x86-64-v3, Nehalem, Conroe"),
+    ],
+)
+def test_what_the_engine_does_not_do_is_refused(options: list[str], said: str) -> None:
+    assert said in refused(ENGINE, "-e", "instructions_retired", *options, "/bin/true")
+
+
+def test_program_sees_the_chosen_processor(tmp_path: Path) -> None:
+    """CPUID leaf 1, ecx: AVX is bit 28 (SDM volume 2, CPUID)."""
+    body = "mov $1, %eax\n cpuid\n shr $28, %ecx\n and $1, %ecx\n mov %ecx, %edi\n mov $60, %eax\n syscall\n"
+    program = str(assemble(tmp_path, body))
+    assert pfmon(ENGINE, V3, "-e", "instructions_retired", program, status=1)
+    assert pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=0)
+
+
+def test_avx_is_illegal_on_a_nehalem(tmp_path: Path) -> None:
+    program = str(assemble(tmp_path, "vzeroall\n mov $60, %eax\n xor %edi, %edi\n syscall\n"))
+    pfmon(ENGINE, V3, "-e", "instructions_retired", program, status=0)
+    pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=132)
+
+
+def test_stopped_run_has_the_counts_so_far(tmp_path: Path) -> None:
+    program = str(assemble(tmp_path, "1: add $1, %rax\n jmp 1b\n"))
+    for way in ("totals", "stream"):
+        done = pfmon(ENGINE, *WAYS[way], "--session-timeout=0.3", program, status=None)
+        assert done.returncode == 124 or "INSTRUCTIONS_RETIRED" in done.stdout
+
+
+def test_program_that_kills_itself_is_counted_up_to_there(tmp_path: Path) -> None:
+    body = "mov $39, %eax\n syscall\n mov %eax, %edi\n mov $9, %esi\n mov $62, %eax\n syscall\n nop\n"
+    program = str(assemble(tmp_path, body))
+    for way in WAYS.values():
+        assert counted([program], *way, status=137) == 6
+
+
+AREA = 0x6000_0000
+"""Where the runtime has the memory that it shares with the reader (memory_map.h)."""
+
+
+@pytest.mark.parametrize("way", ["totals", "addresses"])
+def test_store_into_shared_memory_ends_the_run_without_counts(way: str, tmp_path: Path) -> None:
+    body = f"""
+        mov ${AREA}, %rdi
+        mov $0x800000, %ecx
+        mov $0x77, %eax
+        rep stosb
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+    """
+    done = pfmon(ENGINE, *WAYS[way], str(assemble(tmp_path, body)), status=125)
+    assert "has written into pfmon's memory" in done.stderr
+
+
+def test_recording_replays_with_the_names_of_functions(tmp_path: Path) -> None:
+    made, program = tmp_path / "recorded", str(EXAMPLES / "x86_64" / "queens")
+    words = ["-e", "instructions_retired", "--per-function"]
+    recorded = pfmon(ENGINE, *words, f"--record={made}", "--no-cmd-output", program).stdout
+    assert pfmon(*words, f"--replay={made}").stdout == recorded and "main" in recorded
+
+
+def test_runtime_is_built() -> None:
+    assert os.access(runtime_path(), os.X_OK)

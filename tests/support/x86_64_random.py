@@ -1,0 +1,190 @@
+"""Random x86-64 programs that print the state in which they end: all registers, flags, memory."""
+
+import random
+import subprocess
+from pathlib import Path
+
+REGISTERS = ("rax", "rcx", "rdx", "rbx", "rsi", "rdi", "rbp", *(f"r{number}" for number in range(8, 16)))
+WORDS_32 = ("eax", "ecx", "edx", "ebx", "esi", "edi", "ebp", *(f"r{number}d" for number in range(8, 16)))
+CONDITIONS = ("o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g")
+MEMORY_BYTES = 4096
+FLAGS = 0xCD5
+"""The flags that are printed: carry, parity, adjust, zero, sign, direction, overflow."""
+
+PROLOGUE = """
+    .bss
+    .balign 64
+buffer: .skip {bytes}
+end_state: .skip 512
+    .text
+    .globl _start
+_start:
+    lea buffer(%rip), %r13
+    push %rsp
+"""
+EPILOGUE = """
+    mov %rax, end_state(%rip)
+    lea end_state(%rip), %rax
+    {stores}
+    {vectors}
+    pushf
+    pop %rcx
+    and ${flags}, %rcx
+    mov %rcx, 120(%rax)
+    mov $1, %eax
+    mov $1, %edi
+    lea buffer(%rip), %rsi
+    mov ${all}, %edx
+    syscall
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+function:
+    adc $3, %rax
+    ret
+popping:
+    lea 1(%rcx), %rcx
+    ret $16
+"""
+
+
+class Writer:
+    """Writes one program. r13 is the address of the buffer."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._labels = 0
+
+    def _register(self) -> str:
+        return self._random.choice([name for name in REGISTERS if name != "r13"])
+
+    def _word(self) -> str:
+        return self._random.choice([name for name in WORDS_32 if name != "r13d"])
+
+    def _place(self) -> str:
+        """An operand in the buffer."""
+        offset = self._random.randrange(0, MEMORY_BYTES // 2, 8)
+        return self._random.choice([f"{offset}(%r13)", f"buffer+{offset}(%rip)", f"{offset % 128}(%r13)"])
+
+    def arithmetic(self) -> str:
+        operation = self._random.choice(["add", "sub", "adc", "sbb", "and", "or", "xor", "cmp", "test", "mov"])
+        shape = self._random.randrange(5)
+        if shape == 0:
+            return f"{operation}q ${self._random.randrange(-99, 99)}, {self._place()}"
+        if shape == 1:
+            return f"{operation} %{self._register()}, {self._place()}"
+        if shape == 2 and operation != "test":
+            return f"{operation} {self._place()}, %{self._register()}"
+        if shape == 3:
+            return f"{operation} %{self._word()}, %{self._word()}"
+        return f"{operation} %{self._register()}, %{self._register()}"
+
+    def unary(self) -> str:
+        operation = self._random.choice(
+            ["inc", "dec", "not", "neg", "bswap", "rol $3,", "shl $1,", "sar $5,", "bt $7,"]
+        )
+        return f"{operation} %{self._register()}"
+
+    def stack(self) -> str:
+        one, other = self._register(), self._register()
+        return self._random.choice(
+            [
+                f"push %{one}; pop %{other}",
+                f"pushq {self._place()}; popq {self._place()}",
+                "pushq $5; addq $1, (%rsp); popq 8(%r13)",
+                "push %rdx; pushq $9; popq (%rsp); pop %rdx",
+                f"mov %{one}, -64(%rsp); mov -64(%rsp), %{other}",
+                "pushf; popf",
+                f"push %rbp; mov %rsp, %rbp; lea -32(%rsp), %rsp; mov %{one}, -8(%rbp); leave",
+            ]
+        )
+
+    def call(self) -> str:
+        one = self._random.choice([name for name in REGISTERS if name not in ("r13", "rax", "rcx")])
+        return self._random.choice(
+            [
+                "call function",
+                f"lea function(%rip), %{one}; call *%{one}",
+                "lea function(%rip), %rdx; mov %rdx, 512(%r13); call *512(%r13)",
+                "lea function(%rip), %rdx; push %rdx; call *(%rsp); pop %rdx",
+                "push %rdx; push %rdx; call popping",
+            ]
+        )
+
+    def select(self) -> str:
+        condition = self._random.choice(CONDITIONS)
+        return self._random.choice(
+            [
+                f"cmov{condition} %{self._register()}, %{self._register()}",
+                f"set{condition} {self._place()}",
+                f"lea (%{self._register()},%{self._register()},4), %{self._register()}",
+                f"movzbl {self._place()}, %{self._word()}",
+                f"movsxd {self._place()}, %{self._register()}",
+                f"imul %{self._register()}, %{self._register()}; cmp %rax, %rdx",
+                f"lock xadd %{self._register()}, {self._place()}",
+                f"xchg %{self._register()}, {self._place()}",
+            ]
+        )
+
+    def vector(self) -> str:
+        a, b, c = (self._random.randrange(16) for _ in range(3))
+        return self._random.choice(
+            [
+                f"movdqu {self._place()}, %xmm{a}",
+                f"movdqu %xmm{a}, {self._place()}",
+                f"paddq %xmm{a}, %xmm{b}",
+                f"pxor %xmm{a}, %xmm{b}",
+                f"movq %{self._register()}, %xmm{a}",
+                f"movq %xmm{a}, %{self._register()}",
+                f"pmovmskb %xmm{a}, %{self._word()}",
+                f"vpaddd %xmm{a}, %xmm{b}, %xmm{c}",
+                f"vpxor {self._place()}, %ymm{a}, %ymm{b}",
+                f"andn %{self._register()}, %{self._register()}, %{self._register()}",
+                f"shlx %{self._register()}, {self._place()}, %{self._register()}",
+                f"rorx $5, %{self._register()}, %{self._register()}",
+            ]
+        )
+
+    def string(self) -> str:
+        count = self._random.randrange(0, 40)
+        operation = self._random.choice(
+            ["rep movsb", "rep movsq", "rep stosl", "repne scasb", "repe cmpsb", "movsl", "stosb"]
+        )
+        start = "lea 1024(%r13), %rsi; lea 2048(%r13), %rdi"
+        return f"{start}; mov ${count}, %ecx; {self._random.choice(['cld', 'std'])}; {operation}; cld"
+
+    def branch(self) -> str:
+        """A forward branch over an instruction, of any kind."""
+        self._labels += 1
+        label, skipped = f"1{self._labels:05}", self.arithmetic()
+        condition = self._random.choice(CONDITIONS)
+        return self._random.choice(
+            [
+                f"j{condition} {label}f; {skipped}; {label}:",
+                f"jmp {label}f; {skipped}; {label}:",
+                f"mov ${self._random.randrange(2)}, %ecx; jrcxz {label}f; {skipped}; {label}:",
+                f"mov ${self._random.randrange(1, 4)}, %ecx; {label}: addq %rcx, 8(%r13); loop {label}b",
+                f"lea {label}f(%rip), %rdi; jmp *%rdi; {skipped}; {label}:",
+            ]
+        )
+
+    def program(self, length: int) -> str:
+        """The assembly of a program of about that many instructions."""
+        makers = [self.arithmetic] * 6 + [self.unary, self.stack, self.call, self.select, self.select, self.vector]
+        makers += [self.vector, self.string, self.branch, self.branch, self.branch]
+        lines = [f"mov ${self._random.getrandbits(63)}, %{name}" for name in REGISTERS if name != "r13"]
+        lines += [f"mov %{name}, {64 * number}(%r13)" for number, name in enumerate(REGISTERS) if name != "r13"]
+        lines += [self._random.choice(makers)() for _ in range(length)]
+        stores = "\n".join(f"mov %{name}, {8 * number}(%rax)" for number, name in enumerate(REGISTERS) if number)
+        vectors = "\n".join(f"movdqu %xmm{number}, {128 + 16 * number}(%rax)" for number in range(16))
+        end = EPILOGUE.format(stores=stores, vectors=vectors, flags=FLAGS, all=MEMORY_BYTES + 512)
+        return PROLOGUE.format(bytes=MEMORY_BYTES) + "\n".join(lines).replace("; ", "\n") + "\n" + end
+
+
+def random_program(seed: int, length: int, directory: Path) -> Path:
+    """Assemble and link a random program."""
+    source, made = directory / f"random{seed}.s", directory / f"random{seed}"
+    source.write_text(Writer(seed).program(length))
+    command = ["cc", "-nostdlib", "-static", "-o", made, source]
+    subprocess.run(command, check=True)
+    return made
