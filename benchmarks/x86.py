@@ -28,24 +28,24 @@ from pfmon.program import image
 
 Command = Sequence[str]
 EXAMPLE_ARGUMENTS = {
-    "branchy": ["20000000"],
-    "dispatch": ["500000"],
-    "fib": ["36"],
-    "lz": ["10000000"],
-    "matmul": ["400"],
+    "branchy": ["150000000"],
+    "dispatch": ["20000000"],
+    "fib": ["42"],
+    "lz": ["30000000"],
+    "matmul": ["650"],
     "nbody": ["1500000"],
-    "queens": ["11"],
-    "sha256": ["100000"],
+    "queens": ["15"],
+    "sha256": ["2000000"],
 }
 TRUE = ["/bin/true"]
-PYTHON = "s = 0\nfor i in range(2500000): s += i * i % 7\nprint(s)"
-PERL = "for ($i = 0; $i < 2500000; $i++) { $s += $i * $i % 7 } print $s"
+PYTHON = "s = 0\nfor i in range(3500000): s += i * i % 7\nprint(s)"
+PERL = "for ($i = 0; $i < 4000000; $i++) { $s += $i * $i % 7 } print $s"
 
 
 def programs(directory: Path) -> dict[str, Command]:
     """The commands, by name; their input is made in ``directory``."""
     text, source = directory / "text", directory / "source.i"
-    text.write_text("".join(f"{i * 7919 % 1000003} some words of a line\n" for i in range(400000)))
+    text.write_text("".join(f"{i * 7919 % 1000003} some words of a line\n" for i in range(1200000)))
     body = "(int x) { int y = x * 3; while (y > 7) y /= 2; return y + x; }\n"
     source.write_text("".join(f"int f{i}{body}" for i in range(2000)))
     cc1 = subprocess.run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
@@ -69,7 +69,9 @@ def native(command: Command) -> None:
 def cachegrind(command: Command) -> None:
     """Run a program under cachegrind, which counts instructions."""
     options = ["--tool=cachegrind", "--cachegrind-out-file=/dev/null", "--cache-sim=no"]
-    subprocess.run(["valgrind", "-q", *options, *command], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        ["valgrind", "-q", *options, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+    )
 
 
 def engine(totals: bool, addresses: bool) -> Callable[[Command], None]:

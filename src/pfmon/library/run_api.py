@@ -9,7 +9,7 @@ from typing import Unpack
 from pfmon.errors import BadValueError
 from pfmon.library.keywords import Keywords, options_of
 from pfmon.library.preparing.plan import RunContext
-from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.prepared_run import Prepared, prepare_run
 from pfmon.library.preparing.standard_streams import File, Files
 from pfmon.library.results.run_result import Run
 from pfmon.pmu.model.event_table import EventTable
@@ -95,7 +95,7 @@ def _prepared(options: Keywords, words: list[str], files: Files, record: str = "
     except BaseException:
         files.close()
         raise
-    return Prepared(read, words, RunContext(files))
+    return prepare_run(read, words, RunContext(files))
 
 
 def words_of(command: Command) -> list[str]:

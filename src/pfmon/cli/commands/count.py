@@ -18,7 +18,7 @@ from pfmon.engine.api import ExitReport, Task
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import RunContext
-from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.prepared_run import Prepared, prepare_run
 from pfmon.library.preparing.standard_streams import DEVNULL, Files
 from pfmon.library.results.run_result import Run
 from pfmon.program.loaded_objects import LoadedObjects
@@ -45,7 +45,7 @@ def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
 
     # A signal ends the run after its time, also waits that a thread cannot end.
     context = RunContext(files, on_notice, timed=False, watched=output.watches, stacks=bool(output.exports))
-    with Prepared(options, command, context) as prepared:
+    with prepare_run(options, command, context) as prepared:
         comparing = _comparing(options, output, prepared)
         return _run(output, prepared, comparing, options.session_timeout, heard)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pfmon.engine.api import Capabilities, ExitReport
 from pfmon.engine.guest_pmu import PerformanceData
-from pfmon.engine.registry import placed
 from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import MODULES, properties
 from pfmon.needed_modules import import_needed
@@ -62,15 +61,17 @@ class ReplayEngine:
         self.ip = 0
 
     def program(self, sysroot: str | None = None) -> Program:
-        """The recorded program, for its symbols. PfmonError: the file is gone or has changed."""
+        """The recorded program, at its addresses, for its symbols. PfmonError: the file is gone or has changed."""
         if self._listed is None:
             path = str(self._files[0]["path"])
-            loaded = placed(image.load(path, sysroot or self._head.get("sysroot")), str(self._head.get("engine", "")))
-            images = loaded.images
-            for one, recorded in zip(images, self._files, strict=False):
+            loaded = image.load(path, sysroot or self._head.get("sysroot"))
+            images = []
+            for one, recorded in zip(loaded.images, self._files, strict=False):
                 if digest(one.data) != recorded["sha256"]:
                     raise PfmonError(f"{one.path}: has changed since {self._reader.path} was recorded")
-            self._listed = loaded
+                bias = recorded.get("bias")
+                images.append(one._replace(bias=bias if isinstance(bias, int) else one.bias))
+            self._listed = Program(images[0], images[1] if len(images) > 1 else None)
         return self._listed
 
     @property

@@ -11,7 +11,7 @@ from pfmon.library.checks.coupled_checks import check_two_programs, machine_is_m
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import RunContext
-from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.prepared_run import Prepared, prepare_run
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.machine_selection import pmu_named
 from pfmon.library.resolving.run_parts import Processor
@@ -105,7 +105,7 @@ class PreparedCore:
                 hardware_thread = self.core.hardware_threads[number]
                 own = _options(options, number, processor.pmu, replays[number])
                 context = RunContext(its, partial(on_notice, number), hardware_thread, timed, stacks=stacks)
-                self.threads.append(Prepared(own, command, context))
+                self.threads.append(prepare_run(own, command, context))
                 _runs_ia64_code(self.threads[-1])
         except BaseException:
             for of in files:

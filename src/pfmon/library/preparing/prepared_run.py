@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 class Prepared:
     """A program, or a recording, ready to be run once: the PMU is programmed, the program loaded.
 
-    The constructor raises PfmonError for all mistakes in the options. A run writes no output of its own and changes no
-    signal handler; several can run at once, each in its own thread.
+    `resolve` and the constructor raise PfmonError for all mistakes in the options. A run writes no output of its own
+    and changes no signal handler; several can run at once, each in its own thread.
     """
 
-    def __init__(self, options: Options, command: Sequence[str], context: RunContext = ALONE) -> None:
-        """``context``: what the run has of this process."""
+    def __init__(self, parts: Resolved, recording: Recording | None, context: RunContext = ALONE) -> None:
+        """``parts``, ``recording``: of `resolve`; ``context``: what the run has of this process."""
         self._files = context.files or Files()
         try:
-            self._prepare(*resolve(options, command, context.stacks), context)
+            self._prepare(parts, recording, context)
         except BaseException:
             self._files.close()
             raise
@@ -218,6 +218,17 @@ def _addresses(counting: Counting, wanted: TriggerOptions, model: PmuModel, symb
     """Return the ranges and triggers with the addresses of names as they are known now."""
     asked = request(counting.sets, counting.of_all, model, symbols).requests
     return ResolvedAddresses([(one.irange, one.drange) for one in asked], triggers(wanted, symbols.code, symbols.data))
+
+
+def prepare_run(options: Options, command: Sequence[str], context: RunContext = ALONE) -> Prepared:
+    """Return what the options have run, ready to be run. Raises PfmonError."""
+    try:
+        parts, recording = resolve(options, command, context.stacks)
+    except BaseException:
+        if context.files:
+            context.files.close()
+        raise
+    return Prepared(parts, recording, context)
 
 
 def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:

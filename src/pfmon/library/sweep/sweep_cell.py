@@ -14,7 +14,7 @@ from typing import Any
 from pfmon.errors import PfmonError
 from pfmon.library.keywords import options_of
 from pfmon.library.preparing.plan import RunContext
-from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.prepared_run import prepare_run
 from pfmon.library.preparing.standard_streams import DEVNULL, Files
 from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import record
@@ -78,7 +78,7 @@ def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
         from pfmon.library.preparing.coupled_programs import PreparedCore
 
         return PreparedCore(options, [[], []], replays=paths).run().threads
-    return [Prepared(options, [], RunContext(Files(), threaded=False)).run()]
+    return [prepare_run(options, [], RunContext(Files(), threaded=False)).run()]
 
 
 def _kept(digest: str, recording: bytes) -> str:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.errors import RuleError
 from pfmon.pmu.model.event_table import EventTable
-from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterValues
+
+if TYPE_CHECKING:
+    from pfmon.pmu.model.pmu_model import PmuModel
 
 
 class UnknownMonitor(NamedTuple):

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pfmon.pmu.model.event_table import Event
-from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter, in_blocks
 from pfmon.pmu.registers.register_tables import RegisterValues
+
+if TYPE_CHECKING:
+    from pfmon.pmu.model.pmu_model import PmuModel
 
 PAIRS = 4
 LOW_56 = (1 << 56) - 1

@@ -101,7 +101,6 @@ def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
         "command": [os.fsdecode(word) for word in start.arguments],
         "processor": start.processor,
         "sysroot": start.settings.sysroot,
-        "engine": start.engine,
         "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
         "files": [_file(image) for image in images],
     }
