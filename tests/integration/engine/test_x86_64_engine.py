@@ -168,6 +168,29 @@ def test_string_instruction_retires_once(tmp_path: Path) -> None:
     assert {counted([program], *way) for way in WAYS.values()} == {9}
 
 
+def test_records_of_string_instructions_stay_in_one_buffer(tmp_path: Path) -> None:
+    """Five words a turn, behind up to four others: they reach the end of a buffer, of 32,768 words, at every place."""
+    body = """
+        .rept WORDS
+        jmp 2f
+    2:
+        .endr
+        mov $40000, %edx
+    1:  lea -4096(%rsp), %rdi
+        lea -2048(%rsp), %rsi
+        mov $3, %ecx
+        rep movsb
+        dec %edx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+    """
+    for words in range(5):
+        program = str(assemble(tmp_path, body, f"-Wa,--defsym,WORDS={words}"))
+        assert {counted([program], *WAYS[way]) for way in ("totals", "addresses")} == {6 * 40000 + 4 + words}
+
+
 def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> None:
     source, made = tmp_path / "threads.c", tmp_path / "threads"
     source.write_text(

@@ -70,8 +70,10 @@ static void record_string(const struct block *block) {
     size = string.opcode & 1 ? (string.wide ? 8 : string.operand_size ? 2 : 4) : 1;
     if (string.short_address)
         times = (uint32_t)times;
-    if (in_guard((uint64_t)(record + 1 + before)))
-        continue_in_next_buffer((uint64_t)(record + 1 + before), record), record = next_words();
+    if (in_guard((uint64_t)(record + it->slots))) {          /* the record stays in one buffer */
+        continue_in_next_buffer((uint64_t)(record + it->slots), record);
+        record = next_words();
+    }
     *record = it->number;
     state->ring = (uint64_t)(record + 1 + before);
     if (slots == 2 && string.opcode >= 0xA6) {

@@ -2,6 +2,7 @@
    instructions that retire, one nanosecond each. */
 
 #include <asm/unistd.h>
+#include <linux/sysinfo.h>
 #include <linux/time_types.h>
 #include <linux/utsname.h>
 
@@ -9,8 +10,11 @@
 
 enum {
     BILLION = 1000000000, PROCESS_ID = 1000, PARENT_ID = 999, FAULT = 14, NOT_VALID = 22,
+    TICKS = 100,                 /* a second, of times(2) */
     CLOCK_REALTIME = 0, CLOCK_REALTIME_COARSE = 5, CLOCK_TAI = 11, ABSOLUTE = 1
 };
+
+static const uint64_t MEMORY_BYTES = (uint64_t)8 << 30;
 
 struct world world;
 static uint64_t slept;           /* nanoseconds that the guest has slept: they pass at once */
@@ -109,6 +113,38 @@ static int64_t name_system(uint64_t to) {
     return 0;
 }
 
+/* Processor time is the time since the program began; other resources are not counted. */
+static int64_t get_usage(uint64_t to) {
+    if (!is_writable(to, 144))
+        return -FAULT;
+    memset((void *)to, 0, 144);
+    return write_time(to, elapsed(), 1000);
+}
+
+static int64_t get_ticks(uint64_t to) {
+    uint64_t ticks = elapsed() / (BILLION / TICKS);
+    if (to && !is_writable(to, 32))
+        return -FAULT;
+    if (to) {
+        memset((void *)to, 0, 32);
+        *(uint64_t *)to = ticks;
+    }
+    return (int64_t)(world.boot * TICKS + ticks);
+}
+
+static int64_t describe_system(uint64_t to) {
+    struct sysinfo *it = (struct sysinfo *)to;
+    if (!is_writable(to, sizeof(*it)))
+        return -FAULT;
+    memset(it, 0, sizeof(*it));
+    it->uptime = (__kernel_long_t)(nanoseconds_of(1) / BILLION);
+    it->totalram = MEMORY_BYTES;
+    it->freeram = MEMORY_BYTES / 2;
+    it->procs = 1;
+    it->mem_unit = 1;
+    return 0;
+}
+
 static int64_t time_call(int64_t number, const uint64_t *a, bool *emulated) {
     switch (number) {
     case __NR_clock_gettime:
@@ -117,6 +153,12 @@ static int64_t time_call(int64_t number, const uint64_t *a, bool *emulated) {
         return get_time_of_day(a);
     case __NR_time:
         return get_seconds(a[0]);
+    case __NR_getrusage:
+        return get_usage(a[1]);
+    case __NR_times:
+        return get_ticks(a[0]);
+    case __NR_sysinfo:
+        return describe_system(a[0]);
     case __NR_nanosleep:
         return sleep(1, false, (const struct __kernel_timespec *)a[0]);
     case __NR_clock_nanosleep:
