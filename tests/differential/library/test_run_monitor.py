@@ -13,7 +13,7 @@ import pfmon
 from pfmon.errors import PfmonError
 from pfmon.library.keywords import options_of
 from pfmon.library.preparing.plan import RunContext
-from pfmon.library.preparing.prepared_run import Prepared
+from pfmon.library.preparing.prepared_run import Prepared, prepare_run
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.run_monitor import RunMonitor
 from pfmon.report.run_snapshot import RunSnapshot
@@ -58,7 +58,7 @@ def watched(command: list[str], functions: bool = False, **options: object) -> t
 
 
 def prepare(command: list[str], options: dict[str, object]) -> Prepared:
-    return Prepared(options_of(options), command, RunContext(Files(capture=True), watched=True))
+    return prepare_run(options_of(options), command, RunContext(Files(capture=True), watched=True))
 
 
 def values(run: pfmon.Run) -> dict[str, object]:
