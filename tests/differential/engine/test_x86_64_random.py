@@ -8,7 +8,7 @@ from pathlib import Path
 
 import capstone
 import pytest
-from grids import first_quick
+from grids import few, first_quick
 from qemu_guests import ASSEMBLER
 from x86_64_random import random_program
 
@@ -21,7 +21,7 @@ INSTRUCTIONS = ["-e", "instructions_retired"]
 WAYS = [INSTRUCTIONS, [*INSTRUCTIONS, "--slow"], ["-e", "instructions_retired,unhalted_core_cycles"]]
 
 
-@pytest.mark.parametrize("seed", first_quick(range(24)))
+@pytest.mark.parametrize("seed", first_quick(few(range(24), 6)))
 def test_random_programs_end_in_the_state_of_native_ones(seed: int, tmp_path: Path) -> None:
     program = random_program(seed, 400, tmp_path)
     native = subprocess.run([program], capture_output=True, timeout=60, check=True).stdout
@@ -49,7 +49,7 @@ def decoded(lines: list[bytes], directory: Path) -> list[tuple[int, int]]:
     return [(int(length), int(known)) for length, known in map(str.split, told.splitlines())]
 
 
-@pytest.mark.parametrize("count", [5_000, pytest.param(300_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [5_000, pytest.param(300_000, marks=pytest.mark.exhaustive)])
 def test_decoder_finds_the_lengths_that_capstone_finds(count: int, tmp_path: Path) -> None:
     """Instructions that capstone knows: EVEX and XOP are not of the processors that the engine has. For capstone ud1
     has no operands, and branches with a prefix 66 are AMD's."""

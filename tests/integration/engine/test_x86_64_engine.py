@@ -11,7 +11,7 @@ from pathlib import Path
 import command
 import pytest
 from command import refused
-from grids import first_quick
+from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble
 
@@ -49,7 +49,7 @@ def counted(program: list[str], *options: str, status: int = 0) -> int:
     return int(json.loads(line)["events"][0]["count"])
 
 
-@pytest.mark.parametrize("name", first_quick(NAMES))
+@pytest.mark.parametrize("name", first_quick(few(NAMES, 5)))
 @QEMU
 def test_examples_count_what_they_count_under_qemu(name: str) -> None:
     program = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
@@ -114,7 +114,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("words", first_quick(PROGRAMS), ids=lambda one: " ".join(one)[:30])
+@pytest.mark.parametrize("words", first_quick(few(PROGRAMS, 12)), ids=lambda one: " ".join(one)[:30])
 def test_programs_of_the_host_behave_as_natively(words: list[str], tmp_path: Path) -> None:
     if shutil.which(words[0]) is None:
         pytest.skip(f"{words[0]} is not here")
