@@ -50,18 +50,6 @@ static void *area_room(uint64_t bytes) {
     return (char *)area + area_used;
 }
 
-uint8_t *sizes_of(const struct announcement *block) {
-    return (uint8_t *)(block + 1);
-}
-
-static uint64_t room_of(uint32_t length, uint32_t bytes) {
-    return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
-}
-
-uint64_t *counters_of(const struct announcement *block) {
-    return (uint64_t *)((char *)block + room_of(block->length, block->bytes));
-}
-
 const struct announcement *part_behind(const struct announcement *part) {
     return (const struct announcement *)(counters_of(part) + part->counters);
 }
@@ -139,17 +127,11 @@ static struct announcement *announce(const struct code_block *wanted) {
     return first;
 }
 
-/* Announce a file that is mapped executable, in place of a block: its address, file offset, and path as code. */
+/* Announce a file that is mapped executable, in place of a block. */
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
-    uint32_t bytes = (uint32_t)strlen(path);
-    struct announcement *it = area_room(room_of(0, bytes));
-    memset(it, 0, sizeof(struct announcement));
-    it->ip = start;
-    it->last_ip = end;
-    it->next_ip = offset;
-    it->bytes = bytes;
-    memcpy(it + 1, path, bytes);
-    area_used += room_of(0, bytes);
+    uint64_t room = room_of(0, (uint32_t)strlen(path));
+    fill_file(area_room(room), start, end, offset, path);
+    area_used += room;
     __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
 }
 

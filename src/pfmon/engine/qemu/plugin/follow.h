@@ -15,14 +15,6 @@ enum ask {
     ASK_LINE = 2                 /* a new line is needed */
 };
 
-enum executing {                 /* state of a process whose program executes another */
-    NOT_EXECUTING = 0,
-    EXECUTES_NATIVELY = 1,       /* the host's processor executes it, uncounted */
-    EXECUTES_FOLLOWED = 2
-};
-
-enum { EXITED = 1 << 8 };        /* beside an exit status */
-
 struct files {                   /* descriptors */
     int ring, area;
 };

@@ -57,6 +57,20 @@ enum tail {                      /* evidence that a block's last instruction ret
     REPEATED = 3                 /* a string instruction: as SUCCESSOR, or another iteration */
 };
 
+enum {                           /* as in stream/block_table.pxd and stream_words.pxd */
+    CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
+    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
+    NO_INSTRUCTION = 255
+};
+
+enum executing {                 /* state of a process whose program executes another */
+    NOT_EXECUTING = 0,
+    EXECUTES_NATIVELY = 1,       /* the host's processor executes it, uncounted */
+    EXECUTES_FOLLOWED = 2
+};
+
+enum { EXITED = 1 << 8 };        /* beside an exit status */
+
 enum {
     MAY_FAULT = 0x80,            /* flag in an instruction's size */
     SLOTS_SHIFT = 5,             /* shift of its number of addresses in the stream, 0 to 2 */

@@ -6,20 +6,16 @@
 #include <pthread.h>
 
 #include "code.h"
-#include "layout.h"
+#include "announcement.h"
 
 enum {
     MAX_BLOCK_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
-    CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
-    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
-    NO_INSTRUCTION = 255,
     FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 16    /* words of a full buffer: a block and the words that the
                                                                reader adds fit into the rest */
 };
 
 static const uint64_t ACCESS = (uint64_t)1 << 32;     /* increment of `progress` by a counted access */
 static const uint64_t LOOK = (uint64_t)1 << 48;       /* never added: the next block does more than write a word */
-static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
 
 struct code_block {              /* instructions that follow each other in memory */
     uint64_t ip, whole;
@@ -62,14 +58,12 @@ void leave(void);
 void fresh_lock(void);
 
 /* Announced blocks (announce.c). */
-uint8_t *sizes_of(const struct announcement *block);
 uint32_t sum_of(const uint8_t *sizes, uint32_t length);
 uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 bool copy_announcements(struct area *to);
-uint64_t *counters_of(const struct announcement *block);
 
 /* Files that are mapped executable (mapped.c): the mapping calls seen by calls.c. */
 uint32_t mapped_at(uint64_t address);

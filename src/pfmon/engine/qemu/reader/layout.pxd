@@ -31,6 +31,7 @@ cdef extern from "layout.h" nogil:
     enum: MAX_GUEST_THREADS
     enum: MAX_TRANSLATED_INSTRUCTIONS
     enum: MAX_TRANSLATED_SLOTS
+    enum: EXITED
     enum: MAY_FAULT
     enum: SLOTS_SHIFT
     enum: SIZE_BITS

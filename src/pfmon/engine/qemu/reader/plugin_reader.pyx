@@ -31,7 +31,6 @@ cdef enum:
     MOMENT = 250_000_000         # nanoseconds
     MAX_LEFT_WORDS = MAX_TRANSLATED_SLOTS + 16  # words of a last block, at most
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
-    EXITED = 1 << 8              # flag in an exit status (follow.h)
     PAGE = 1 << 12
 
 cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)

@@ -7,21 +7,14 @@
 #include "emit.h"
 #include "kernel.h"
 #include "state.h"
-#include "layout.h"
+#include "announcement.h"
 
 enum {
     MAX_BLOCK = 128,             /* instructions of a block */
     MAX_BLOCK_BYTES = MAX_BLOCK * MAX_INSTRUCTION,
     MAX_BLOCK_SLOTS = 2 * MAX_BLOCK,
-    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
-    NO_INSTRUCTION = 255,
-    CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
-    EXITED = 1 << 8,             /* beside an exit status (follow.h) */
-    EXECUTES_NATIVELY = 1,
     COMPONENTS = 7               /* x87, SSE and AVX (SDM volume 1, 13.3) */
 };
-
-static const uint64_t TAKEN = (uint64_t)1 << 32;
 
 struct code_block {              /* instructions that follow each other in memory */
     uint64_t ip;
@@ -86,8 +79,6 @@ uint64_t count_words(void);
 /* announced_blocks.c */
 void area_begin(int file, uint64_t bytes);
 const struct announcement *announce(const struct code_block *wanted);
-uint64_t *counters_of(const struct announcement *block);
-uint8_t *sizes_of(const struct announcement *block);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void forget_area(void);
 const struct announcement *announcement_numbered(uint64_t number);

@@ -1,0 +1,35 @@
+/* The places of an announcement's parts in the area, and that of a file (layout.h). */
+
+#ifndef PFMON_QEMU_ANNOUNCEMENT_H
+#define PFMON_QEMU_ANNOUNCEMENT_H
+
+#include <string.h>
+
+#include "layout.h"
+
+static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
+
+static inline uint8_t *sizes_of(const struct announcement *block) {
+    return (uint8_t *)(block + 1);
+}
+
+/* Bytes of an announcement without its counters. */
+static inline uint64_t room_of(uint32_t length, uint32_t bytes) {
+    return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
+}
+
+static inline uint64_t *counters_of(const struct announcement *block) {
+    return (uint64_t *)((uint8_t *)block + room_of(block->length, block->bytes));
+}
+
+/* Fill the announcement of a file that is mapped executable: its address, file offset, and path as code. */
+static inline void fill_file(struct announcement *it, uint64_t start, uint64_t end, uint64_t offset, const char *path) {
+    memset(it, 0, sizeof(struct announcement));
+    it->ip = start;
+    it->last_ip = end;
+    it->next_ip = offset;
+    it->bytes = (uint32_t)strlen(path);
+    memcpy(it + 1, path, it->bytes);
+}
+
+#endif
