@@ -13,6 +13,7 @@ static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
+static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
 
 static void *map_at(uint64_t at, uint64_t bytes, int protection) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
@@ -152,16 +153,16 @@ void relink_block(const struct block *block) {
 
 /* All translations are stale: none is reached any more, except by the block that is executing. */
 void forget_translations(void) {
-    uint32_t i;
-    for (i = 1; i < exit_count; i++)
-        unlink_exit(&exits[i]);
+    for (; stale_exits < exit_count; stale_exits++)
+        unlink_exit(&exits[stale_exits]);
+    stale_blocks = block_count;
     memset(buckets, 0, sizeof(buckets));
     empty_table();
 }
 
 void forget_range(uint64_t start, uint64_t end) {
     uint32_t i;
-    for (i = 0; i < block_count; i++)
+    for (i = stale_blocks; i < block_count; i++)
         if (blocks[i]->ip < end && start < blocks[i]->end) {
             forget_translations();
             return;

@@ -197,7 +197,7 @@ static bool fields_are_vectors(const struct instruction *it) {
     return it->map == ONE_BYTE && it->opcode >= 0xD8 && it->opcode <= 0xDF;
 }
 
-static void find_registers(struct instruction *it, char what, int vvvv) {
+static void find_registers(struct instruction *it, int vvvv) {
     bool in_opcode = it->map == ONE_BYTE
         ? (it->opcode & 0xF0) == 0x50 || (it->opcode & 0xF8) == 0x90 || (it->opcode & 0xF0) == 0xB0
         : it->map == TWO_BYTES && (it->opcode & 0xF8) == 0xC8;
@@ -210,7 +210,6 @@ static void find_registers(struct instruction *it, char what, int vvvv) {
         if (it->vex && vvvv >= 0)
             it->registers |= 1 << vvvv;
     }
-    (void)what;
 }
 
 static bool is_string(const struct instruction *it) {
@@ -331,7 +330,7 @@ bool decode(struct instruction *it, const uint8_t *bytes, uint32_t room) {
         it->kind = ILLEGAL;
     else {
         it->kind = kind_of(it);
-        find_registers(it, what, vvvv);
+        find_registers(it, vvvv);
     }
     if (cursor.lack && room >= MAX_INSTRUCTION)
         it->kind = ILLEGAL;      /* too long */

@@ -29,13 +29,18 @@ void put_memory_operand(uint32_t opcode, int reg, const struct instruction *it, 
     put_operand_bytes(it, reg, 0);
 }
 
+/* Where the base of an instruction's segment is. */
+static uint64_t segment_base(const struct instruction *it) {
+    return it->segment == 4 ? STATE_AT + STATE_FS : STATE_AT + STATE_GS;
+}
+
 /* The address of an operand relative to fs or gs. */
 static void put_segment_address(const struct instruction *it, int temporary) {
     int sib = (it->modrm & 7) == 4 ? it->bytes[it->modrm_at + 1] : NO_BYTE;
     int base = sib == NO_BYTE ? field_rm(it) : (sib & 7) | it->b << 3;
     int index = sib == NO_BYTE ? 4 : (sib >> 3 & 7) | it->x << 3;
     bool has_base = sib == NO_BYTE ? !it->relative : !((sib & 7) == 5 && it->modrm >> 6 == 0);
-    put_load(temporary, it->segment == 4 ? STATE_AT + STATE_FS : STATE_AT + STATE_GS);
+    put_load(temporary, segment_base(it));
     if (has_base)
         put_lea_index(temporary, temporary, base, 0, 0);
     if (index != 4)
@@ -93,10 +98,11 @@ static void record_push(struct recorder *to, const struct instruction *it) {
 }
 
 static void record_offset(struct recorder *to, const struct instruction *it) {
-    put_load_number(to->temporary, (uint64_t)it->immediate);
-    if (it->segment)             /* rare: the base goes through the sum of two */
-        put_load(to->temporary, it->segment == 4 ? STATE_AT + STATE_FS : STATE_AT + STATE_GS),
-            put_lea(to->temporary, to->temporary, (int32_t)it->immediate);
+    if (it->segment) {
+        put_load(to->temporary, segment_base(it));
+        put_lea(to->temporary, to->temporary, (int32_t)it->immediate);
+    } else
+        put_load_number(to->temporary, (uint64_t)it->immediate);
     put_slot(to, to->temporary);
 }
 
@@ -165,9 +171,8 @@ void put_addresses(const struct instruction *it, uint32_t slots, int ring_at, in
 }
 
 /* Emit the instruction itself; an operand relative to rip keeps its address. */
-void put_copy(const struct instruction *it, uint64_t ip) {
+void put_copy(const struct instruction *it) {
     uint8_t i;
-    (void)ip;
     if (!it->relative) {
         for (i = 0; i < it->length; i++)
             put_byte(it->bytes[i]);
