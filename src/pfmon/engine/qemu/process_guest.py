@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from threading import Timer
 
-from pfmon.engine.api import StartRequest
+from pfmon.engine.api import ExitReport, StartRequest
 from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.qemu_targets import TARGETS
+from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed
+from pfmon.errors import PfmonError
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 from pfmon.worker import Worker
@@ -22,7 +25,7 @@ MAX_STOP_SECONDS = 0.1
 """Seconds before a guest that does not stop is killed."""
 
 
-class ProcessGuest:
+class ProcessGuest(ABC):
     """One host process that executes the program and writes its stream into memory that `reader` reads."""
 
     def __init__(
@@ -55,8 +58,31 @@ class ProcessGuest:
         """The files that the program has mapped executable so far."""
         return self._reader.files
 
+    by: str
+    """The name of what executes the program, in messages."""
     threads: Sequence[tuple[int, int]] = ()
     """Not reported."""
+
+    def set_monitoring(self, on: bool, locked: bool) -> None:
+        """PfmonError when the program is to read counters: no PMU is emulated."""
+        if not locked:
+            raise PfmonError(f"--insecure: a program under {self.by} has no counters to read")
+
+    @abstractmethod
+    def _check(self) -> None:
+        """PfmonError: the counts are not those of the program. Also prints what was not counted."""
+
+    def _finish(self, consumer: Consumer) -> ExitReport | None:
+        """Give the consumer the rest of the stream, and return how the ended process ended."""
+        killed_by = max(0, -self._status)
+        ending = None if self._stopping else self._ending(killed_by)
+        faulted = killed_by in FAULTS
+        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
+        self._check()
+        return ending if ending is None or not faulted else ending._replace(where=self._where())
+
+    def _ending(self, killed_by: int) -> ExitReport:
+        return killed(killed_by) if killed_by else ExitReport(self._status)
 
     def _read(self, consumer: Consumer, process: GuestProcess) -> None:
         """Read the stream until the process has ended."""

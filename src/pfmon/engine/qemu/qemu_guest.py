@@ -12,7 +12,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
-from pfmon.engine.qemu.reader.guest_stream import FAULTS, NEEDS, QEMU_HAS_NO_ROOM, killed, reading, trouble
+from pfmon.engine.qemu.reader.guest_stream import NEEDS, QEMU_HAS_NO_ROOM, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
 from pfmon.stream._stream import Consumer
@@ -31,6 +31,7 @@ ALL = "max"
 class QemuGuest(ProcessGuest):
     """One host process in which qemu executes the program."""
 
+    by = "qemu"
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
     def __init__(self, wanted: StartRequest) -> None:
@@ -63,11 +64,6 @@ class QemuGuest(ProcessGuest):
         assert wanted.follow
         return QemuTasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
 
-    def set_monitoring(self, on: bool, locked: bool) -> None:
-        """PfmonError when the program is to read counters: qemu emulates no PMU."""
-        if not locked:
-            raise PfmonError("--insecure: a program under qemu has no counters to read")
-
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
@@ -77,10 +73,19 @@ class QemuGuest(ProcessGuest):
         if self._tasks and self._reader.executing == FOLLOWED:
             ending = self._end_as_another(consumer, self._status)
         else:
-            ending = self._finish(consumer, self._status)
+            ending = self._finish(consumer)
             if self._tasks:
                 self._tasks.join(ending)
         self._end_the_rest(process)
+        return ending
+
+    def _finish(self, consumer: Consumer) -> ExitReport | None:
+        ending = super()._finish(consumer)
+        if self._status == -signal.SIGILL and self._wanted.settings.cpu not in ("", ALL):
+            self._wanted.on_notice(
+                f"its processor is qemu's {self._wanted.settings.cpu}: instructions of later ones are illegal on it; "
+                f"--set qemu.cpu={ALL} enables all that qemu executes"
+            )
         return ending
 
     def _end_as_another(self, consumer: Consumer, status: int) -> ExitReport | None:
@@ -88,21 +93,7 @@ class QemuGuest(ProcessGuest):
         assert self._tasks
         self._reader.finish(consumer, False, 0, None)
         self._tasks.join(None)
-        return None if self._stopping else self._ending(max(0, -status), status)
-
-    def _finish(self, consumer: Consumer, status: int) -> ExitReport | None:
-        """Give the consumer the rest of the stream, and return how the ended process ended."""
-        killed_by = max(0, -status)
-        ending = None if self._stopping else self._ending(killed_by, status)
-        faulted = killed_by in FAULTS
-        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
-        self._check()
-        if killed_by == signal.SIGILL and self._wanted.settings.cpu not in ("", ALL):
-            self._wanted.on_notice(
-                f"its processor is qemu's {self._wanted.settings.cpu}: instructions of later ones are illegal on it; "
-                f"--set qemu.cpu={ALL} enables all that qemu executes"
-            )
-        return ending if ending is None or not faulted else ending._replace(where=self._where())
+        return None if self._stopping else self._ending(max(0, -status))
 
     def _spawn(self) -> GuestProcess:
         wanted = self._wanted
@@ -147,9 +138,6 @@ class QemuGuest(ProcessGuest):
         super()._watch(process)
         if self._tasks:
             self._tasks.first_died()
-
-    def _ending(self, killed_by: int, status: int) -> ExitReport:
-        return killed(killed_by) if killed_by else ExitReport(status)
 
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also prints other messages."""

@@ -13,7 +13,7 @@ from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
-from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed, reading
+from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
@@ -82,6 +82,7 @@ def placed(program: Program) -> Program:
 class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
+    by = "--engine=x86_64"
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=False)
 
     def __init__(self, wanted: StartRequest) -> None:
@@ -106,18 +107,13 @@ class X8664Guest(ProcessGuest):
         """The engine for a session (engine/api.py)."""
         return cls(wanted)
 
-    def set_monitoring(self, on: bool, locked: bool) -> None:
-        """PfmonError when the program is to read counters: no PMU is emulated."""
-        if not locked:
-            raise PfmonError("--insecure: a program under --engine=x86_64 has no counters to read")
-
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
             return None
         process = self._spawn()
         self._read(consumer, process)
-        ending = self._finish(consumer, self._status)
+        ending = self._finish(consumer)
         self._end_the_rest(process)
         return ending
 
@@ -143,17 +139,6 @@ class X8664Guest(ProcessGuest):
         if self._stopping:
             self.stop()
         return process
-
-    def _finish(self, consumer: Consumer, status: int) -> ExitReport | None:
-        """Give the consumer the rest of the stream, and return how the ended process ended."""
-        killed_by = max(0, -status)
-        ending = None
-        if not self._stopping:
-            ending = killed(killed_by) if killed_by else ExitReport(status)
-        faulted = killed_by in FAULTS
-        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
-        self._check()
-        return ending if ending is None or not faulted else ending._replace(where=self._where())
 
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also tells what was not counted."""
