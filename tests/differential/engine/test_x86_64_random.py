@@ -1,21 +1,18 @@
 """The x86_64 engine against the host's processor, by random programs, and its decoder against capstone."""
 
-import platform
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import capstone
 import pytest
 from grids import few, first_quick
-from qemu_guests import ASSEMBLER
+from x86_64_host import MARKS, PFMON, V3
 from x86_64_random import random_program
 
 RUNTIME = Path(__file__).resolve().parents[3] / "src" / "pfmon" / "engine" / "x86_64" / "runtime"
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-HERE = platform.machine() == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text(errors="replace")
-pytestmark = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
+pytestmark = MARKS
 
 INSTRUCTIONS = ["-e", "instructions_retired"]
 WAYS = [INSTRUCTIONS, [*INSTRUCTIONS, "--slow"], ["-e", "instructions_retired,unhalted_core_cycles"]]
@@ -27,9 +24,8 @@ def test_random_programs_end_in_the_state_of_native_ones(seed: int, tmp_path: Pa
     native = subprocess.run([program], capture_output=True, timeout=60, check=True).stdout
     for number, way in enumerate(WAYS):
         made = tmp_path / str(number)
-        words = ["--engine=x86_64", "--set=qemu.cpu=x86-64-v3", *way]
         done = subprocess.run(
-            [sys.executable, "-m", "pfmon", *words, f"--outfile={made}", program],
+            [*PFMON, V3, *way, f"--outfile={made}", program],
             capture_output=True,
             timeout=60,
             check=True,

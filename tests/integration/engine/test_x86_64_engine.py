@@ -2,10 +2,8 @@
 
 import json
 import os
-import platform
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import command
@@ -13,16 +11,14 @@ import pytest
 from command import refused
 from grids import few, first_quick
 from guests import SMALL
-from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble
+from qemu_guests import EXAMPLES, QEMU, assemble
+from x86_64_host import MARKS, PFMON, V3
 
 from pfmon.engine.x86_64.x86_64_guest import runtime_path
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 ENGINE = "--engine=x86_64"
-PFMON = [sys.executable, "-m", "pfmon"]
-V3 = "--set=qemu.cpu=x86-64-v3"
-HERE = platform.machine() == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text(errors="replace")
-pytestmark = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
+pytestmark = MARKS
 
 NAMES = sorted(set(SMALL) - {"epic"})
 WAYS = {
@@ -78,7 +74,7 @@ def test_python_repeats_to_the_last_digit(tmp_path: Path) -> None:
     for way, place in (("totals", tmp_path), ("stream", tmp_path), ("addresses", Path("/")), ("totals", Path("/"))):
         made = tmp_path / "counts"
         done = subprocess.run(
-            [*PFMON, ENGINE, *WAYS[way], "--json", f"--outfile={made}", PYTHON, "-S", "-I", "-c", SEEN],
+            [*PFMON, *WAYS[way], "--json", f"--outfile={made}", PYTHON, "-S", "-I", "-c", SEEN],
             capture_output=True,
             cwd=place,
             check=True,
@@ -122,7 +118,7 @@ def test_programs_of_the_host_behave_as_natively(words: list[str], tmp_path: Pat
     native = subprocess.run(words, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
     made = tmp_path / "counts"
     done = subprocess.run(
-        [*PFMON, ENGINE, "-e", "instructions_retired", "--env=TZ=UTC0", f"--outfile={made}", *words],
+        [*PFMON, "-e", "instructions_retired", "--env=TZ=UTC0", f"--outfile={made}", *words],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         check=False,
@@ -145,7 +141,7 @@ def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str)
     """Faults at exact instructions, nested handlers, alternate stacks, restarted calls, code that changes."""
     native = subprocess.run([signals], capture_output=True, check=False)
     done = subprocess.run(
-        [*PFMON, ENGINE, V3, *WAYS[way], "--outfile=/dev/null", signals], capture_output=True, text=True, check=False
+        [*PFMON, V3, *WAYS[way], "--outfile=/dev/null", signals], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines() == native.stdout.decode().splitlines()
     assert done.returncode == 139 and "main+" in done.stderr
