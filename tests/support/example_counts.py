@@ -25,4 +25,4 @@ def load_profile(exhaustive: bool) -> None:
 
 def examples(count: int, **others: object) -> settings:
     """Settings of a property that is tried with ``count`` examples, for its being cheap or expensive."""
-    return settings(max_examples=count * (TIMES if Exhaustive.named else 1), **others)  # type: ignore[arg-type]
+    return settings(max_examples=count * (TIMES if Exhaustive.named else 1), **others)  # type: ignore[arg-type]  # options of hypothesis

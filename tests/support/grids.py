@@ -28,7 +28,7 @@ class Case(NamedTuple):
     name: str
     slow: bool
 
-    def __add__(self, other: "Case") -> "Case":  # type: ignore[override]
+    def __add__(self, other: "Case") -> "Case":  # type: ignore[override]  # a case is no plain tuple: their sum is a case
         return Case({**self.values, **other.values}, f"{self.name}, {other.name}", self.slow or other.slow)
 
 
@@ -81,7 +81,7 @@ def sampled(count: int) -> Callable[[Test], Test]:
     """Of the grid below, try the first, the last and ``count`` cases drawn with a fixed seed; all under exhaustive."""
 
     def decorate(test: Test) -> Test:
-        made: Grid = test.grid  # type: ignore[attr-defined]
+        made: Grid = test.grid  # type: ignore[attr-defined]  # set below
         return made._replace(count=count).as_test(test)
 
     return decorate
@@ -159,6 +159,7 @@ class Grid(NamedTuple):
                 [*enumerate(chosen)], lambda one: _try(self.function, one[1], one[0], fixtures), lambda one: one[1].name
             )
 
+        # pytest reads these attributes of the function, of which its type knows nothing
         test.__signature__ = self._signature(len(parts) > 1)  # type: ignore[attr-defined]
         test.__name__, test.__qualname__ = self.function.__name__, self.function.__qualname__
         test.__doc__, test.__module__ = self.function.__doc__, self.function.__module__

@@ -17,7 +17,7 @@ USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
 
 
 class CommandLine(NamedTuple):
-    """What a command line says. ``command``: the program and its arguments."""
+    """A parsed command line. ``command``: the program and its arguments."""
 
     options: Options
     output: OutputOptions

@@ -1,4 +1,4 @@
-"""What a command line says of the output: how results are printed, and what is printed instead of a run."""
+"""Options of the output: how results are printed, and queries that are answered instead of a run."""
 
 from __future__ import annotations
 

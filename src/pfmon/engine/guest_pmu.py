@@ -10,7 +10,7 @@ from pfmon.stream._stream import BlockTable, Consumer
 
 
 class CountedProgram(Protocol):
-    """What a PMU needs of the engine whose stream it counts (api.Engine)."""
+    """The engine (api.Engine) as a PMU that counts its stream uses it."""
 
     @property
     def table(self) -> BlockTable:

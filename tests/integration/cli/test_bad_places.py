@@ -35,6 +35,7 @@ def limited(which: int, most: int) -> Callable[[], None]:
 def shell(words: str, *more: str, **options: object) -> "subprocess.CompletedProcess[str]":
     """A command line of the shell, in which "$@" is pfmon with what follows it."""
     program = [sys.executable, "-m", "pfmon", *more]
+    # options are of any type here, which no overload of run has
     done = subprocess.run(["sh", "-c", words, "sh", *program], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     return _in_a_line(done)
 

@@ -1,4 +1,4 @@
-"""What is written to standard output, and notices on standard error, beside the results.
+"""Texts on standard output, and notices on standard error, beside the results.
 
 A standard error that is closed or full loses notices, and nothing else: neither counts nor the exit status.
 """

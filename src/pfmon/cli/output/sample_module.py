@@ -1,4 +1,4 @@
-"""The sampling module that prints samples: the options that it has, and what it is told of the run."""
+"""The sampling module that prints samples: its options, and the parameters of the run that it gets."""
 
 from __future__ import annotations
 

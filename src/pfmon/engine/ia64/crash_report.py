@@ -1,4 +1,4 @@
-"""Where and how a signal killed a program: its instruction, and a report with the contents of a core file, as text."""
+"""The report on a program that a signal killed: the instruction, and the contents of a core file, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What options need: that others are given too, or that the run has something. Rows of the table name a need."""
+"""The needs of options: other options, or a property of the run. Rows of the table name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Linux program's instruction set decides: numbers of calls, registers, layouts, addresses, signal frames.
+"""The ABI of Linux for an instruction set: numbers of calls, registers, layouts, addresses, signal frames.
 
 The rest of the Linux layer knows no instruction set. One ABI is a folder beside this module, and the engine of its
 programs hands it to the first process (kernel.py).

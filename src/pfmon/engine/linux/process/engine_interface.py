@@ -1,4 +1,4 @@
-"""What the Linux layer needs of a processor, whatever its instruction set, and the possible ends of a process."""
+"""The processor as the Linux layer uses it, for any instruction set, and the possible ends of a process."""
 
 from __future__ import annotations
 

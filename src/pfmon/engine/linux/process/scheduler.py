@@ -28,7 +28,7 @@ class Deadlock(Exception):
 
 
 class Shared(Protocol):
-    """What the processes of a run share, as far as it matters whose turn it is."""
+    """The state that the processes of a run share and the scheduler uses."""
 
     clock: Clock
     wakeup: Wakeup

@@ -32,7 +32,7 @@ class ExpiringFile(Protocol):
 
 
 class SystemWideMonitor(Protocol):
-    """What counts every running process, on that process's PMU."""
+    """Counters of all running processes, each on the process's own PMU."""
 
     def runs(self, process: Process | None) -> None:
         """Another process runs; None: none does."""
