@@ -210,6 +210,28 @@ def test_what_the_engine_does_not_do_is_refused(options: list[str], said: str) -
     assert said in refused(ENGINE, "-e", "instructions_retired", *options, "/bin/true")
 
 
+def test_host_clock_is_the_host_s_and_is_not_said_to_change_nothing(tmp_path: Path) -> None:
+    """``time`` in seconds: those of 2026-01-01 without the option. The program ends with whether it is later."""
+    body = """
+        mov $201, %eax
+        xor %edi, %edi
+        syscall
+        xor %edi, %edi
+        cmp $1767225601, %rax
+        seta %dil
+        mov $60, %eax
+        syscall
+    """
+    program = str(assemble(tmp_path, body))
+    assert pfmon(ENGINE, "-e", "instructions_retired", program, status=0)
+    assert not pfmon(ENGINE, "-e", "instructions_retired", "--host-clock", program, status=1).stderr
+
+
+def test_option_without_effect_names_the_engine() -> None:
+    said = pfmon(ENGINE, "-e", "instructions_retired", "--quantum=5", "/bin/true").stderr
+    assert said == "pfmon: changes nothing for a program under x86_64: --quantum (it has one thread)\n"
+
+
 def test_program_sees_the_chosen_processor(tmp_path: Path) -> None:
     """CPUID leaf 1, ecx: AVX is bit 28 (SDM volume 2, CPUID)."""
     body = "mov $1, %eax\n cpuid\n shr $28, %ecx\n and $1, %ecx\n mov %ecx, %edi\n mov $60, %eax\n syscall\n"

@@ -6,7 +6,7 @@ command line, its help, completion and manual page, and the library's keywords a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pfmon.errors import PfmonError
@@ -57,8 +57,7 @@ class Option(NamedTuple):
     ``needs``: what must be given too, or what a run must have (needs.py); ``qualifies``: it says what of a run counts,
     so that counts with another value are of something else; ``alone``: cycles and instructions are not counted by
     default beside it, None: if it qualifies; ``writes``: it names a file that the run writes; ``idle``: why it changes
-    nothing; ``under_qemu``: why it changes nothing for a program under qemu, "" for no reason, None: it changes
-    something.
+    nothing; ``idle_under``: by the name of an engine, why it changes nothing for a program under it, "" for no reason.
     """
 
     long: str
@@ -79,7 +78,7 @@ class Option(NamedTuple):
     alone: bool | None = None
     writes: bool = False
     idle: str = ""
-    under_qemu: str | None = None
+    idle_under: Mapping[str, str] = {}
 
     @property
     def attribute(self) -> str:

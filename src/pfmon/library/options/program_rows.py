@@ -19,6 +19,8 @@ MAX_PROCESSES = 10_000
 """The highest limit on simultaneous processes of a followed program."""
 MAX_QUANTUM = 1 << 40
 """Instructions of a thread's turn."""
+HOST_PROCESSES = ("qemu", "x86_64")
+"""Engines that execute a program as a process of the host."""
 MAX_SEED = (1 << 31) - 2
 """Modulus of the minimal standard generator."""
 
@@ -90,7 +92,7 @@ PROGRAM = Topic(
             "let IA-64 programs reach other machines (else sockets reach this one alone)",
             FLAG,
             keyword=True,
-            under_qemu="its sockets reach other machines in any case",
+            idle_under=dict.fromkeys(HOST_PROCESSES, "its sockets reach other machines in any case"),
         ),
         Option(
             "session-timeout",
@@ -116,7 +118,7 @@ PROGRAM = Topic(
             FLAG,
             keyword=True,
             needs=("a program",),
-            under_qemu="it sees the host's in any case",
+            idle_under={"qemu": "it sees the host's in any case"},
         ),
         Option(
             "host-random",
@@ -124,7 +126,7 @@ PROGRAM = Topic(
             FLAG,
             keyword=True,
             needs=("a program",),
-            under_qemu="its random bytes are the host's in any case, but those at its start",
+            idle_under={"qemu": "its random bytes are the host's in any case, but those at its start"},
         ),
         Option(
             "host-ids",
@@ -132,7 +134,7 @@ PROGRAM = Topic(
             FLAG,
             keyword=True,
             needs=("a program",),
-            under_qemu="it sees the host's in any case",
+            idle_under={"qemu": "it sees the host's in any case"},
         ),
         Option("seed", "where random bytes start", number(), "NUMBER", keyword=True),
         Option(
@@ -142,7 +144,7 @@ PROGRAM = Topic(
             "NUMBER",
             keyword=True,
             default=100_000,
-            under_qemu="its threads run as the host has them run",
+            idle_under={"qemu": "its threads run as the host has them run", "x86_64": "it has one thread"},
         ),
         Option(
             "schedule-seed",
@@ -150,7 +152,7 @@ PROGRAM = Topic(
             number(0, MAX_SEED),
             "NUMBER",
             keyword=True,
-            under_qemu="its threads run as the host has them run",
+            idle_under={"qemu": "its threads run as the host has them run", "x86_64": "it has one thread"},
         ),
         Option(
             "memory-limit",
@@ -159,7 +161,7 @@ PROGRAM = Topic(
             "SIZE",
             keyword=True,
             needs=("a program",),
-            under_qemu="",
+            idle_under=dict.fromkeys(HOST_PROCESSES, ""),
         ),
         Option(
             "engine",

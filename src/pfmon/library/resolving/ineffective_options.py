@@ -12,15 +12,17 @@ from pfmon.library.options.table import OPTIONS, rows
 from pfmon.library.resolving.command_program import dropped_variables
 
 
-def qemu_notes(options: Options) -> list[str]:
-    """Options without effect on a program under qemu. PfmonError: one that promises safety would not keep it."""
+def engine_notes(options: Options, engine: str) -> list[str]:
+    """Options without effect on a program under qemu or x86_64. PfmonError: one that promises safety would not keep
+    it."""
     if options.confine:
         raise PfmonError(
-            "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
+            f"--confine: this program runs under {engine}, which does not keep it below a directory; IA-64 programs "
+            "only"
         )
-    given = [one for one in rows(OF_RUN) if one.under_qemu is not None and one.is_given(options)]
-    said = [f"--{one.long}{f' ({one.under_qemu})' if one.under_qemu else ''}" for one in given]
-    return [f"changes nothing for a program under qemu: {option}" for option in said]
+    given = [one for one in rows(OF_RUN) if engine in one.idle_under and one.is_given(options)]
+    said = [f"--{one.long}{f' ({why})' if (why := one.idle_under[engine]) else ''}" for one in given]
+    return [f"changes nothing for a program under {engine}: {option}" for option in said]
 
 
 def ia64_notes(options: Options) -> list[str]:

@@ -12,7 +12,7 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
 from pfmon.library.resolving.default_events import counted_sets, counts_default_events
-from pfmon.library.resolving.ineffective_options import environment_notes, ia64_notes, notes_on_options, qemu_notes
+from pfmon.library.resolving.ineffective_options import engine_notes, environment_notes, ia64_notes, notes_on_options
 from pfmon.library.resolving.machine_selection import cpu_model, processor_of
 from pfmon.library.resolving.run_parts import (
     Counting,
@@ -109,7 +109,8 @@ def triggers_of(options: Options, pmu: str) -> TriggerOptions:
 def _notes_on_program(options: Options, instructions: InstructionSet | None) -> list[str]:
     if instructions is None:
         return environment_notes(options)
-    said = ia64_notes(options) if instructions == InstructionSet.IA64 else qemu_notes(options)
+    engine = registry.chosen(instructions, options.engine).name
+    said = ia64_notes(options) if instructions == InstructionSet.IA64 else engine_notes(options, engine)
     return [*environment_notes(options), *said]
 
 
