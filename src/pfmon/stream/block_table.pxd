@@ -151,7 +151,7 @@ cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nog
 
 cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
     """Returns the number of addresses after a block's word in a traced stream."""
-    return head.accesses + popcount(word & head.access_mask)
+    return head.accesses + (popcount(word & head.access_mask) if head.access_mask else 0)
 
 
 cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:

@@ -187,6 +187,34 @@ def test_records_of_string_instructions_stay_in_one_buffer(tmp_path: Path) -> No
         assert {counted([program], *WAYS[way]) for way in ("totals", "addresses")} == {6 * 40000 + 4 + words}
 
 
+def test_indirect_branches_whose_low_16_bits_are_equal(tmp_path: Path) -> None:
+    """Three functions share an entry of the table of indirect branches (blocks.c)."""
+    body = """
+        lea function(%rip), %rbx
+        lea 65536(%rbx), %r12
+        lea 65536(%r12), %r13
+        mov $1000, %r14d
+    1:  call *%rbx
+        call *%r13
+        call *%r12
+        dec %r14d
+        jnz 1b
+        mov $60, %eax
+        mov %edx, %edi
+        syscall
+        .balign 65536
+    function:
+        ret
+        .balign 65536
+        ret
+        .balign 65536
+        inc %edx
+        ret
+    """
+    program = str(assemble(tmp_path, body))
+    assert {counted([program], *way, status=1000 % 256) for way in WAYS.values()} == {4 + 9 * 1000 + 3}
+
+
 def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> None:
     source, made = tmp_path / "threads.c", tmp_path / "threads"
     source.write_text(

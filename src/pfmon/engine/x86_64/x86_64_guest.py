@@ -99,6 +99,7 @@ class X8664Guest(ProcessGuest):
             totals=wanted.totals and not wanted.addresses,
             on_mapped=wanted.on_mapped,
             most_area_bytes=AREA_BYTES,
+            in_line=True,
         )
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
 

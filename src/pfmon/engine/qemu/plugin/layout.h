@@ -108,6 +108,9 @@ struct thread {                  /* of the program */
     uint64_t turn;               /* which of the two is accessed next */
 };
 
+/* Where translated code writes the stream in line (engine/x86_64), no word is 0, buffers end with zeros, `retired` is the
+   reader's, and with `totals` the area ends with a counter of 8 bytes for each block: the last one is block 0's. */
+
 struct area {                    /* the head of the area */
     struct thread threads[MAX_GUEST_THREADS];
     uint64_t announced;          /* bytes of announcements that are complete */
@@ -130,8 +133,6 @@ struct area {                    /* the head of the area */
     uint64_t inherited;          /* bytes of its parent's announcements */
     uint32_t status;             /* EXITED, and the exit status */
     uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
-    uint32_t in_line;            /* translated code writes the words (engine/x86_64): no word is 0, buffers end with zeros,
-                                    and `retired` is the reader's */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
 };
 

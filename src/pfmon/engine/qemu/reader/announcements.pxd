@@ -34,6 +34,7 @@ cdef class Announcements:
     cdef const area* shared      # owned by the ring's reader
     cdef uint64_t area_bytes     # of the whole area
     cdef bint totals             # blocks may have counters
+    cdef bint in_line            # translated code writes the stream in line (layout.h)
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count
@@ -56,3 +57,5 @@ cdef class Announcements:
     cdef const Kept* at(self, uint64_t place) noexcept nogil
     # The counters of a block, which the program can overwrite.
     cdef const uint64_t* counters(self, const Kept* block) noexcept nogil
+    # ... of one of translated code that counts in line.
+    cdef uint64_t counter_in_line(self, uint64_t number) noexcept nogil

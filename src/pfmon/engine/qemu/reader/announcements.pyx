@@ -139,3 +139,6 @@ cdef class Announcements:
 
     cdef const uint64_t* counters(self, const Kept* block) noexcept nogil:
         return <const uint64_t*>(<const uint8_t*>self.shared + AREA_HEAD + block.counters_place)
+
+    cdef uint64_t counter_in_line(self, uint64_t number) noexcept nogil:
+        return read_once(<const uint64_t*>(<const uint8_t*>self.shared + self.area_bytes) - number - 1)

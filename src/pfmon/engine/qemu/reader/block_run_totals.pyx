@@ -22,6 +22,8 @@ cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, 
     overwrite counters: impossible values fail the consumer."""
     cdef uint64_t counters[MAX_TRANSLATED_INSTRUCTIONS + 1]
     cdef uint64_t number, retired = 0, runs = 0
+    if describer.announced.in_line:
+        return pass_counted_in_line(describer, consumer)
     cdef Faults faults
     faults.died_at = faults.times = faults.block = faults.place = 0
     cdef const Kept* it
@@ -39,6 +41,20 @@ cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, 
             retired += pass_block_runs(number, it, counters, describer, consumer, &faults)
     if faulted and faults.times == 1:
         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
+    return retired
+
+
+cdef uint64_t pass_counted_in_line(Describer describer, Consumer consumer) noexcept nogil:
+    """Give a consumer the runs of all described blocks, each of which has a counter (engine/x86_64)."""
+    cdef uint64_t number, times, retired = 0, runs = 0
+    for number in range(describer.announced.count):
+        times = describer.announced.counter_in_line(number)
+        runs += times
+        if times > MAX_RUN_COUNT or runs > MAX_RUN_COUNT:
+            consumer.fail(Failure.BAD_STREAM)
+            return retired
+        retired += times * describer.announced.kept[number].instructions
+        pass_whole_runs(number, times, consumer)
     return retired
 
 

@@ -70,11 +70,12 @@ def reading(
     followed: bool = False,
     area_bytes: int = 0,
     most_area_bytes: int = MAX_AREA_BYTES,
+    in_line: bool = False,
 ) -> tuple[BlockTable, PluginReader]:
     """A block table and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the parent
     process's table; ``totals``: only counters of block runs; ``on_mapped`` as in `api.Start`;
     ``followed``: for one of several processes; ``area_bytes``: of its parent's area, 0: what fits, up to
-    ``most_area_bytes``. PfmonError."""
+    ``most_area_bytes``; ``in_line``: translated code writes the stream in line (layout.h). PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES, share=SHARES[followed].table)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
@@ -83,6 +84,6 @@ def reading(
     describer.on_mapped = on_mapped
     try:
         room = area_bytes or min(most_area_bytes, max_area_bytes(SHARES[followed].area))
-        return table, PluginReader(describer, traced, totals, room)
+        return table, PluginReader(describer, traced, totals, room, in_line)
     except MemoryError as error:
         raise MemoryError(NO_ROOM) from error

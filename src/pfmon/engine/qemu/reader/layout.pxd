@@ -100,4 +100,3 @@ cdef extern from "layout.h" nogil:
         uint32_t status
         char executed[256]
         uint64_t fault_ip
-        uint32_t in_line

@@ -57,7 +57,7 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
 cdef class PluginReader:
     """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
     ``totals``; the plugin receives ``ring_file`` and ``area_file``. ``area_bytes``: size of the area, a child's that of
-    its parent's. MemoryError.
+    its parent's; ``in_line``: translated code writes the stream in line (layout.h). MemoryError.
 
     The guest can write to both at any time: everything is copied from there before it is checked and used."""
 
@@ -75,7 +75,8 @@ cdef class PluginReader:
     cdef readonly bint damaged   # shared memory held invalid data
     cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
-    def __cinit__(self, Describer describer, bint traced=False, bint totals=False, uint64_t area_bytes=MAX_AREA_BYTES):
+    def __cinit__(self, Describer describer, bint traced=False, bint totals=False, uint64_t area_bytes=MAX_AREA_BYTES,
+                  bint in_line=False):
         self.ring_file = self.area_file = -1
         self.describer, self.traced, self.totals = describer, traced, totals
         self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + 2 * MAX_LEFT_WORDS) * sizeof(uint64_t))
@@ -87,7 +88,7 @@ cdef class PluginReader:
         memcpy(self.ring.magic, <const char*>b"pfmonrng", 8)
         self.shared.traced, self.shared.totals = traced, totals
         describer.announced.shared, describer.traced = self.shared, traced
-        describer.announced.totals = totals
+        describer.announced.totals, describer.announced.in_line = totals, in_line
 
     def __dealloc__(self):
         if self.shared != NULL:
@@ -245,7 +246,7 @@ cdef class PluginReader:
             elif not self.is_mark(words[i]):
                 return False
             i += 1
-        if read_word_once(&self.shared.in_line):
+        if self.describer.announced.in_line:
             self.shared.retired += counted
         return i == count
 
@@ -293,7 +294,7 @@ cdef class PluginReader:
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
         self.damaged |= read_word_once(&self.shared.stopping) != 0 and not self.stopping
-        if read_word_once(&self.shared.in_line) and count <= RING_BUFFER_WORDS:
+        if self.describer.announced.in_line and count <= RING_BUFFER_WORDS:
             with nogil:
                 self.describer.describe()
                 count = self.past_unpublished(count)

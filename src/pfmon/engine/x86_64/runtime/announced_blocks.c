@@ -5,7 +5,7 @@
 
 #include "runtime.h"
 
-enum { COMMIT = 1 << 18, BUCKETS = 1 << 16, MAX_PART = 255 };
+enum { COMMIT = 1 << 18, COMMIT_COUNTERS = 1 << 16, BUCKETS = 1 << 16, MAX_PART = 255 };
 
 struct known {                   /* an announced block */
     struct known *next;          /* with the same hash */
@@ -14,7 +14,7 @@ struct known {                   /* an announced block */
 };
 
 struct area *area;
-static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, numbers;
+static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, counters_committed, numbers;
 static struct known *buckets[BUCKETS];
 static const struct announcement **numbered;
 
@@ -27,7 +27,6 @@ void area_begin(int file, uint64_t bytes) {
     area_bytes = bytes;
     area->base = area;
     area->threads[0].last = &area->nothing;
-    area->in_line = 1;
     numbered = reserve(bytes / sizeof(struct announcement) * sizeof(*numbered));
 }
 
@@ -35,27 +34,44 @@ const struct announcement *announcement_numbered(uint64_t number) {
     return numbered[number];
 }
 
+/* The counter of a block's runs. */
+uint64_t *counter_of(const struct announcement *block) {
+    return (uint64_t *)(AREA_AT + area_bytes) - block->number - 1;
+}
+
 /* Instructions retired, by the counters of blocks. */
 uint64_t count_runs(void) {
     uint64_t sum = 0, i;
     for (i = 0; i < numbers; i++)
-        sum += counters_of(numbered[i])[0] * numbered[i]->instructions;
+        sum += *counter_of(numbered[i]) * numbered[i]->instructions;
     return sum;
+}
+
+/* Whether the kernel has memory for a part of the area, of which stores could otherwise raise SIGBUS. */
+static void commit(uint64_t offset, uint64_t bytes) {
+    if (KERNEL3(__NR_madvise, AREA_AT + offset, bytes, MADV_POPULATE_WRITE) == -12)
+        give_up(NO_MEMORY);
 }
 
 /* Memory after the announcements. */
 static void *area_room(uint64_t bytes) {
-    uint64_t step = COMMIT;
-    if (area_used + bytes > area_bytes)
+    if (area_used + bytes + COMMIT + counters_committed > area_bytes)
         give_up(AREA_FULL);
     if (area_used + bytes > area_committed) {
-        if (area_committed + step > area_bytes)
-            step = area_bytes - area_committed;
-        if (KERNEL3(__NR_madvise, (uint8_t *)area + area_committed, step, MADV_POPULATE_WRITE) == -12)
-            give_up(NO_MEMORY);
-        area_committed += step;
+        commit(area_committed, COMMIT);
+        area_committed += COMMIT;
     }
     return (uint8_t *)area + area_used;
+}
+
+/* Memory for one more block's counter. */
+static void make_counter(void) {
+    if ((numbers + 1) * sizeof(uint64_t) <= counters_committed)
+        return;
+    counters_committed += COMMIT_COUNTERS;
+    if (area_committed + counters_committed > area_bytes)
+        give_up(AREA_FULL);
+    commit(area_bytes - counters_committed, COMMIT_COUNTERS);
 }
 
 static uint64_t hash_of(const struct code_block *it) {
@@ -81,9 +97,10 @@ static bool is_same(const struct announcement *block, const struct code_block *w
 
 /* A block of less than MAX_PART instructions is announced in one part. */
 static const struct announcement *announce_new(const struct code_block *wanted) {
-    uint32_t counters = area->totals ? 2 : 0;
-    uint64_t bytes = room_of(wanted->length, wanted->bytes) + counters * sizeof(uint64_t);
+    uint64_t bytes = room_of(wanted->length, wanted->bytes);
     struct announcement *it = area_room(bytes);
+    if (area->totals)
+        make_counter();
     numbered[numbers] = it;
     it->number = numbers++;
     it->ip = wanted->ip;
@@ -96,7 +113,6 @@ static const struct announcement *announce_new(const struct code_block *wanted) 
     it->parts = 1;
     it->cut = (uint8_t)wanted->cut;
     it->tail = CERTAIN;
-    it->counters = counters;
     it->file = wanted->file;
     it->slots = (uint16_t)wanted->slots;
     memcpy(sizes_of(it), wanted->sizes, wanted->length);
@@ -153,12 +169,14 @@ void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *pa
    behind `threads`. */
 void forget_area(void) {
     enum { WORDS_AT = offsetof(struct area, announced), WORDS = sizeof(struct area) - WORDS_AT };
-    uint64_t bytes = area_used - AREA_HEAD;
-    uint8_t *copy = reserve(WORDS + bytes), *at = (uint8_t *)AREA_AT;
+    uint64_t bytes = area_used - AREA_HEAD, counted = area_bytes - counters_committed;
+    uint8_t *copy = reserve(WORDS + bytes + counters_committed), *at = (uint8_t *)AREA_AT;
     memcpy(copy, at + WORDS_AT, WORDS);
     memcpy(copy + WORDS, at + AREA_HEAD, bytes);
+    memcpy(copy + WORDS + bytes, at + counted, counters_committed);
     KERNEL6(__NR_mmap, AREA_AT, area_bytes, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     memcpy(at + WORDS_AT, copy, WORDS);
     memcpy(at + AREA_HEAD, copy + WORDS, bytes);
+    memcpy(at + counted, copy + WORDS + bytes, counters_committed);
 }

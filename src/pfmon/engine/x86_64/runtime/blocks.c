@@ -14,6 +14,9 @@ static uint32_t block_count;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
+static uint8_t *last_checks[TABLE_ENTRIES];         /* by entry of the table: where its last check goes on; NULL: none */
+
+enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
 
 static void *map_at(uint64_t at, uint64_t bytes, int protection) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
@@ -27,6 +30,7 @@ static void empty_table(void) {
     uint64_t i;
     for (i = 0; i < TABLE_ENTRIES; i++)
         ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
+    memset(last_checks, 0, sizeof(last_checks));
 }
 
 /* Block 0 never executes, so that no word of the stream is 0. */
@@ -34,10 +38,13 @@ static const struct code_block never = {.length = 1, .bytes = 1, .cut = CUT_EDGE
 
 void translation_begin(void) {
     map_at(CODE_AT, CODE_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
+    map_at(EXITS_AT, EXITS_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
+    KERNEL3(__NR_madvise, CODE_AT, CODE_ROOM, MADV_HUGEPAGE);
     map_at(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
     exits = map_at(0, MAX_EXITS * sizeof(struct exit), PROT_READ | PROT_WRITE);
     blocks = map_at(0, MAX_EXITS / 2 * sizeof(struct block *), PROT_READ | PROT_WRITE);
     empty_table();
+    put_after_last_check();
     announce(&never);
 }
 
@@ -57,7 +64,7 @@ static uint32_t hash_of(uint64_t ip) {
     return (uint32_t)((ip * 0x9E3779B97F4A7C15u) >> 48);
 }
 
-static struct block *translated(uint64_t ip) {
+struct block *translated_block(uint64_t ip) {
     struct block *it;
     for (it = buckets[hash_of(ip)]; it; it = it->next)
         if (it->ip == ip)
@@ -80,8 +87,8 @@ static void enter(struct block *block) {
 }
 
 /* The translation of the code at a guest address; NULL: no code is there. */
-const struct block *block_at(uint64_t ip) {
-    struct block *block = translated(ip);
+struct block *block_at(uint64_t ip) {
+    struct block *block = translated_block(ip);
     if (block)
         return block;
     if (!is_readable(ip))
@@ -123,6 +130,21 @@ struct exit *exit_numbered(uint64_t number) {
 
 void link_exit(struct exit *exit, const struct block *target) {
     aim(exit->site, target->entry);
+}
+
+/* Let indirect branches reach a block: its check is the last one of its entry in the table. */
+void enter_in_table(struct block *block) {
+    uint64_t entry = block->ip % TABLE_ENTRIES;
+    uint8_t *otherwise, *check;
+    if (block->in_table)
+        return;
+    block->in_table = true;
+    check = put_target_check(block, &otherwise);
+    if (last_checks[entry])
+        aim(last_checks[entry], check + CHECKED_STORE);
+    else
+        ((uint64_t *)TABLE_AT)[entry] = (uint64_t)check;
+    last_checks[entry] = otherwise;
 }
 
 static void unlink_exit(const struct exit *exit) {

@@ -22,8 +22,8 @@ static void take_registers(void) {
 }
 
 /* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. */
-static const struct block *continue_at(uint64_t ip) {
-    const struct block *block;
+static struct block *continue_at(uint64_t ip) {
+    struct block *block;
     int reg;
     for (;;) {
         if (state->pending)
@@ -133,7 +133,7 @@ static uint64_t after_exit(const struct exit *exit) {
 /* Called when translated code is left (entry.S). */
 void leave_code(void) {
     struct exit *exit = exit_numbered(state->exit);
-    const struct block *block;
+    struct block *block;
     uint64_t target;
     take_registers();
     take_signalled_block();
@@ -144,7 +144,7 @@ void leave_code(void) {
     if (exit->kind == EXIT_DIRECT)
         link_exit(exit, block);
     else if (exit->kind == EXIT_MISS)
-        ((uint64_t *)TABLE_AT)[target % TABLE_ENTRIES] = (uint64_t)block->indirect;
+        enter_in_table(block);
 }
 
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */

@@ -10,7 +10,9 @@
 #define AREA_AT 0x60000000UL         /* announcements (layout.h) */
 #define AREA_ROOM 0x10000000UL
 #define CODE_AT 0x70000000UL         /* code cache */
-#define CODE_ROOM 0x0D000000UL
+#define CODE_ROOM 0x07000000UL
+#define EXITS_AT 0x77000000UL        /* what blocks seldom need: ways to the runtime, checks of indirect branches' targets */
+#define EXITS_ROOM 0x06000000UL
 #define STATE_AT 0x7E000000UL        /* struct state */
 #define TABLE_AT 0x7E100000UL        /* targets of indirect branches, by the low 16 bits of the address */
 #define TABLE_ENTRIES 0x10000UL

@@ -31,13 +31,13 @@ struct block {                   /* a translated block */
     uint64_t ip, end;            /* guest addresses */
     const struct announcement *announced;
     uint8_t *entry;              /* for direct branches */
-    uint8_t *indirect;           /* compares state->target first */
     uint8_t *code_end;
     uint16_t *offsets;           /* host offset of each instruction from `entry` */
     uint32_t first_exit;
     uint16_t length;
     uint8_t exits;
     uint8_t ring, temporary;     /* host registers in its body */
+    bool in_table;               /* indirect branches reach it */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP, EXIT_XGETBV,
@@ -83,21 +83,27 @@ void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *pa
 void forget_area(void);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);
+uint64_t *counter_of(const struct announcement *block);
 const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
 
 /* translate.c */
 struct block *translate(uint64_t ip);
 void put_jump_by_table(void);
+void put_after_last_check(void);
+uint8_t *put_target_check(const struct block *block, uint8_t **otherwise);
+bool is_outside_blocks(uint64_t address);
 
 /* blocks.c */
 void translation_begin(void);
-const struct block *block_at(uint64_t ip);
+struct block *block_at(uint64_t ip);
+struct block *translated_block(uint64_t ip);
 const struct block *block_of_code(uint64_t address);
 uint32_t instruction_of_code(const struct block *block, uint64_t address);
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block);
 uint32_t exits_so_far(void);
 struct exit *exit_numbered(uint64_t number);
 void link_exit(struct exit *exit, const struct block *target);
+void enter_in_table(struct block *block);
 void unlink_block(const struct block *block);
 void relink_block(const struct block *block);
 void forget_translations(void);

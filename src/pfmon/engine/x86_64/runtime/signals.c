@@ -81,9 +81,9 @@ static void record_partial(const struct block *block, uint32_t retired) {
     const struct announcement *part = retired ? announce_start(block->announced, retired, CUT_FAULT) : NULL;
     uint64_t *record = (uint64_t *)state->ring;
     if (area->totals) {
-        counters_of(block->announced)[0]--;
+        --*counter_of(block->announced);
         if (part)
-            counters_of(part)[0]++;
+            ++*counter_of(part);
     } else if (part) {
         if (in_guard((uint64_t)record)) {
             hand_over(record);
@@ -126,7 +126,7 @@ static void take_fault(const struct block *block, const siginfo_t *info, struct 
 }
 
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
-    const struct block *block = block_of_code(host->rip);
+    const struct block *block = is_outside_blocks(host->rip) ? translated_block(state->target) : block_of_code(host->rip);
     if (queued < QUEUE)
         queue[queued++] = *info;
     state->pending = 1;

@@ -11,6 +11,7 @@
 enum { EXTENDED = 0xFF00, SPARE = 2, CODE_STEP = 1 << 16 };
 
 uint8_t *emitted = (uint8_t *)CODE_AT;
+static uint8_t *exits_end = (uint8_t *)EXITS_AT;
 int ring_register = R11, temporary_register = R10;
 /* ---------------------------------------------------------------- a block's instructions */
 
@@ -142,12 +143,25 @@ static void put_record(const struct work *work, bool taken) {
 
 /* A block's beginning is counted before anything of it executes. */
 static void put_counter(int temporary) {
-    uint64_t counter = (uint64_t)counters_of(announced);
+    uint64_t counter = (uint64_t)counter_of(announced);
     put_load(temporary, counter);
     put_lea(temporary, temporary, 1);
     put_store(counter, temporary);
 }
 
+/* Emit what follows apart from the blocks, which so lie close together; returns where they go on. */
+static uint8_t *begin_apart(void) {
+    uint8_t *blocks_end = emitted;
+    emitted = exits_end;
+    return blocks_end;
+}
+
+static void end_apart(uint8_t *blocks_end) {
+    exits_end = emitted;
+    emitted = blocks_end;
+}
+
+/* The way to the runtime. */
 static void put_stub(uint32_t number) {
     exit_numbered(number)->stub = emitted;
     put_rex(1, 0, 0);
@@ -163,12 +177,15 @@ static void put_stub(uint32_t number) {
 static void put_direct_exit(const struct work *work, uint64_t target, bool taken, struct block *block) {
     uint32_t number = new_exit(EXIT_DIRECT, target, block);
     struct exit *exit = exit_numbered(number);
+    uint8_t *blocks_end;
     put_record(work, taken);
     put_leave(work);
     put_byte(0xE9);
     exit->site = emitted;
     put_32(0);
+    blocks_end = begin_apart();
     put_stub(number);
+    end_apart(blocks_end);
     aim(exit->site, exit->stub);
 }
 
@@ -204,9 +221,22 @@ static void put_indirect_exit(const struct work *work, struct block *block) {
     put_jump_by_table();
 }
 
-/* The check of an indirect branch's target, before the block: state->target has to be its address. */
-static void put_target_check(uint64_t ip) {
-    uint8_t *equal;
+/* Where the last check of an entry of the table goes on. */
+static uint8_t *after_last_check;
+
+void put_after_last_check(void) {
+    uint8_t *blocks_end = begin_apart();
+    after_last_check = emitted;
+    put_load(RCX, STATE_AT + STATE_RCX);
+    put_jump_through(STATE_AT + STATE_ON_MISS);
+    end_apart(blocks_end);
+}
+
+/* The check of an indirect branch's target: if state->target is the block's address, it is entered, else the next check
+   whose displacement is at `otherwise`. Returns the check's address. */
+uint8_t *put_target_check(const struct block *block, uint8_t **otherwise) {
+    uint64_t ip = block->ip;
+    uint8_t *blocks_end = begin_apart(), *start = emitted, *equal;
     put_store(STATE_AT + STATE_RCX, RCX);
     if (fits_signed(-ip)) {
         put_load(RCX, STATE_AT + STATE_TARGET);
@@ -219,10 +249,22 @@ static void put_target_check(uint64_t ip) {
     put_byte(0xE3);              /* jrcxz */
     equal = emitted;
     put_byte(0);
-    put_load(RCX, STATE_AT + STATE_RCX);
-    put_jump_through(STATE_AT + STATE_ON_MISS);
+    put_byte(0xE9);
+    *otherwise = emitted;
+    put_32(0);
+    aim(*otherwise, after_last_check);
     *equal = (uint8_t)(emitted - (equal + 1));
     put_load(RCX, STATE_AT + STATE_RCX);
+    put_byte(0xE9);
+    put_32(0);
+    aim(emitted - 4, block->entry);
+    end_apart(blocks_end);
+    return start;
+}
+
+/* Whether translated code outside of blocks is at a host address: a way to the runtime, or a check. */
+bool is_outside_blocks(uint64_t address) {
+    return address >= EXITS_AT && address < (uint64_t)exits_end;
 }
 
 /* ---------------------------------------------------------------- the last instruction */
@@ -407,18 +449,17 @@ struct block *translate(uint64_t ip) {
     choose_registers(&work);
     if (work.totals)
         work.ring = ring_register;
-    if (emitted + CODE_STEP > (uint8_t *)CODE_AT + CODE_ROOM)
+    if (emitted + CODE_STEP > (uint8_t *)CODE_AT + CODE_ROOM || exits_end + CODE_STEP > (uint8_t *)EXITS_AT + EXITS_ROOM)
         give_up(AREA_FULL);
     block = reserve(sizeof(*block) + work.block.length * sizeof(uint16_t));
     block->offsets = (uint16_t *)(block + 1);
     block->ip = ip;
     block->end = ip + work.block.bytes;
     block->announced = announced;
+    block->in_table = false;
     block->length = (uint16_t)work.block.length;
     block->ring = (uint8_t)work.ring;
     block->temporary = (uint8_t)work.temporary;
-    block->indirect = emitted;
-    put_target_check(ip);
     block->entry = emitted;
     block->first_exit = exits_so_far();
     put_body(&work, block);
