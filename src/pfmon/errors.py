@@ -85,6 +85,15 @@ class LostError(PfmonError):
     exit_status = 125
 
 
+class BeginAnewError(LostError):
+    """The engine does not support what the program did, which had no effect outside of it yet: another engine can
+    execute it from its beginning. ``why``: the reason, as a sentence about the program."""
+
+    def __init__(self, message: str, why: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
 def reason(error: BaseException) -> str:
     """The text of a host error, to end a line with."""
     if isinstance(error, MemoryError):

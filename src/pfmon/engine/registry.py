@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from importlib import import_module
 from typing import NamedTuple
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Engine, Recording, StartRequest
+from pfmon.engine.x86_64.processors import PROCESSORS
 from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import Instructions, properties
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
@@ -42,7 +44,8 @@ NAMES = {
 class EngineRow(NamedTuple):
     """One engine: its name (``--engine``), its module and class, the instruction sets of its programs, and the hosts
     that it runs on, as uname names them (none: any); ``places``: its module has a function ``placed``, which gives a
-    program the engine's load addresses."""
+    program the engine's load addresses; ``lacks``: what it does not do for any program, as options name it;
+    ``processors``: the models that it has (none: any)."""
 
     name: str
     module: str
@@ -50,13 +53,16 @@ class EngineRow(NamedTuple):
     programs: frozenset[InstructionSet]
     hosts: frozenset[str] = frozenset()
     places: bool = False
+    lacks: frozenset[str] = frozenset()
+    processors: Collection[str] = ()
+
+    def serves(self, needs: Collection[str], cpu: str) -> bool:
+        """Whether it does all that a run needs, on this model of processor ("": its own)."""
+        return self.lacks.isdisjoint(needs) and (not self.processors or not cpu or cpu in self.processors)
 
 
 ENGINES = (
     EngineRow("ia64", "pfmon.engine.ia64.ia64_guest", "Ia64Guest", frozenset({InstructionSet.IA64})),
-    EngineRow(
-        "qemu", "pfmon.engine.qemu.qemu_guest", "QemuGuest", frozenset(MACHINES.values()) - {InstructionSet.IA64}
-    ),
     EngineRow(
         "x86_64",
         "pfmon.engine.x86_64.x86_64_guest",
@@ -64,9 +70,14 @@ ENGINES = (
         frozenset({InstructionSet.X86_64}),
         frozenset({"x86_64"}),
         places=True,
+        lacks=frozenset({"follow", "sysroot"}),
+        processors=PROCESSORS,
+    ),
+    EngineRow(
+        "qemu", "pfmon.engine.qemu.qemu_guest", "QemuGuest", frozenset(MACHINES.values()) - {InstructionSet.IA64}
     ),
 )
-"""The engines; of several that run a program the first one does, unless another is asked for."""
+"""The engines; of several that run a program the first one does which serves the run, unless another is asked for."""
 
 
 def instruction_set_of(path: str) -> InstructionSet | None:
@@ -109,19 +120,25 @@ def engine_names() -> list[str]:
     return [row.name for row in ENGINES]
 
 
-def chosen(instruction_set: InstructionSet, name: str = "") -> EngineRow:
-    """The engine of an instruction set's programs on this host: the one of this name, or (empty) the first one.
-    PfmonError: it does not run them."""
+def able(instruction_set: InstructionSet) -> list[EngineRow]:
+    """The engines that run an instruction set's programs on this host, the usual one first."""
     host = os.uname().machine
-    able = [row for row in ENGINES if instruction_set in row.programs and (not row.hosts or host in row.hosts)]
-    found = next((row for row in able if name in ("", row.name)), None)
+    return [row for row in ENGINES if instruction_set in row.programs and (not row.hosts or host in row.hosts)]
+
+
+def chosen(instruction_set: InstructionSet, name: str = "", needs: Collection[str] = (), cpu: str = "") -> EngineRow:
+    """The engine of an instruction set's programs on this host: the one of this name, or (empty) the first one that
+    serves the run. ``needs``: what the run needs (EngineRow.lacks); ``cpu``: its model of processor. PfmonError: it
+    does not run them."""
+    rows = able(instruction_set)
+    found = next((row for row in rows if name == row.name or (not name and row.serves(needs, cpu))), None)
     if found is not None:
         return found
     check_name(name)
-    would = " or ".join(f"--engine={row.name}" for row in able)
+    would = " or ".join(f"--engine={row.name}" for row in rows)
     raise PfmonError(
         f"--engine={name} runs no {NAMES[instruction_set]} programs on this host: "
-        f"{f'give {would}' if able else 'no engine does'}"
+        f"{f'give {would}' if rows else 'no engine does'}"
     ).about("--engine")
 
 
@@ -165,9 +182,9 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
 
 
 def check_emulator(instruction_set: InstructionSet) -> None:
-    """PfmonError when programs of this instruction set need an emulator that is not installed."""
+    """PfmonError when the usual engine of this instruction set's programs is an emulator that is not installed."""
     from pfmon.engine.qemu.qemu_binary import emulator
     from pfmon.engine.qemu.qemu_targets import TARGETS
 
-    if instruction_set in TARGETS:
+    if instruction_set in TARGETS and chosen(instruction_set).name == "qemu":
         emulator(instruction_set)

@@ -100,9 +100,8 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
     from pfmon.library.resolving.command_program import find_program, interpreted
     from pfmon.library.resolving.ineffective_options import range_notes
-    from pfmon.library.resolving.machine_selection import cpu_model
     from pfmon.library.resolving.request_builder import NO_SYMBOLS, request
-    from pfmon.library.resolving.resolve import guest_of, qualification_of, triggers_of
+    from pfmon.library.resolving.resolve import engine_of, guest_of, qualification_of, triggers_of
     from pfmon.library.resolving.triggers import triggers
     from pfmon.pmu.qualify.effects import effects, inexact
     from pfmon.program import image
@@ -112,8 +111,11 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     processor = processor_of(options, instructions)
     model, symbols = processor.model, NO_SYMBOLS
     if command:
-        guest = guest_of(options, interpreted(command), cpu_model(processor, instructions))
-        load = with_symbol_file(lambda: image.load(find_program(command[0]), options.sysroot), options.symbol_file)
+        guest = guest_of(options, interpreted(command), *engine_of(options, processor, instructions))
+        load = with_symbol_file(
+            lambda: registry.placed(image.load(find_program(command[0]), options.sysroot), guest.engine),
+            options.symbol_file,
+        )
         objects = SharedObjects(lambda: linked_objects(guest, processor.pmu, load()))
         symbols = symbols_of(load, objects, guest.debug)
     try:

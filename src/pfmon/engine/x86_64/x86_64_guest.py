@@ -14,7 +14,8 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
-from pfmon.errors import LostError, PfmonError
+from pfmon.engine.x86_64.processors import FEATURES, PROCESSORS, nearest
+from pfmon.errors import BeginAnewError, LostError, PfmonError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
 
@@ -27,10 +28,6 @@ AREA_BYTES = 0x1000_0000
 PAGE = 4096
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
-PROCESSORS = ("x86-64-v3", "Nehalem", "Conroe")
-"""Models of the processor that the program sees, the default first (processor_models.c)."""
-FEATURES = {"x86-64-v3": ("avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm"), "Nehalem": ("sse4_2", "popcnt")}
-"""Features in /proc/cpuinfo that the host needs besides SSSE3, by model."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS = 1, 2, 4
 """Flags of what the program sees of the host (runtime.h)."""
 
@@ -39,11 +36,14 @@ TROUBLES = {
     2: "it has more code than there is room for (208 MB of translations, 256 MB of descriptions)",
     3: "memory ran out",
     4: "it has written into pfmon's memory",
-    5: "it makes a second thread, which this engine does not run: give --engine=qemu",
-    6: "it executes instructions or maps memory as this engine does not: give --engine=qemu",
-    7: "this engine cannot load it at its addresses: give --engine=qemu",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
+UNSUPPORTED = {
+    5: "it makes a second thread",
+    6: "it executes instructions or maps memory as the engine x86_64 does not",
+    7: "the engine x86_64 cannot load it at its addresses",
+}
+"""Why the runtime gave up what qemu executes."""
 
 
 def runtime_path() -> str:
@@ -60,10 +60,12 @@ def check_host(cpu: str) -> None:
     if not os.path.isfile(runtime_path()):
         raise PfmonError(f"pfmon was built without its x86_64 engine: there is no {runtime_path()}; give --engine=qemu")
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        flags = next((line.split(":")[1].split() for line in file if line.startswith("flags")), [])
-    missing = [feature for feature in FEATURES.get(cpu, ()) if feature not in flags]
+        flags = frozenset(next((line.split(":")[1].split() for line in file if line.startswith("flags")), []))
+    missing = [feature for feature in FEATURES[cpu] if feature not in flags]
     if missing:
-        raise PfmonError(f"this host's processor lacks {', '.join(missing)} of {cpu}; give --engine=qemu")
+        lower = nearest(cpu, flags)
+        would = f"--set=qemu.cpu={lower} or --engine=qemu" if lower else "--engine=qemu"
+        raise PfmonError(f"this host's processor lacks {', '.join(missing)} of {cpu}: give {would}")
 
 
 def placed(program: Program) -> Program:
@@ -144,6 +146,10 @@ class X8664Guest(ProcessGuest):
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also tells what was not counted."""
         path = self._wanted.program.image.path
+        if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
+            why = UNSUPPORTED[self._reader.trouble]
+            text = f"{path}: cannot be counted by this engine: {why}: give --engine=qemu"
+            raise LostError(text) if self._reader.outside else BeginAnewError(text, why)
         if self._reader.damaged or self._reader.trouble:
             why = TROUBLES[4] if self._reader.damaged else TROUBLES.get(self._reader.trouble, TROUBLES[4])
             raise LostError(f"{path}: cannot be counted: {why}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from pfmon.counting._counting import SampleListener
 from pfmon.engine import registry
 from pfmon.engine.api import Recording, Task
-from pfmon.errors import LostError, PfmonError
+from pfmon.errors import BeginAnewError, LostError, PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
 from pfmon.library.preparing.standard_streams import Files
@@ -45,9 +45,18 @@ class Prepared:
     and changes no signal handler; several can run at once, each in its own thread.
     """
 
-    def __init__(self, parts: Resolved, recording: Recording | None, context: RunContext = ALONE) -> None:
-        """``parts``, ``recording``: of `resolve`; ``context``: what the run has of this process."""
+    def __init__(
+        self,
+        parts: Resolved,
+        recording: Recording | None,
+        context: RunContext = ALONE,
+        otherwise: Callable[[], Resolved] | None = None,
+    ) -> None:
+        """``parts``, ``recording``: of `resolve`; ``context``: what the run has of this process; ``otherwise``: the
+        parts under the engine that takes over what the chosen one does not support, None: none does."""
         self._files = context.files or Files()
+        self._context, self._otherwise = context, otherwise
+        self._stopped = self._in_use = False
         try:
             self._prepare(parts, recording, context)
         except BaseException:
@@ -111,6 +120,7 @@ class Prepared:
             kept.append(interval)
             try:
                 if on_interval:
+                    self._in_use = True
                     on_interval(interval)
             except BaseException:  # the session raises it after its end
                 self.stop()
@@ -119,6 +129,7 @@ class Prepared:
         def take_samples(buffer: Sequence[Sample]) -> None:
             try:
                 if callable(on_samples):
+                    self._in_use = True
                     on_samples(buffer)
                 else:
                     samples.extend(buffer)
@@ -135,7 +146,13 @@ class Prepared:
         if listener and self.session.plan.following:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         try:
-            outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
+            try:
+                outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
+            except BeginAnewError as unsupported:
+                self._begin_anew(unsupported, listener is not None)
+                kept.clear()
+                samples.clear()
+                outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
             if error := self.session.unrecorded:
                 if on_unrecorded is None:
                     raise error
@@ -158,6 +175,16 @@ class Prepared:
         finally:
             self._files.close()
 
+    def _begin_anew(self, error: BeginAnewError, listened: bool) -> None:
+        """Prepare the run under the engine that supports what the program did. ``listened``: a SampleListener has its
+        samples. Raises ``error`` where none does, or where results were given away already."""
+        if self._otherwise is None or self._in_use or listened or self._stopped:
+            raise error
+        self.session.close()
+        parts = self._otherwise()
+        self._context.on_notice(f"begins anew under {parts.guest.engine}: {error.why}")
+        self._prepare(parts, None, self._context)
+
     def _inexact(self) -> list[str]:
         """Return the notes on approximations, including ranges that were resolved during the run."""
         if self.session.plan.deferred:
@@ -177,6 +204,7 @@ class Prepared:
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
+        self._stopped = True
         self.session.stop(why)
 
     def close(self) -> None:
@@ -222,13 +250,17 @@ def _addresses(counting: Counting, wanted: TriggerOptions, model: PmuModel, symb
 
 def prepare_run(options: Options, command: Sequence[str], context: RunContext = ALONE) -> Prepared:
     """Return what the options have run, ready to be run. Raises PfmonError."""
+
+    def otherwise() -> Resolved:
+        return resolve(options.replaced(engine="qemu"), command, context.stacks)[0]
+
     try:
         parts, recording = resolve(options, command, context.stacks)
     except BaseException:
         if context.files:
             context.files.close()
         raise
-    return Prepared(parts, recording, context)
+    return Prepared(parts, recording, context, None if options.engine or recording else otherwise)
 
 
 def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:

@@ -42,20 +42,16 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     command = tuple(recording.command if recording else command)
     words = command if recording else interpreted(command)
     instructions = recording.instruction_set if recording else _instruction_set(words[0])
-    if instructions is None or recording:
-        registry.check_name(options.engine)
-    else:
-        registry.chosen(instructions, options.engine)
     processor = processor_of(options, instructions)
-    cpu = "" if recording else cpu_model(processor, instructions)
+    engine, cpu = ("", "") if recording else engine_of(options, processor, instructions)
     notes = notes_on_options(options)
     if not recording:
-        notes += _notes_on_program(options, instructions)
+        notes += _notes_on_program(options, instructions, engine)
     if options.machine_settings:
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
-        guest_of(options, words, cpu),
+        guest_of(options, words, engine, cpu),
         processor,
         counting_of(options, processor),
         triggers_of(options, processor.pmu),
@@ -80,9 +76,22 @@ def counting_of(options: Options, processor: Processor) -> Counting:
     )
 
 
-def guest_of(options: Options, words: Sequence[str], cpu: str = "") -> Guest:
-    """Return a program as the options have it run; ``cpu``: the processor that qemu gives it
-    (machine_selection.cpu_model). PfmonError: a variable to be passed is not set here."""
+def engine_of(options: Options, processor: Processor, instructions: InstructionSet | None) -> tuple[str, str]:
+    """Return the name of the engine that executes the program, and the model of processor that it gives the program
+    ("": its own). PfmonError: the named engine does not run it."""
+    registry.check_name(options.engine)
+    if instructions is None:
+        return options.engine, ""
+    cpu = cpu_model(processor, instructions)
+    named = cpu if options.machine or any(text.startswith("qemu.cpu") for text in options.machine_settings) else ""
+    needs = [need for need, is_so in (("follow", options.follows), ("sysroot", options.sysroot)) if is_so]
+    row = registry.chosen(instructions, options.engine, needs, named)
+    return row.name, named if row.processors else cpu
+
+
+def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str) -> Guest:
+    """Return a program as the options have it run; ``engine``, ``cpu``: of `engine_of`. PfmonError: a variable to be
+    passed is not set here."""
     return Guest(
         tuple(words),
         environment(options.host_env, options.environment),
@@ -90,7 +99,7 @@ def guest_of(options: Options, words: Sequence[str], cpu: str = "") -> Guest:
         options.memory_limit or default_memory_limit(),
         options.symbol_file,
         DebugDirectories(options.debug_dirs, options.sysroot),
-        options.engine,
+        engine,
     )
 
 
@@ -106,10 +115,9 @@ def triggers_of(options: Options, pmu: str) -> TriggerOptions:
     )
 
 
-def _notes_on_program(options: Options, instructions: InstructionSet | None) -> list[str]:
+def _notes_on_program(options: Options, instructions: InstructionSet | None, engine: str) -> list[str]:
     if instructions is None:
         return environment_notes(options)
-    engine = registry.chosen(instructions, options.engine).name
     said = ia64_notes(options) if instructions == InstructionSet.IA64 else engine_notes(options, engine)
     return [*environment_notes(options), *said]
 

@@ -133,6 +133,7 @@ struct area {                    /* the head of the area */
     uint64_t inherited;          /* bytes of its parent's announcements */
     uint32_t status;             /* EXITED, and the exit status */
     uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
+    uint32_t outside;            /* the x86_64 engine: the program has read, written or made something outside of it */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
 };
 

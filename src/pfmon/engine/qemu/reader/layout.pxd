@@ -98,5 +98,6 @@ cdef extern from "layout.h" nogil:
         uint32_t forks
         uint64_t inherited
         uint32_t status
+        uint32_t outside
         char executed[256]
         uint64_t fault_ip

@@ -132,6 +132,11 @@ cdef class PluginReader:
         self.shared.task = number
 
     @property
+    def outside(self):
+        """Whether the guest has read, written or made something outside of its process, where that is known."""
+        return read_word_once(&self.shared.outside) != 0
+
+    @property
     def forks(self):
         """The number of its children, if they are followed."""
         return self.shared.forks

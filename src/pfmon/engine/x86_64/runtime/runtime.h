@@ -117,6 +117,9 @@ void take_registers_in_block(const struct block *block, const uint64_t *host);
 uint64_t system_call(uint64_t next_ip, uint64_t instruction);
 uint64_t instructions_retired(void);
 
+/* effects.c */
+void note_effect(int64_t number, const uint64_t *a);
+
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
 int64_t map_call(int64_t number, const uint64_t *a);

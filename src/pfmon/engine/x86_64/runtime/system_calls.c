@@ -162,6 +162,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     if (state->pending)
         return next_ip;          /* not reached: signals are delivered first */
     take_arguments(a);
+    note_effect(number, a);
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
     if (number == __NR_rt_sigreturn)
         return return_from_handler();
