@@ -12,7 +12,7 @@ from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import MARKS, PFMON, V3
+from x86_64_host import MARKS, PFMON, V3, WAYS
 
 from pfmon.engine.x86_64.x86_64_guest import runtime_path
 
@@ -21,13 +21,6 @@ ENGINE = "--engine=x86_64"
 pytestmark = MARKS
 
 NAMES = sorted(set(SMALL) - {"epic"})
-WAYS = {
-    "totals": ["-e", "instructions_retired"],
-    "stream": ["-e", "instructions_retired", "--print-interval=1000"],
-    "addresses": ["-e", "instructions_retired,unhalted_core_cycles"],
-    "slow": ["-e", "instructions_retired", "--slow"],
-}
-"""How the counts reach the reader: as counters, as words, as words with addresses, one instruction a block."""
 
 
 def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:

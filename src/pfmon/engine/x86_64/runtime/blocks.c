@@ -6,15 +6,25 @@
 
 #include "runtime.h"
 
-enum { BUCKETS = 1 << 16, MAX_EXITS = 1 << 22 };
+enum {
+    BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
+    BLOCK_EXITS = 8,             /* more than a block has */
+    BLOCK_STEP = 1 << 12         /* more bytes than its description takes */
+};
 
-static struct block *buckets[BUCKETS];
+static const uint64_t BLOCK_ROOM = (uint64_t)1 << 28;
+
+
+static struct block *all_buckets[2][BUCKETS], **buckets;
 static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
+static uint8_t *block_room;      /* where they are */
+static uint64_t block_room_used;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
 static uint8_t *last_checks[TABLE_ENTRIES];         /* by entry of the table: where its last check goes on; NULL: none */
+static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
 
@@ -31,6 +41,7 @@ static void empty_table(void) {
     for (i = 0; i < TABLE_ENTRIES; i++)
         ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
     memset(last_checks, 0, sizeof(last_checks));
+    table_number++;
 }
 
 /* Block 0 never executes, so that no word of the stream is 0. */
@@ -42,7 +53,9 @@ void translation_begin(void) {
     KERNEL3(__NR_madvise, CODE_AT, CODE_ROOM, MADV_HUGEPAGE);
     map_at(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
     exits = map_at(0, MAX_EXITS * sizeof(struct exit), PROT_READ | PROT_WRITE);
-    blocks = map_at(0, MAX_EXITS / 2 * sizeof(struct block *), PROT_READ | PROT_WRITE);
+    blocks = map_at(0, MAX_BLOCKS * sizeof(struct block *), PROT_READ | PROT_WRITE);
+    block_room = map_at(0, BLOCK_ROOM, PROT_READ | PROT_WRITE);
+    buckets = all_buckets[0];    /* nobody relocates the runtime's data */
     empty_table();
     put_after_last_check();
     announce(&never);
@@ -50,8 +63,6 @@ void translation_begin(void) {
 
 /* The number of a new exit. */
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block) {
-    if (exit_count == MAX_EXITS)
-        give_up(AREA_FULL);
     exits[exit_count] = (struct exit){kind, NULL, NULL, target, block};
     return exit_count++;
 }
@@ -77,13 +88,33 @@ static const uint8_t to_runtime[8] = {0xFF, 0x24, 0x25, (STATE_AT + STATE_ON_MIS
                                       (STATE_AT + STATE_ON_MISS) >> 8 & 0xFF, (STATE_AT + STATE_ON_MISS) >> 16 & 0xFF,
                                       (STATE_AT + STATE_ON_MISS) >> 24, 0x90};
 
+/* Memory for a block, until all translations are forgotten. */
+struct block *new_block(uint32_t instructions) {
+    struct block *block = (struct block *)(block_room + block_room_used);
+    block_room_used += (sizeof(*block) + instructions * sizeof(uint16_t) + 15) & ~(uint64_t)15;
+    block->code_end = emitted;
+    blocks[block_count++] = block;
+    return block;
+}
+
+/* Forget all translations, and reuse their memory, when there may not be enough for another one. Called when none is
+   executing. */
+bool forget_when_full(void) {
+    if (!is_code_full() && exit_count < MAX_EXITS - BLOCK_EXITS && block_count < MAX_BLOCKS
+        && block_room_used < BLOCK_ROOM - BLOCK_STEP)
+        return false;
+    forget_translations();
+    empty_code();
+    exit_count = stale_exits = 1;
+    block_count = stale_blocks = 0;
+    block_room_used = 0;
+    return true;
+}
+
 static void enter(struct block *block) {
     struct block **bucket = &buckets[hash_of(block->ip)];
-    if (block_count == MAX_EXITS / 2)
-        give_up(AREA_FULL);
     block->next = *bucket;
     *bucket = block;
-    blocks[block_count++] = block;
 }
 
 /* The translation of the code at a guest address; NULL: no code is there. */
@@ -95,10 +126,15 @@ struct block *block_at(uint64_t ip) {
         return NULL;
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);
-    block = translate(ip);
+    block = translate(ip, false);
     if (block)
         enter(block);
     return block;
+}
+
+/* A translation of the instruction at a guest address alone, to be executed once. Its page stays writable. */
+struct block *block_of_one(uint64_t ip) {
+    return is_readable(ip) ? translate(ip, true) : NULL;
 }
 
 /* The block whose translation contains a host address; NULL: none. */
@@ -136,9 +172,9 @@ void link_exit(struct exit *exit, const struct block *target) {
 void enter_in_table(struct block *block) {
     uint64_t entry = block->ip % TABLE_ENTRIES;
     uint8_t *otherwise, *check;
-    if (block->in_table)
+    if (block->in_table == table_number)
         return;
-    block->in_table = true;
+    block->in_table = table_number;
     check = put_target_check(block, &otherwise);
     if (last_checks[entry])
         aim(last_checks[entry], check + CHECKED_STORE);
@@ -178,7 +214,15 @@ void forget_translations(void) {
     for (; stale_exits < exit_count; stale_exits++)
         unlink_exit(&exits[stale_exits]);
     stale_blocks = block_count;
-    memset(buckets, 0, sizeof(buckets));
+    memset(all_buckets, 0, sizeof(all_buckets));
+    empty_table();
+}
+
+/* A child that shares the memory has translations of its own, which add to no counter. */
+void use_uncounted_translations(bool uncounted) {
+    if (!area->totals || buckets == all_buckets[uncounted])
+        return;
+    buckets = all_buckets[uncounted];
     empty_table();
 }
 

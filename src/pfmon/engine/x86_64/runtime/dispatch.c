@@ -21,6 +21,19 @@ static void take_registers(void) {
         state->ring = state->saved[ring_register];
 }
 
+static uint64_t one_at;          /* guest address of an instruction to execute alone; 0: none */
+
+/* Execute the instruction at a guest address as a block of its own, which may write to its own page. */
+void execute_one_at(uint64_t ip) {
+    one_at = ip;
+}
+
+static struct block *next_block(uint64_t ip) {
+    struct block *block = ip == one_at ? block_of_one(ip) : block_at(ip);
+    one_at = 0;
+    return block;
+}
+
 /* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. */
 static struct block *continue_at(uint64_t ip) {
     struct block *block;
@@ -28,7 +41,7 @@ static struct block *continue_at(uint64_t ip) {
     for (;;) {
         if (state->pending)
             ip = deliver_signals(ip);
-        block = block_at(ip);
+        block = next_block(ip);
         if (block)
             break;
         raise_fault(SYSTEM_SIGSEGV, SEGV_NOT_MAPPED, ip);
@@ -138,6 +151,10 @@ void leave_code(void) {
     take_registers();
     take_signalled_block();
     target = after_exit(exit);
+    if (forget_when_full()) {
+        continue_at(target);
+        return;
+    }
     block = continue_at(target);
     if (block->ip != target)
         return;
@@ -149,6 +166,8 @@ void leave_code(void) {
 
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
 void continue_after_fault(void) {
+    take_signalled_block();
+    forget_when_full();
     continue_at(state->target);
 }
 

@@ -110,6 +110,20 @@ interrupted:
     pop %rbx
     ret
 
+    /* int64_t clone_sharing(flags, stack, parent_id, child_id, tls): clone; the child goes on in its parent's memory, on the
+       stack. */
+    .globl clone_sharing
+clone_sharing:
+    mov %rcx, %r10
+    mov $56, %eax
+    syscall
+    test %rax, %rax
+    jz 1f
+    ret
+1:  mov %rsp, S(STATE_STACK)
+    call begin_child
+    jmp resume
+
     .globl return_from_signal
 return_from_signal:
     mov $15, %eax

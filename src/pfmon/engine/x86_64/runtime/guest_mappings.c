@@ -22,13 +22,18 @@ bool is_readable(uint64_t address) {
     return KERNEL4(__NR_rt_sigprocmask, -1, address & -(uint64_t)8, 0, 8) == -INVALID;
 }
 
+static bool is_writable_now(uint64_t at) {
+    return KERNEL4(__NR_rt_sigprocmask, 0, 0, at, 8) == 0;
+}
+
+/* Whether bytes can be written; translations of code in them are stale then. */
 bool is_writable(uint64_t address, uint64_t bytes) {
     uint64_t at, word;
     for (at = address & -(uint64_t)8; at < address + bytes; at = (at & -(uint64_t)PAGE) + PAGE) {
         if (!is_readable(at))
             return false;
         word = *(volatile uint64_t *)at;
-        if (KERNEL4(__NR_rt_sigprocmask, 0, 0, at, 8))
+        if (!is_writable_now(at) && !(release_code(at) && is_writable_now(at)))
             return false;
         *(volatile uint64_t *)at = word;
     }
@@ -200,23 +205,39 @@ static uint32_t writable_count;
 static uint64_t guarded_pages[MAX_WRITABLE * 16];      /* of these, pages whose code is translated: not writable now */
 static uint32_t guarded_count;
 
-void add_mapping(uint64_t start, uint64_t bytes, int protection) {
-    if ((protection & (PROT_WRITE | PROT_EXEC)) != (PROT_WRITE | PROT_EXEC))
+static void add_writable(uint64_t start, uint64_t end) {
+    if (start >= end)
         return;
     if (writable_count == MAX_WRITABLE)
         give_up(NOT_SUPPORTED);
-    writable[writable_count++] = (struct range){start, start + bytes};
+    writable[writable_count++] = (struct range){start, end};
+}
+
+void add_mapping(uint64_t start, uint64_t bytes, int protection) {
+    if ((protection & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
+        add_writable(start, start + bytes);
+}
+
+/* Before the kernel writes, wherever: translations of code in writable pages are stale. */
+void release_all_code(void) {
+    if (guarded_count == 0)
+        return;
+    forget_translations();
+    while (guarded_count)
+        KERNEL3(__NR_mprotect, guarded_pages[--guarded_count], PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 static void remove_writable(uint64_t start, uint64_t end) {
-    uint32_t i, count = writable_count;
-    for (i = 0; i < count; i++) {
+    uint32_t i = 0;
+    while (i < writable_count) {
         struct range old = writable[i];
-        if (old.end <= start || end <= old.start)
+        if (old.end <= start || end <= old.start) {
+            i++;
             continue;
-        writable[i].end = old.start < start ? start : old.start;
-        if (end < old.end && writable_count < MAX_WRITABLE)
-            writable[writable_count++] = (struct range){end, old.end};
+        }
+        writable[i] = writable[--writable_count];
+        add_writable(old.start, start);
+        add_writable(end, old.end);
     }
 }
 
@@ -232,11 +253,8 @@ void protect_code(uint64_t address) {
     for (i = 0; i < guarded_count; i++)
         if (guarded_pages[i] == page)
             return;
-    if (guarded_count == MAX_WRITABLE * 16) {
-        forget_translations();
-        while (guarded_count)
-            KERNEL3(__NR_mprotect, guarded_pages[--guarded_count], PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-    }
+    if (guarded_count == MAX_WRITABLE * 16)
+        release_all_code();
     KERNEL3(__NR_mprotect, page, PAGE, PROT_READ | PROT_EXEC);
     guarded_pages[guarded_count++] = page;
 }

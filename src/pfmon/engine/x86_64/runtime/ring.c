@@ -10,12 +10,14 @@
 
 #include "runtime.h"
 
-enum { WORD_BYTES = RING_BUFFER_WORDS * sizeof(uint64_t), STEP = WORD_BYTES + PAGE };
+enum { WORD_BYTES = RING_BUFFER_WORDS * sizeof(uint64_t), STEP = WORD_BYTES + PAGE, ALL_BUFFERS = RING_BUFFERS + 1 };
 
 struct ring *ring;
 static uint8_t *buffers;         /* each with its guard page */
 static uint64_t *counts[RING_BUFFERS];
 static uint64_t *start;          /* of the buffer that is filled */
+static uint64_t *private_words;  /* behind the others: a buffer for children, whose words nobody reads */
+static uint64_t counted_before;  /* in a child: instructions before those in the buffer */
 
 static void *map_part(int file, uint64_t at, uint64_t bytes, uint64_t offset) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), file,
@@ -26,7 +28,7 @@ static void *map_part(int file, uint64_t at, uint64_t bytes, uint64_t offset) {
 }
 
 void ring_begin(int file) {
-    int64_t room = KERNEL6(__NR_mmap, 0, RING_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int64_t room = KERNEL6(__NR_mmap, 0, ALL_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uint32_t i;
     if (failed(room))
         give_up(NO_MEMORY);
@@ -37,6 +39,8 @@ void ring_begin(int file) {
         map_part(file, (uint64_t)buffers + i * STEP, WORD_BYTES, offset);
         counts[i] = &ring->buffers[i].count;
     }
+    private_words = (uint64_t *)(buffers + RING_BUFFERS * STEP);
+    KERNEL3(__NR_mprotect, private_words, WORD_BYTES, PROT_READ | PROT_WRITE);
     start = (uint64_t *)buffers;
     state->ring = (uint64_t)start;
 }
@@ -45,10 +49,27 @@ static void futex(uint32_t *word, int what, uint32_t value) {
     KERNEL6(__NR_futex, word, what, value, 0, 0, 0);
 }
 
+static uint64_t instructions_in(const uint64_t *word, const uint64_t *end) {
+    uint64_t sum = 0;
+    while (word < end) {
+        const struct announcement *block;
+        if (*word >> 63) {
+            word++;
+            continue;
+        }
+        block = announcement_numbered((uint32_t)*word);
+        sum += block->instructions;
+        word += 1 + (area->traced ? block->slots : 0);
+    }
+    return sum;
+}
+
 /* Hand the words before `end` over; the next buffer is filled then. */
 void hand_over(uint64_t *end) {
     uint32_t read;
-    if (!in_child) {
+    if (in_child)
+        counted_before += instructions_in(start, end);
+    else {
         *counts[ring->filling % RING_BUFFERS] = (uint64_t)(end - start);
         area->count = 0;
         __atomic_store_n(&ring->filling, ring->filling + 1, __ATOMIC_RELEASE);
@@ -68,7 +89,7 @@ uint64_t *next_words(void) {
 
 bool in_guard(uint64_t address) {
     uint64_t offset = address - (uint64_t)buffers;
-    return offset < RING_BUFFERS * STEP && offset % STEP >= WORD_BYTES;
+    return offset < ALL_BUFFERS * STEP && offset % STEP >= WORD_BYTES;
 }
 
 /* A block's record does not fit into the buffer: move what it has written. */
@@ -102,30 +123,38 @@ void publish_count(void) {
 
 /* Instructions retired, by the words of the stream: the reader knows those that it has read. */
 uint64_t count_words(void) {
-    const uint64_t *word = start, *end = (const uint64_t *)state->ring;
-    uint64_t sum = 0;
     uint32_t read;
-    while (ring->filling != (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)))
+    while (!in_child && ring->filling != (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)))
         futex(&ring->reading, FUTEX_WAIT, read);
-    while (word < end) {
-        const struct announcement *block;
-        if (*word >> 63) {
-            word++;
-            continue;
-        }
-        block = announcement_numbered((uint32_t)*word);
-        sum += block->instructions;
-        word += 1 + (area->traced ? block->slots : 0);
-    }
-    return area->retired + sum;
+    return (in_child ? counted_before : area->retired) + instructions_in(start, (const uint64_t *)state->ring);
 }
 
-/* A child of the program has private memory in place of the buffers. */
+/* Before the program makes a child, for whose time the instructions so far count. */
+void prepare_uncounted(void) {
+    if (!area->totals)
+        counted_before = count_words();
+}
+
+/* Write the words of a child, which nobody reads. */
+void use_private_words(void) {
+    memset(private_words, 0, WORD_BYTES);
+    start = private_words;
+    state->ring = (uint64_t)start;
+}
+
+uint64_t *words_so_far(void) {
+    return start;
+}
+
+/* Go on in a buffer; state->ring is restored apart. */
+void use_words(uint64_t *words) {
+    start = words;
+}
+
+/* A child that has a copy of the memory does not share the buffers. */
 void forget_ring(void) {
-    uint32_t i;
-    for (i = 0; i < RING_BUFFERS; i++)
-        KERNEL6(__NR_mmap, buffers + i * STEP, WORD_BYTES, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    KERNEL6(__NR_mmap, ring, sizeof(struct ring), PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    use_private_words();
+    KERNEL6(__NR_mmap, buffers, RING_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+            0);
+    KERNEL6(__NR_mmap, ring, sizeof(struct ring), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }

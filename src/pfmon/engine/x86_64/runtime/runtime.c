@@ -18,7 +18,6 @@ enum argument {
 
 uint32_t most_instructions = MAX_BLOCK;
 
-bool in_child;
 static uint8_t *reserved, *reserved_end;
 
 void give_up(enum trouble why) {

@@ -37,7 +37,7 @@ struct block {                   /* a translated block */
     uint16_t length;
     uint8_t exits;
     uint8_t ring, temporary;     /* host registers in its body */
-    bool in_table;               /* indirect branches reach it */
+    uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP, EXIT_XGETBV,
@@ -54,11 +54,13 @@ struct exit {                    /* a place where translated code is left */
 extern struct area *area;
 extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
+extern bool shares_memory;       /* a child in its parent's memory (vfork) */
 extern uint32_t most_instructions;      /* of a block */
 extern int ring_register, temporary_register;   /* between blocks */
 
 void on_exit(void), on_miss(void), on_fault(void), enter_code(void);
 int64_t guarded_call(const uint64_t *arguments);
+int64_t clone_sharing(uint64_t flags, uint64_t stack, uint64_t parent_id, uint64_t child_id, uint64_t tls);
 extern const char guarded_begin[], guarded_syscall[], interrupted[], return_from_signal[];
 
 void give_up(enum trouble why) __attribute__((noreturn));
@@ -74,6 +76,10 @@ void put_word(uint64_t word);
 void put_mark(int kind, uint64_t instruction, uint64_t value);
 void publish_count(void);
 void forget_ring(void);
+void prepare_uncounted(void);
+void use_private_words(void);
+uint64_t *words_so_far(void);
+void use_words(uint64_t *words);
 uint64_t count_words(void);
 
 /* announced_blocks.c */
@@ -87,15 +93,20 @@ uint64_t *counter_of(const struct announcement *block);
 const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
 
 /* translate.c */
-struct block *translate(uint64_t ip);
+struct block *translate(uint64_t ip, bool alone);
 void put_jump_by_table(void);
 void put_after_last_check(void);
 uint8_t *put_target_check(const struct block *block, uint8_t **otherwise);
 bool is_outside_blocks(uint64_t address);
+bool is_code_full(void);
+void empty_code(void);
 
 /* blocks.c */
 void translation_begin(void);
+struct block *new_block(uint32_t instructions);
+bool forget_when_full(void);
 struct block *block_at(uint64_t ip);
+struct block *block_of_one(uint64_t ip);
 struct block *translated_block(uint64_t ip);
 const struct block *block_of_code(uint64_t address);
 uint32_t instruction_of_code(const struct block *block, uint64_t address);
@@ -108,9 +119,12 @@ void unlink_block(const struct block *block);
 void relink_block(const struct block *block);
 void forget_translations(void);
 void forget_range(uint64_t start, uint64_t end);
+void use_uncounted_translations(bool uncounted);
 
 /* dispatch.c */
 void begin_at(uint64_t ip);
+void execute_one_at(uint64_t ip);
+void continue_after_fault(void);
 void take_registers_in_block(const struct block *block, const uint64_t *host);
 
 /* system_calls.c */
@@ -119,6 +133,9 @@ uint64_t instructions_retired(void);
 
 /* effects.c */
 void note_effect(int64_t number, const uint64_t *a);
+
+/* processes.c */
+int64_t process_call(int64_t number, const uint64_t *a);
 
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
@@ -129,11 +146,14 @@ void protect_code(uint64_t address);
 bool is_readable(uint64_t address);
 bool is_writable(uint64_t address, uint64_t bytes);
 bool release_code(uint64_t address);
+void release_all_code(void);
 void set_break(uint64_t start);
 void map_below(uint64_t address);
 int64_t map_somewhere(bool low, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
 
 /* signals.c */
+void block_signals(void);
+void unblock_signals(void);
 void signals_begin(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);

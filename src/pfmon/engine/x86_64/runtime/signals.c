@@ -12,9 +12,10 @@
 #include <linux/mman.h>
 
 #include "runtime.h"
+#include "signals.h"
 
 enum {
-    QUEUE = 64, ALTERNATE_BYTES = 1 << 17, SIGNALS = 64,
+    QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
     XSTATE_BYTES = 832,          /* of these components (SDM volume 1, 13.4) */
     RED_ZONE = 128, MINIMUM_STACK = 2048,
     SS_ONSTACK = 1, SS_DISABLE = 2,          /* sigaltstack(2) */
@@ -25,31 +26,50 @@ enum {
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 
-struct action {                  /* the kernel's layout */
-    uint64_t handler, flags, restorer, mask;
-};
-
 struct frame {                   /* on the guest's stack */
     uint64_t return_address;
     struct ucontext context;
     siginfo_t info;
 };
 
-static struct action actions[SIGNALS + 1];
+static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
 static siginfo_t queue[QUEUE], forced;
 static uint32_t queued;
 static bool is_forced;
-static uint64_t guest_mask, suspended_mask;
+static uint64_t suspended_mask;
 static bool suspended;
-static stack_t guest_stack = {.ss_flags = SS_DISABLE};
 static const struct block *signalled;
 static uint8_t xstate[XSTATE_BYTES] __attribute__((aligned(64)));
 
 static void set_mask(uint64_t mask) {
     uint64_t host;
-    guest_mask = mask & ~NEVER_BLOCKED;
-    host = guest_mask & ~FAULT_SIGNALS;
+    own.mask = mask & ~NEVER_BLOCKED;
+    host = own.mask & ~FAULT_SIGNALS;
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &host, 0, 8);
+}
+
+void block_signals(void) {
+    uint64_t all = ~(uint64_t)0;
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+}
+
+void unblock_signals(void) {
+    set_mask(own.mask);
+}
+
+void save_signals(struct signals *to) {
+    memcpy(to, &own, sizeof(own));
+}
+
+/* Before unblock_signals(): what a child that shared the memory has changed, and its signals. */
+void restore_signals(const struct signals *from, bool without_actions) {
+    if (without_actions) {
+        own.mask = from->mask;
+        own.stack = from->stack;
+    } else
+        memcpy(&own, from, sizeof(own));
+    queued = 0;
+    is_forced = suspended = false;
 }
 
 /* ---------------------------------------------------------------- host signals */
@@ -77,13 +97,15 @@ static uint64_t address_of(const struct block *block, uint32_t instruction) {
 }
 
 /* The stream, or the counters, at a block of which `retired` instructions retired. */
-static void record_partial(const struct block *block, uint32_t retired) {
-    const struct announcement *part = retired ? announce_start(block->announced, retired, CUT_FAULT) : NULL;
+static void record_partial(const struct block *block, uint32_t retired, int cut) {
+    const struct announcement *part = retired ? announce_start(block->announced, retired, cut) : NULL;
     uint64_t *record = (uint64_t *)state->ring;
     if (area->totals) {
-        --*counter_of(block->announced);
-        if (part)
-            ++*counter_of(part);
+        if (!shares_memory) {
+            --*counter_of(block->announced);
+            if (part)
+                ++*counter_of(part);
+        }
     } else if (part) {
         if (in_guard((uint64_t)record)) {
             hand_over(record);
@@ -92,7 +114,6 @@ static void record_partial(const struct block *block, uint32_t retired) {
         *record = part->number;
         state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
     }
-    put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
 }
 
 /* What translated code has in other places while an instruction executes. */
@@ -106,23 +127,38 @@ static void take_saved_operands(const struct block *block, uint32_t number) {
     }
 }
 
-/* An instruction of a block has faulted, or trapped. */
-static void take_fault(const struct block *block, const siginfo_t *info, struct ucontext *context) {
+/* Leave a block at the instruction that has faulted, or behind the one that has trapped. */
+static void leave_block(const struct block *block, struct ucontext *context, bool trapped, int cut) {
     struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
-    bool trapped = info->si_signo == SIGTRAP;
     uint32_t instruction = instruction_of_code(block, host->rip - trapped);
     uint64_t registers[16];
     take_registers_in_block(block, host_registers(context, registers));
     take_saved_operands(block, instruction);
     state->flags = host->eflags;
-    record_partial(block, instruction + trapped);
+    record_partial(block, instruction + trapped, cut);
     state->target = address_of(block, instruction + trapped);
+    host->rip = (uint64_t)on_fault;
+}
+
+/* An instruction of a block has faulted, or trapped. */
+static void take_fault(const struct block *block, const siginfo_t *info, struct ucontext *context) {
+    leave_block(block, context, info->si_signo == SIGTRAP, CUT_FAULT);
+    put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
     forced = *info;
     if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
         forced.si_addr = (void *)state->target;
     is_forced = true;
     state->pending = 1;
-    host->rip = (uint64_t)on_fault;
+}
+
+/* An instruction writes to the page of the block that it is in: the instructions behind it may be others now. */
+static void take_store_to_itself(const struct block *block, struct ucontext *context) {
+    leave_block(block, context, false, CUT_EDGE);
+    execute_one_at(state->target);
+}
+
+static bool is_in_page_of(const struct block *block, uint64_t address) {
+    return block && block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
 }
 
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
@@ -151,8 +187,11 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         *ring_at = (uint64_t)next_words();
         return;
     }
-    if (number == SIGSEGV && release_code(address))
+    if (number == SIGSEGV && release_code(address)) {
+        if (is_in_page_of(block, address))
+            take_store_to_itself(block, context);
         return;
+    }
     if (!block)
         give_up(INTERRUPTED);
     take_fault(block, info, context);
@@ -164,17 +203,17 @@ static void set_action(int number, uint64_t handler) {
 }
 
 void signals_begin(void) {
-    stack_t own = {.ss_size = ALTERNATE_BYTES};
+    stack_t stack = {.ss_size = ALTERNATE_BYTES};
     int number;
-    own.ss_sp = reserve(ALTERNATE_BYTES);
-    KERNEL2(__NR_sigaltstack, &own, 0);
+    stack.ss_sp = reserve(ALTERNATE_BYTES);
+    KERNEL2(__NR_sigaltstack, &stack, 0);
     for (number = 1; number <= SIGNALS; number++) {
-        KERNEL4(__NR_rt_sigaction, number, 0, &actions[number], 8);
+        KERNEL4(__NR_rt_sigaction, number, 0, &own.actions[number], 8);
         if (FAULT_SIGNALS & BIT(number))
             set_action(number, (uint64_t)handle);
     }
-    KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &guest_mask, 8);
-    set_mask(guest_mask);
+    KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &own.mask, 8);
+    set_mask(own.mask);
 }
 
 /* ---------------------------------------------------------------- delivery */
@@ -192,7 +231,8 @@ void die(int number, uint64_t ip) {
     struct action standard = {0, 0, 0, 0};
     uint64_t none = 0;
     publish_count();
-    area->fault_ip = ip;
+    if (!in_child)
+        area->fault_ip = ip;
     KERNEL4(__NR_rt_sigaction, number, &standard, 0, 8);
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
@@ -208,7 +248,7 @@ void take_signalled_block(void) {
 }
 
 static bool on_stack(uint64_t sp) {
-    return sp - (uint64_t)guest_stack.ss_sp < guest_stack.ss_size;
+    return sp - (uint64_t)own.stack.ss_sp < own.stack.ss_size;
 }
 
 static void save_xstate(uint8_t *to) {
@@ -225,8 +265,8 @@ static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info
     struct sigcontext *it = (struct sigcontext *)&to->uc_mcontext;
     const uint64_t *r = state->registers;
     to->uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
-    to->uc_stack = guest_stack;
-    if (!(guest_stack.ss_flags & SS_DISABLE) && on_stack(r[RSP]))
+    to->uc_stack = own.stack;
+    if (!(own.stack.ss_flags & SS_DISABLE) && on_stack(r[RSP]))
         to->uc_stack.ss_flags = SS_ONSTACK;
     it->r8 = r[R8], it->r9 = r[R9], it->r10 = r[R10], it->r11 = r[R11], it->r12 = r[R12], it->r13 = r[R13];
     it->r14 = r[R14], it->r15 = r[R15], it->rdi = r[RDI], it->rsi = r[RSI], it->rbp = r[RBP], it->rbx = r[RBX];
@@ -238,17 +278,17 @@ static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info
     it->trapno = info->si_signo == SIGSEGV ? 14 : 0;
     it->cr2 = info->si_signo == SIGSEGV ? (uint64_t)info->si_addr : 0;
     it->fpstate = (void *)fpstate;
-    memcpy(&to->uc_sigmask, suspended ? &suspended_mask : &guest_mask, sizeof(guest_mask));
+    memcpy(&to->uc_sigmask, suspended ? &suspended_mask : &own.mask, sizeof(own.mask));
     suspended = false;
 }
 
 /* Begin a handler; returns its address. */
 static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
-    struct action action = actions[info->si_signo];
-    uint64_t sp = state->registers[RSP] - RED_ZONE, fpstate, mask = guest_mask;
+    struct action action = own.actions[info->si_signo];
+    uint64_t sp = state->registers[RSP] - RED_ZONE, fpstate, mask = own.mask;
     struct frame *frame;
-    if (action.flags & SA_ONSTACK && !(guest_stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
-        sp = (uint64_t)guest_stack.ss_sp + guest_stack.ss_size;
+    if (action.flags & SA_ONSTACK && !(own.stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
+        sp = (uint64_t)own.stack.ss_sp + own.stack.ss_size;
     fpstate = (sp - XSTATE_BYTES - FP_XSTATE_MAGIC2_SIZE) & -(uint64_t)64;
     frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
     if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
@@ -259,7 +299,7 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     save_xstate((uint8_t *)fpstate);
     fill_context(&frame->context, ip, info, fpstate);
     if (action.flags & SA_RESETHAND)
-        actions[info->si_signo].handler = 0;
+        own.actions[info->si_signo].handler = 0;
     set_mask(mask | action.mask | (action.flags & SA_NODEFER ? 0 : BIT(info->si_signo)));
     state->registers[RSP] = (uint64_t)frame;
     state->registers[RDI] = (uint64_t)info->si_signo;
@@ -273,14 +313,14 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
 /* Deliver what waits, before the instruction at `ip`; returns where to go on. */
 uint64_t deliver_signals(uint64_t ip) {
     siginfo_t info;
-    uint64_t all = ~(uint64_t)0, handler;
-    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+    uint64_t handler;
+    block_signals();
     while (is_forced || queued) {
         info = is_forced ? forced : queue[0];
         if (!is_forced)
             memcpy(queue, queue + 1, --queued * sizeof(siginfo_t));
-        handler = actions[info.si_signo].handler;
-        if (is_forced && (handler <= 1 || guest_mask & BIT(info.si_signo)))
+        handler = own.actions[info.si_signo].handler;
+        if (is_forced && (handler <= 1 || own.mask & BIT(info.si_signo)))
             die(info.si_signo, ip);
         is_forced = false;
         if (handler > 1)
@@ -289,7 +329,7 @@ uint64_t deliver_signals(uint64_t ip) {
             die(info.si_signo, ip);
     }
     state->pending = 0;
-    set_mask(guest_mask);
+    unblock_signals();
     return ip;
 }
 
@@ -300,8 +340,10 @@ bool wants_restart(int64_t number) {
     case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
     case __NR_msgrcv: case __NR_msgsnd: case __NR_semop: case __NR_semtimedop:
         return false;
+    case __NR_fork: case __NR_vfork: case __NR_clone:
+        return true;
     default:
-        return queued == 0 || actions[queue[0].si_signo].flags & SA_RESTART;
+        return queued == 0 || own.actions[queue[0].si_signo].flags & SA_RESTART;
     }
 }
 
@@ -339,11 +381,11 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
     struct action before;
     if (number < 1 || number > SIGNALS || size != 8 || (to && (number == SIGKILL || number == SIGSTOP)))
         return -NOT_VALID;
-    before = actions[number];
+    before = own.actions[number];
     if (to) {
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
             return -FAULT_ADDRESS;
-        actions[number] = *to;
+        own.actions[number] = *to;
         if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1)
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
@@ -358,7 +400,7 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
 }
 
 static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uint64_t size) {
-    uint64_t before = guest_mask, wanted;
+    uint64_t before = own.mask, wanted;
     if (size != 8)
         return -NOT_VALID;
     if (set) {
@@ -378,8 +420,8 @@ static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uin
 }
 
 static int64_t change_stack(const stack_t *to, stack_t *old) {
-    stack_t before = guest_stack;
-    bool busy = !(guest_stack.ss_flags & SS_DISABLE) && on_stack(state->registers[RSP]);
+    stack_t before = own.stack;
+    bool busy = !(own.stack.ss_flags & SS_DISABLE) && on_stack(state->registers[RSP]);
     if (busy)
         before.ss_flags = SS_ONSTACK;
     if (to) {
@@ -389,9 +431,9 @@ static int64_t change_stack(const stack_t *to, stack_t *old) {
             return -NOT_PERMITTED;
         if (!(to->ss_flags & SS_DISABLE) && to->ss_size < MINIMUM_STACK)
             return -NO_MEMORY_CODE;
-        guest_stack = *to;
+        own.stack = *to;
         if (to->ss_flags & SS_DISABLE)
-            guest_stack = (stack_t){.ss_flags = SS_DISABLE};
+            own.stack = (stack_t){.ss_flags = SS_DISABLE};
     }
     if (old) {
         if (!is_writable((uint64_t)old, sizeof(*old)))
@@ -403,7 +445,7 @@ static int64_t change_stack(const stack_t *to, stack_t *old) {
 
 static int64_t suspend(const uint64_t *mask) {
     const uint64_t call[7] = {__NR_pause};
-    uint64_t old = guest_mask;
+    uint64_t old = own.mask;
     int64_t result;
     if (!is_readable((uint64_t)mask))
         return -FAULT_ADDRESS;

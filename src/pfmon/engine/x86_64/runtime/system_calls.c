@@ -2,7 +2,6 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
-#include <linux/sched.h>
 #include <linux/signal.h>
 
 #include "runtime.h"
@@ -24,48 +23,16 @@ static void take_arguments(uint64_t *a) {
     a[5] = r[R9];
 }
 
-/* ---------------------------------------------------------------- processes */
-
-/* A child of the program goes on uncounted, with private memory in place of what is shared. */
-static void become_uncounted(void) {
-    in_child = true;
-    forget_ring();
-    forget_area();
-}
-
-/* vfork and clone with CLONE_VFORK: the child has a copy of the memory, as under fork. */
-static int64_t make_process(uint64_t flags, uint64_t stack, const uint64_t *a) {
-    int64_t child;
-    publish_count();
-    child = KERNEL6(__NR_clone, flags & ~(uint64_t)(CLONE_VM | CLONE_VFORK), 0, a[2], a[3], a[4], 0);
-    if (child == 0) {
-        become_uncounted();
-        if (stack)
-            state->registers[RSP] = stack;
-    }
-    return child;
-}
-
-static int64_t clone_call(int64_t number, const uint64_t *a) {
-    const uint64_t none[6] = {0};
-    if (number != __NR_clone)
-        return make_process(SIGCHLD, 0, none);
-    if (a[0] & CLONE_VM && !(a[0] & CLONE_VFORK)) {
-        if (in_child)
-            return -NOT_IMPLEMENTED;
-        give_up(MAKES_THREAD);
-    }
-    if (a[0] & CLONE_SETTLS)
-        return -NOT_A_LINK;
-    return make_process(a[0], a[1], a);
-}
+/* ---------------------------------------------------------------- other programs, and the end */
 
 static int64_t execute(int64_t number, const uint64_t *a) {
     int64_t result;
     publish_count();
-    area->executing = EXECUTES_NATIVELY;
+    if (!in_child)
+        area->executing = EXECUTES_NATIVELY;
     result = KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
-    area->executing = 0;
+    if (!in_child)
+        area->executing = 0;
     return result;
 }
 
@@ -128,7 +95,7 @@ static int64_t call_kernel(int64_t number, const uint64_t *a) {
         return result;
     switch (number) {
     case __NR_clone: case __NR_fork: case __NR_vfork:
-        return clone_call(number, a);
+        return process_call(number, a);
     case __NR_clone3: case __NR_rseq:
         return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
@@ -155,6 +122,18 @@ static int64_t call_kernel(int64_t number, const uint64_t *a) {
     }
 }
 
+/* Whether a call writes nothing to the guest's memory; false: it may. */
+static bool writes_nothing(int64_t number) {
+    switch (number) {
+    case __NR_write: case __NR_writev: case __NR_pwrite64: case __NR_open: case __NR_openat: case __NR_close: case __NR_lseek:
+    case __NR_mmap: case __NR_munmap: case __NR_mprotect: case __NR_brk: case __NR_kill: case __NR_tkill: case __NR_tgkill:
+    case __NR_getpid: case __NR_gettid: case __NR_rt_sigaction: case __NR_rt_sigprocmask:    /* is_writable() */
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Execute the system call in the guest's registers; returns where to go on. */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
@@ -163,14 +142,16 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
         return next_ip;          /* not reached: signals are delivered first */
     take_arguments(a);
     note_effect(number, a);
+    state->registers[RCX] = next_ip;
+    state->registers[R11] = state->flags;
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
     if (number == __NR_rt_sigreturn)
         return return_from_handler();
+    if (!writes_nothing(number))
+        release_all_code();
     result = call_kernel(number, a);
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;
-    state->registers[RCX] = next_ip;
-    state->registers[R11] = state->flags;
     return next_ip;
 }

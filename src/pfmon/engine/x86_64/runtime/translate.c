@@ -8,7 +8,7 @@
 #include "operands.h"
 #include "runtime.h"
 
-enum { EXTENDED = 0xFF00, SPARE = 2, CODE_STEP = 1 << 16 };
+enum { EXTENDED = 0xFF00, SPARE = 2, CODE_STEP = 1 << 16 /* more bytes than a block's translation takes */ };
 
 uint8_t *emitted = (uint8_t *)CODE_AT;
 static uint8_t *exits_end = (uint8_t *)EXITS_AT;
@@ -20,7 +20,7 @@ struct work {                    /* a block that is translated */
     struct instruction instructions[MAX_BLOCK];
     uint16_t registers;          /* that its encodings name */
     int ring, temporary;         /* registers in its body; NO_REGISTER: not needed */
-    bool traced, totals;
+    bool traced, totals, alone;
     int32_t recorded;            /* bytes of its record: the word and its addresses */
 };
 
@@ -49,7 +49,7 @@ static void decode_block(struct work *work, uint64_t ip) {
     to->cut = CUT_WHOLE;
     to->conditional = false;
     to->file = file_at(ip);
-    while (to->length < most_instructions) {
+    while (to->length < (work->alone ? 1 : most_instructions)) {
         struct instruction *it = &work->instructions[to->length];
         struct code code;
         if (at / PAGE != ip / PAGE && to->length)
@@ -262,6 +262,17 @@ uint8_t *put_target_check(const struct block *block, uint8_t **otherwise) {
     return start;
 }
 
+/* Whether there may not be enough room for another block's translation, or check. */
+bool is_code_full(void) {
+    return emitted + CODE_STEP > (uint8_t *)CODE_AT + CODE_ROOM || exits_end + CODE_STEP > (uint8_t *)EXITS_AT + EXITS_ROOM;
+}
+
+void empty_code(void) {
+    emitted = (uint8_t *)CODE_AT;
+    exits_end = (uint8_t *)EXITS_AT;
+    put_after_last_check();
+}
+
 /* Whether translated code outside of blocks is at a host address: a way to the runtime, or a check. */
 bool is_outside_blocks(uint64_t address) {
     return address >= EXITS_AT && address < (uint64_t)exits_end;
@@ -332,9 +343,11 @@ static void put_string(const struct work *work, const struct instruction *it, ui
         put_direct_exit(work, next, false, block);
         return;
     }
-    put_store(STATE_AT + STATE_STRING, RCX);
-    put_store(STATE_AT + STATE_STRING + 8, RSI);
-    put_store(STATE_AT + STATE_STRING + 16, RDI);
+    if (!work->alone) {          /* else they are those from before the fault */
+        put_store(STATE_AT + STATE_STRING, RCX);
+        put_store(STATE_AT + STATE_STRING + 8, RSI);
+        put_store(STATE_AT + STATE_STRING + 16, RDI);
+    }
     put_copy(it);
     put_service_exit(work, EXIT_STRING, next, block);        /* writes the record */
 }
@@ -414,7 +427,7 @@ static void put_body(const struct work *work, struct block *block) {
     uint32_t i, last = work->block.length - 1;
     int32_t place = 8;
     uint64_t ip = work->block.ip;
-    if (work->totals)
+    if (work->totals && !shares_memory)
         put_counter(temporary_register);
     put_entry(work);
     for (i = 0; i <= last; i++) {
@@ -435,10 +448,12 @@ static void put_body(const struct work *work, struct block *block) {
     }
 }
 
-/* Translate the code at a guest address; NULL: there is none. */
-struct block *translate(uint64_t ip) {
+/* Translate the code at a guest address; NULL: there is none. `alone`: its first instruction, which a fault has
+   interrupted. */
+struct block *translate(uint64_t ip, bool alone) {
     static struct work work;
     struct block *block;
+    work.alone = alone;
     decode_block(&work, ip);
     if (work.block.length == 0)
         return NULL;
@@ -449,14 +464,12 @@ struct block *translate(uint64_t ip) {
     choose_registers(&work);
     if (work.totals)
         work.ring = ring_register;
-    if (emitted + CODE_STEP > (uint8_t *)CODE_AT + CODE_ROOM || exits_end + CODE_STEP > (uint8_t *)EXITS_AT + EXITS_ROOM)
-        give_up(AREA_FULL);
-    block = reserve(sizeof(*block) + work.block.length * sizeof(uint16_t));
+    block = new_block(work.block.length);
     block->offsets = (uint16_t *)(block + 1);
     block->ip = ip;
     block->end = ip + work.block.bytes;
     block->announced = announced;
-    block->in_table = false;
+    block->in_table = 0;
     block->length = (uint16_t)work.block.length;
     block->ring = (uint8_t)work.ring;
     block->temporary = (uint8_t)work.temporary;

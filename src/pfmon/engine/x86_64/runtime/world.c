@@ -27,7 +27,7 @@ uint64_t next_random(uint64_t *seed) {    /* splitmix64 */
 }
 
 uint64_t instructions_retired(void) {
-    return area->totals || in_child ? count_runs() : count_words();
+    return area->totals ? count_runs() : count_words();
 }
 
 /* Nanoseconds since the program began. */

@@ -1,0 +1,54 @@
+"""The x86_64 engine: code that changes while it executes."""
+
+import subprocess
+from pathlib import Path
+
+from qemu_guests import assemble
+from x86_64_host import MARKS, outcomes
+from x86_64_steps import stepped
+
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+pytestmark = MARKS
+
+
+def test_stores_of_program_and_kernel_change_the_code_that_executes(tmp_path: Path) -> None:
+    """The rest of a block that writes over itself; system calls and frames of signals in pages of code."""
+    program = tmp_path / "changing"
+    subprocess.run(["cc", "-O1", "-o", program, SUPPORT / "x86_64_changing_code.c"], check=True)
+    native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    found = outcomes([program], tmp_path)
+    assert {told for _, told, _ in found.values()} == {native} and "kernel 4104 402" in native
+    assert len(set(found.values())) == 1
+
+
+def test_block_that_writes_over_itself_retires_what_steps_count(tmp_path: Path) -> None:
+    """By a store and by a repeated string instruction; 20500 is the sum of what the changed instructions add."""
+    body = """
+        _start:
+            mov $200, %r12d
+        1:  nop
+            mov %r12d, 2f+1(%rip)
+            nop
+        2:  mov $7, %eax
+            add %eax, %ebx
+            lea from(%rip), %rsi
+            lea 3f(%rip), %rdi
+            mov $8, %ecx
+            rep movsb
+            inc %ebx
+        3:  .fill 8, 1, 0xCC
+            dec %r12d
+            jnz 1b
+            cmp $20500, %ebx
+            setne %dil
+            movzx %dil, %edi
+            mov $60, %eax
+            syscall
+        from:
+            nop
+            lea 1(%rbx), %ebx
+            .fill 4, 1, 0x90
+    """
+    program = assemble(tmp_path, body, "-Wl,-N")
+    steps = len(stepped([program], tmp_path))
+    assert set(outcomes([program], tmp_path).values()) == {(0, "", steps)} and steps > 3000
