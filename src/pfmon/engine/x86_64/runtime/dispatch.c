@@ -41,6 +41,10 @@ static struct block *continue_at(uint64_t ip) {
     for (;;) {
         if (state->pending)
             ip = deliver_signals(ip);
+        if (is_vsyscall(ip)) {
+            ip = vsyscall(ip);
+            continue;
+        }
         block = next_block(ip);
         if (block)
             break;

@@ -130,6 +130,11 @@ void take_registers_in_block(const struct block *block, const uint64_t *host);
 /* system_calls.c */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction);
 uint64_t instructions_retired(void);
+int64_t call_kernel(int64_t number, const uint64_t *a);
+
+/* vsyscall.c */
+bool is_vsyscall(uint64_t ip);
+uint64_t vsyscall(uint64_t ip);
 
 /* effects.c */
 void note_effect(int64_t number, const uint64_t *a);

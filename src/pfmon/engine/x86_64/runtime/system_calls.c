@@ -83,7 +83,7 @@ static int64_t pass_on(int64_t number, const uint64_t *a) {
     return guarded_call(call);
 }
 
-static int64_t call_kernel(int64_t number, const uint64_t *a) {
+int64_t call_kernel(int64_t number, const uint64_t *a) {
     bool emulated = false;
     int64_t result;
     if (is_map_call(number))
