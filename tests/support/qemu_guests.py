@@ -17,7 +17,7 @@ from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.qemu.qemu_guest import QemuGuest
 from pfmon.program import image
-from pfmon.stream._stream import Mark, Recorder, Tee
+from pfmon.stream._stream import BlockTable, Mark, Recorder, Tee
 from pfmon.stream.recording.block_records import InstructionRecord
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -115,8 +115,13 @@ class Access(NamedTuple):
 
 
 def accesses(ran: Ran) -> Iterator[Access]:
+    """The accesses of a traced run."""
+    return accesses_in(ran.words, ran.guest.table)
+
+
+def accesses_in(words: list[int], table: BlockTable) -> Iterator[Access]:
     """The accesses in a traced stream, in its order; those of a string instruction that repeats are one."""
-    table, at, words = ran.guest.table, 0, ran.words
+    at = 0
     made: list[Access] = []
     indices: list[int] = []
     while at < len(words):

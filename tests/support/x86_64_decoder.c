@@ -1,5 +1,5 @@
 /* Prints what the decoder of the x86_64 engine says of each line of hexadecimal bytes: the length, or 0 if it is not
-   whole, and whether it is an instruction. */
+   whole; whether it is an instruction; the processor that has it (encoding_rows.h, enum feature); its displacement. */
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ int main(void) {
         while (count < 16 && sscanf(line + 2 * count, "%2x", &byte) == 1)
             bytes[count++] = (uint8_t)byte;
         byte = decode(&it, bytes, count) ? it.length : 0;
-        printf("%u %d\n", byte, it.kind != ILLEGAL);
+        printf("%u %d %d %d\n", byte, it.kind != ILLEGAL, it.feature, it.displacement);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 """Tests of the x86_64 engine: where they run, and how they start pfmon."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -8,14 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from qemu_guests import ASSEMBLER
+from qemu_guests import ASSEMBLER, Access, accesses_in
 
-HERE = platform.machine() == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text(errors="replace")
+from pfmon.counting._counting import Tally
+from pfmon.engine import api
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.x86_64.x86_64_guest import X8664Guest
+from pfmon.program import image
+from pfmon.stream._stream import Recorder, Tee
+
+FLAGS = Path("/proc/cpuinfo").read_text(errors="replace") if Path("/proc/cpuinfo").exists() else ""
+HERE = platform.machine() == "x86_64" and "avx2" in FLAGS
 MARKS = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
 """Elsewhere the processor would not execute x86-64-v3."""
 
+AVX512 = pytest.mark.skipif(
+    not all(f"avx512{one}" in FLAGS for one in ("f", "bw", "cd", "dq", "vl")), reason="this host lacks AVX-512"
+)
+
 PFMON = [sys.executable, "-m", "pfmon", "--engine=x86_64"]
 V3 = "--set=qemu.cpu=x86-64-v3"
+V4 = "--set=qemu.cpu=x86-64-v4"
 
 WAYS = {
     "totals": ["-e", "instructions_retired"],
@@ -38,3 +52,17 @@ def outcomes(program: Sequence[str | Path], directory: Path, *options: str) -> d
         assert made.exists(), done
         found[name] = done.returncode, done.stdout, int(json.loads(made.read_text())["events"][0]["count"])
     return found
+
+
+def recorded(program: Path, cpu: str, slow: bool = False) -> list[Access]:
+    """The accesses of a program that runs to its end on that processor, as they are in the stream."""
+    with Path(os.devnull).open("w") as nowhere:
+        settings = GuestSettings(standard_files=(0, nowhere.fileno(), nowhere.fileno()), cpu=cpu)
+        wanted = api.StartRequest(
+            image.load(str(program)), [os.fsencode(program)], (), settings, 1 << 30, "intel_v2", slow, addresses=True
+        )
+        guest, recorder = X8664Guest.start(wanted), Recorder()
+        ending = guest.run(Tee(Tally(guest.table, True), recorder))
+        guest.close()
+    assert ending is not None and ending.status == 0
+    return list(accesses_in(recorder.words(), guest.table))

@@ -15,7 +15,7 @@ PROLOGUE = """
     .bss
     .balign 64
 buffer: .skip {bytes}
-end_state: .skip 512
+end_state: .skip 4096
     .text
     .globl _start
 _start:
@@ -51,9 +51,10 @@ popping:
 class Writer:
     """Writes one program. r13 is the address of the buffer."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, avx512: bool = False) -> None:
         self._random = random.Random(seed)
         self._labels = 0
+        self._avx512 = avx512
 
     def _register(self) -> str:
         return self._random.choice([name for name in REGISTERS if name != "r13"])
@@ -145,6 +146,80 @@ class Writer:
             ]
         )
 
+    def _wide_place(self) -> str:
+        """An operand of up to 64 bytes in the buffer, by displacements that EVEX compresses, and by others."""
+        offset = self._random.choice([64, 32, 16, 8, 4, 1]) * self._random.randrange(0, 16)
+        index = self._random.choice(["rbx", "r8", "r10", "r11", "r15"])
+        return self._random.choice(
+            [
+                f"{offset}(%r13)",
+                f"{offset}+1024(%r13)",
+                f"buffer+{offset}(%rip)",
+                f"{offset}(%r13,%{index},8)",
+                f"-{offset}(%r13,%{index},8)",
+            ]
+        )
+
+    def evex(self) -> str:
+        """An instruction of AVX-512; rbx, r8, r10, r11 and r15 may be indices, so that they are set before it."""
+        size = self._random.choice("xyz")
+        a, b, c = (f"%{size}mm{self._random.randrange(32)}" for _ in range(3))
+        k, other = (f"%k{self._random.randrange(1, 8)}" for _ in range(2))
+        merge = f"{{{k}}}"
+        zero = merge + self._random.choice(["", "{z}"])
+        place, word, wide = self._wide_place(), self._word(), self._register()
+        code = self._random.choice(
+            [
+                f"vmovdqu{self._random.choice(['8', '16', '32', '64'])} {place}, {a}{zero}",
+                f"vmovdqu{self._random.choice(['8', '16', '32', '64'])} {a}, {place}{merge}",
+                f"vmovup{self._random.choice('sd')} {place}, {a}",
+                f"vmovup{self._random.choice('sd')} {a}, {place}",
+                f"vpadd{self._random.choice('bwdq')} {place}, {a}, {b}{zero}",
+                f"vpsub{self._random.choice('bwdq')} {a}, {b}, {c}{zero}",
+                f"vpternlogq $0x96, {place}, {a}, {b}{zero}",
+                f"vpxord {place}{{1to{ {'x': 4, 'y': 8, 'z': 16}[size] }}}, {a}, {b}{zero}",
+                f"vpmullq {place}{{1to{ {'x': 2, 'y': 4, 'z': 8}[size] }}}, {a}, {b}{zero}",
+                f"vpmovzxbw {place}, %zmm{self._random.randrange(32)}{zero}",
+                f"vpmovsxbq {place}, %zmm{self._random.randrange(32)}{zero}",
+                f"vpmovqb {a}, {place}{merge}",
+                f"vpmovusdw {a}, {place}{merge}",
+                f"vpsllw {place}, {a}, {b}{zero}",
+                f"vinserti32x4 $1, {place}, %zmm{self._random.randrange(32)}, %zmm{self._random.randrange(32)}{zero}",
+                f"vextracti64x4 $1, %zmm{self._random.randrange(32)}, {place}{merge}",
+                f"vbroadcasti32x8 {place}, %zmm{self._random.randrange(32)}{zero}",
+                f"vbroadcastf64x2 {place}, %zmm{self._random.randrange(32)}{zero}",
+                f"vpcompressd {a}, {place}{merge}",
+                f"vpexpandq {place}, {a}{zero}",
+                f"vmovss {place}, %xmm{self._random.randrange(32)}{zero}",
+                f"vaddsd {place}, %xmm{self._random.randrange(32)}, %xmm{self._random.randrange(32)}{zero}",
+                f"vpinsrw $3, {place}, %xmm{self._random.randrange(32)}, %xmm{self._random.randrange(32)}",
+                f"vpbroadcastq %{wide}, {a}{zero}",
+                f"vpbroadcastd %{word}, {a}{zero}",
+                f"vcvtusi2sd %{wide}, %xmm{self._random.randrange(32)}, %xmm{self._random.randrange(32)}",
+                f"vpermt2d {a}, {b}, {c}{zero}",
+                f"vpermi2w {place}, {b}, {c}{zero}",
+                f"vpconflictd {place}, {a}{zero}",
+                f"vplzcntq {a}, {b}{zero}",
+                f"vpcmpud $1, {place}, {a}, {k}",
+                f"vpcmpeqb {place}, {a}, {k}",
+                f"vptestmq {a}, {b}, {k}",
+                f"vpmovm2b {k}, {a}",
+                f"vpmovw2m {a}, {k}",
+                f"kmovq %{wide}, {k}",
+                f"kmovq {k}, %{wide}",
+                f"kmovw {place}, {k}",
+                f"kmovd {k}, {place}",
+                f"kandnq {k}, {other}, {k}",
+                f"kshiftlq $5, {k}, {other}",
+                f"kunpckwd {k}, {other}, {k}",
+                f"kortestd {k}, {other}; setc 24(%r13)",
+                f"kxnorw {k}, {k}, {k}; vpmovzxbd 512(%r13), %zmm30; vpgatherdd 16(%r13,%zmm30,4), %zmm3{merge}",
+                f"kxnorw {k}, {k}, {k}; vpmovzxbq 256(%r13), %zmm17; vscatterqpd %zmm9, 64(%r13,%zmm17,8){merge}",
+            ]
+        )
+        names = [name for name in ("rbx", "r8", "r10", "r11", "r15") if f",%{name},8" in code]
+        return "; ".join([*(f"mov ${self._random.randrange(128, 192)}, %{name}" for name in names), code])
+
     def string(self) -> str:
         count = self._random.randrange(0, 40)
         operation = self._random.choice(
@@ -172,19 +247,24 @@ class Writer:
         """The assembly of a program of about that many instructions."""
         makers = [self.arithmetic] * 6 + [self.unary, self.stack, self.call, self.select, self.select, self.vector]
         makers += [self.vector, self.string, self.branch, self.branch, self.branch]
+        if self._avx512:
+            makers += [self.evex] * 12
         lines = [f"mov ${self._random.getrandbits(63)}, %{name}" for name in REGISTERS if name != "r13"]
         lines += [f"mov %{name}, {64 * number}(%r13)" for number, name in enumerate(REGISTERS) if name != "r13"]
         lines += [self._random.choice(makers)() for _ in range(length)]
         stores = "\n".join(f"mov %{name}, {8 * number}(%rax)" for number, name in enumerate(REGISTERS) if number)
         vectors = "\n".join(f"movdqu %xmm{number}, {128 + 16 * number}(%rax)" for number in range(16))
-        end = EPILOGUE.format(stores=stores, vectors=vectors, flags=FLAGS, all=MEMORY_BYTES + 512)
+        if self._avx512:
+            vectors = "\n".join(f"vmovdqu64 %zmm{number}, {128 + 64 * number}(%rax)" for number in range(32))
+            vectors += "".join(f"\nkmovq %k{number}, {2176 + 8 * number}(%rax)" for number in range(8))
+        end = EPILOGUE.format(stores=stores, vectors=vectors, flags=FLAGS, all=MEMORY_BYTES + 4096)
         return PROLOGUE.format(bytes=MEMORY_BYTES) + "\n".join(lines).replace("; ", "\n") + "\n" + end
 
 
-def random_program(seed: int, length: int, directory: Path) -> Path:
-    """Assemble and link a random program."""
+def random_program(seed: int, length: int, directory: Path, avx512: bool = False) -> Path:
+    """Assemble and link a random program, with instructions of AVX-512 or without."""
     source, made = directory / f"random{seed}.s", directory / f"random{seed}"
-    source.write_text(Writer(seed).program(length))
+    source.write_text(Writer(seed, avx512).program(length))
     command = ["cc", "-nostdlib", "-static", "-o", made, source]
     subprocess.run(command, check=True)
     return made

@@ -224,7 +224,7 @@ def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> No
     [
         (["--confine", "--sysroot=/"], "--confine"),
         (["--follow-fork"], "--engine=qemu"),
-        (["--set=qemu.cpu=EPYC"], "x86-64-v3, Nehalem, Conroe"),
+        (["--set=qemu.cpu=EPYC"], "x86-64-v3, x86-64-v4, Nehalem, Conroe"),
     ],
 )
 def test_what_the_engine_does_not_do_is_refused(options: list[str], said: str) -> None:
@@ -267,6 +267,14 @@ def test_avx_is_illegal_on_a_nehalem(tmp_path: Path) -> None:
     pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=132)
 
 
+def test_a_nehalem_takes_lzcnt_and_tzcnt_for_bsr_and_bsf(tmp_path: Path) -> None:
+    """Of 0 tzcnt gives 64, and bsf changes nothing; of 256 lzcnt gives 55, and bsr 8 (SDM volume 2)."""
+    body = "mov $7, %edi\n xor %ecx, %ecx\n rep bsf %rcx, %rdi\n mov $256, %ecx\n rep bsr %rcx, %rcx\n"
+    program = str(assemble(tmp_path, body + "add %ecx, %edi\n mov $60, %eax\n syscall\n"))
+    pfmon(ENGINE, V3, "-e", "instructions_retired", program, status=64 + 55)
+    pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=7 + 8)
+
+
 def test_stopped_run_has_the_counts_so_far(tmp_path: Path) -> None:
     program = str(assemble(tmp_path, "1: add $1, %rax\n jmp 1b\n"))
     for way in ("totals", "stream"):
@@ -307,5 +315,8 @@ def test_recording_replays_with_the_names_of_functions(tmp_path: Path) -> None:
     assert pfmon(*words, f"--replay={made}").stdout == recorded and "main" in recorded
 
 
-def test_runtime_is_built() -> None:
+def test_runtime_is_built_without_relocations() -> None:
+    """Nobody would apply them (engine/x86_64/runtime/runtime.c)."""
     assert os.access(runtime_path(), os.X_OK)
+    told = subprocess.run(["readelf", "-r", runtime_path()], capture_output=True, text=True, check=True).stdout
+    assert "no relocations" in told

@@ -14,7 +14,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
-from pfmon.engine.x86_64.processors import FEATURES, PROCESSORS, nearest
+from pfmon.engine.x86_64.processors import DEFAULT, FEATURES, PROCESSORS, nearest
 from pfmon.errors import BeginAnewError, LostError, PfmonError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
@@ -93,7 +93,7 @@ class X8664Guest(ProcessGuest):
             raise PfmonError("--confine is for IA-64 programs: with --engine=x86_64 a program reaches all of the host")
         if wanted.follow is not None:
             raise PfmonError("--engine=x86_64 counts one process; --engine=qemu follows children and executed programs")
-        self._cpu = wanted.settings.cpu or PROCESSORS[0]
+        self._cpu = wanted.settings.cpu or DEFAULT
         check_host(self._cpu)
         stream = reading(
             InstructionSet.X86_64,

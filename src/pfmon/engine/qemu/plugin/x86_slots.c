@@ -69,10 +69,10 @@ static uint8_t slots_of_two_bytes(const struct decoded *it) {
 }
 
 /* VEX (C4, C5) and EVEX (62), in place of instructions without such operands; opcode and operands follow the prefix. */
-static uint8_t slots_of_vex(const uint8_t *bytes, size_t size, size_t opcode, bool has_maps) {
-    if (opcode + 1 >= size || bytes[opcode] == 0x77)
+static uint8_t slots_of_vex(const uint8_t *bytes, size_t size, size_t opcode, int map) {
+    if (opcode + 1 >= size || (bytes[opcode] == 0x77 && map == 1))
         return 0;                /* vzeroupper */
-    return (bytes[opcode] == 0xF7 && !has_maps) || in_memory(bytes[opcode + 1]);    /* vmaskmovdqu */
+    return (bytes[opcode] == 0xF7 && map == 1) || in_memory(bytes[opcode + 1]);      /* vmaskmovdqu */
 }
 
 uint8_t x86_slots(const struct decoded *it, const uint8_t *bytes, size_t size, bool is_64) {
@@ -82,7 +82,7 @@ uint8_t x86_slots(const struct decoded *it, const uint8_t *bytes, size_t size, b
         return 0;
     if (it->map == 1 && vector && (it->opcode == 0xC4 || it->opcode == 0xC5 || it->opcode == 0x62))
         return slots_of_vex(bytes, size, at + (it->opcode == 0xC5 ? 1 : it->opcode == 0xC4 ? 2 : 3),
-                            it->opcode != 0xC5);
+                            it->opcode == 0xC5 || at >= size ? 1 : bytes[at] & (it->opcode == 0xC4 ? 31 : 7));
     if (it->map == 1)
         return slots_of_one_byte(it->opcode, it->modrm, is_64);
     if (it->opcode == 0x38 || it->opcode == 0x3A)            /* another byte of opcode */

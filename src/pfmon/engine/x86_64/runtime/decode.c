@@ -1,6 +1,7 @@
 /* The decoder: one letter for each opcode says which bytes follow it (Intel SDM volume 2, appendix A, opcode maps). */
 
 #include "decode.h"
+#include "encoding_rows.h"
 #include "kernel.h"
 
 /* . nothing; m ModR/M; b an immediate of 8 bits, w of 16, z of the operand's size up to 32, v up to 64; M and Z: ModR/M and
@@ -93,6 +94,10 @@ static void read_prefixes(struct instruction *it, struct cursor *cursor) {
             it->operand_size |= byte == 0x66;
             it->short_address |= byte == 0x67;
             it->repeats |= byte == 0xF2 || byte == 0xF3;
+            if (byte == 0xF2 || byte == 0xF3)
+                it->prefix = byte == 0xF3 ? PREFIX_F3 : PREFIX_F2;
+            else if (byte == 0x66 && it->prefix == NO_PREFIX)
+                it->prefix = PREFIX_66;
             if (byte == 0x64 || byte == 0x65)
                 it->segment = byte & 7;
         } else if (what == 'r') {
@@ -114,7 +119,7 @@ static void read_prefixes(struct instruction *it, struct cursor *cursor) {
 /* VEX prefixes; the opcode follows. Returns the register in vvvv. */
 static int read_vex(struct instruction *it, struct cursor *cursor, bool two) {
     uint8_t first = next_byte(cursor), second;
-    it->vex = true;
+    it->encoding = VEX;
     it->r = !(first & 0x80);
     it->map = TWO_BYTES;
     second = first;
@@ -125,7 +130,26 @@ static int read_vex(struct instruction *it, struct cursor *cursor, bool two) {
         second = next_byte(cursor);
         it->wide = second & 0x80;
     }
+    it->prefix = second & 3;
+    it->vector_length = second >> 2 & 1;
     return ~(second >> 3) & 15;
+}
+
+/* EVEX prefixes (volume 2, 2.7.1). Returns the register in vvvv; NO_BYTE: a fixed bit is wrong. */
+static int read_evex(struct instruction *it, struct cursor *cursor) {
+    uint8_t first = next_byte(cursor), second = next_byte(cursor), third = next_byte(cursor);
+    it->encoding = EVEX;
+    it->r = !(first & 0x80);
+    it->x = !(first & 0x40);
+    it->b = !(first & 0x20);
+    it->map = first & 7;
+    it->wide = second & 0x80;
+    it->prefix = second & 3;
+    it->vector_length = third >> 5 & 3;
+    it->broadcast = third & 0x10;
+    it->high_index = !(third & 8);
+    it->mask = third & 7;
+    return first & 8 || !(second & 4) ? NO_BYTE : ~(second >> 3) & 15;
 }
 
 /* The letter of the opcode, after its escapes; sets map and opcode. */
@@ -137,7 +161,9 @@ static char read_opcode(struct instruction *it, struct cursor *cursor, int *vvvv
         if (it->map < TWO_BYTES || it->map > MAP_3A)
             return 'x';
     } else if (byte == 0x62) {
-        return 'x';              /* EVEX: not of x86-64-v3 */
+        *vvvv = read_evex(it, cursor);
+        if (*vvvv == NO_BYTE || it->map < TWO_BYTES || it->map > MAP_6 || it->map == 4)
+            return 'x';
     } else if (byte == 0x0F) {
         it->map = TWO_BYTES;
         byte = next_byte(cursor);
@@ -155,7 +181,7 @@ static char read_opcode(struct instruction *it, struct cursor *cursor, int *vvvv
     case TWO_BYTES:
         return two_bytes[it->opcode];
     default:
-        return it->map == MAP_38 ? 'm' : 'M';
+        return it->map == MAP_3A ? 'M' : 'm';
     }
 }
 
@@ -166,7 +192,7 @@ static void read_modrm(struct instruction *it, struct cursor *cursor) {
     it->modrm = next_byte(cursor);
     mod = it->modrm >> 6;
     rm = it->modrm & 7;
-    if (mod == 3 || (it->map == TWO_BYTES && (it->opcode & 0xFC) == 0x20 && !it->vex))
+    if (mod == 3 || (it->map == TWO_BYTES && (it->opcode & 0xFC) == 0x20 && it->encoding == LEGACY))
         return;                  /* moves of control registers have no other form */
     it->memory = true;
     it->displacement_size = mod == 1 ? 1 : mod == 2 ? 4 : 0;
@@ -189,9 +215,11 @@ static void read_modrm(struct instruction *it, struct cursor *cursor) {
 
 static bool fields_are_vectors(const struct instruction *it) {
     if (it->map == TWO_BYTES)
-        return two_bytes_class[it->opcode] == 'V' && !(it->vex && (it->opcode & 0xF0) == 0x90);
+        return two_bytes_class[it->opcode] == 'V' && !(it->encoding != LEGACY && (it->opcode & 0xF0) == 0x90)
+            && !(it->encoding == EVEX && it->opcode == 0x7B);
     if (it->map == MAP_38)
-        return it->opcode < 0x80 || (it->opcode >= 0x8C && it->opcode < 0xF0);
+        return (it->opcode < 0x80 && !(it->encoding == EVEX && it->opcode >= 0x7A && it->opcode <= 0x7C))
+            || (it->opcode >= 0x8C && it->opcode < 0xF0);
     if (it->map == MAP_3A)
         return it->opcode < 0x14 || (it->opcode >= 0x38 && it->opcode < 0xF0);
     return it->map == ONE_BYTE && it->opcode >= 0xD8 && it->opcode <= 0xDF;
@@ -201,13 +229,13 @@ static void find_registers(struct instruction *it, int vvvv) {
     bool in_opcode = it->map == ONE_BYTE
         ? (it->opcode & 0xF0) == 0x50 || (it->opcode & 0xF8) == 0x90 || (it->opcode & 0xF0) == 0xB0
         : it->map == TWO_BYTES && (it->opcode & 0xF8) == 0xC8;
-    if (in_opcode && !it->vex)
+    if (in_opcode && it->encoding == LEGACY)
         it->registers |= 1 << ((it->opcode & 7) | it->b << 3);
     if (it->modrm != NO_BYTE && !fields_are_vectors(it)) {
         it->registers |= 1 << field_reg(it);
         if (!it->memory)
             it->registers |= 1 << field_rm(it);
-        if (it->vex && vvvv >= 0)
+        if (it->encoding != LEGACY && vvvv >= 0)
             it->registers |= 1 << vvvv;
     }
 }
@@ -262,26 +290,24 @@ static uint8_t kind_of_two_bytes(const struct instruction *it) {
     case 0xA2:
         return CPUID;
     case 0x01:
-        return it->modrm == 0xF9 ? RDTSCP : it->modrm == 0xD0 ? XGETBV : it->modrm == 0xD5 || it->modrm == 0xD6
-            ? ILLEGAL : PLAIN;
-    case 0x78: case 0x79:
-        return ILLEGAL;
+        return it->modrm == 0xF9 ? RDTSCP : it->modrm == 0xD0 ? XGETBV : PLAIN;
     case 0x0B: case 0xB9: case 0xFF: case 0x20: case 0x21: case 0x22: case 0x23:
         return TRAP;
-    case 0xAE:
-        if (it->memory)          /* xsave, xrstor, xsaveopt */
-            return (reg == 4 || reg == 5 || reg == 6) && !it->operand_size && !it->repeats ? SAVE_STATE : PLAIN;
-        return it->repeats && reg < 4 ? ILLEGAL : PLAIN;     /* rdfsbase ... wrgsbase: not of x86-64-v3 */
-    case 0xC7:                   /* xsavec */
-        return it->memory && reg == 4 ? SAVE_STATE : it->memory && reg != 1 ? TRAP : reg >= 6 && !it->memory ? ILLEGAL : PLAIN;
+    case 0xAE:                   /* xsave, xrstor */
+        return it->memory && (reg == 4 || reg == 5) && it->prefix == NO_PREFIX ? SAVE_STATE : PLAIN;
     default:
         return (it->opcode & 0xF0) == 0x80 ? CONDITIONAL : PLAIN;
     }
 }
 
+static bool is_gather(const struct instruction *it) {
+    return it->map == MAP_38 && it->opcode >= 0x90 && (it->opcode <= 0x93 || (it->encoding == EVEX && it->opcode >= 0xA0
+                                                                              && it->opcode <= 0xA3));
+}
+
 static uint8_t kind_of(const struct instruction *it) {
-    if (it->vex)
-        return it->map == MAP_38 && it->opcode >= 0x90 && it->opcode <= 0x93 ? GATHER : PLAIN;
+    if (it->encoding != LEGACY)
+        return is_gather(it) ? GATHER : PLAIN;
     return it->map == ONE_BYTE ? kind_of_one_byte(it) : it->map == TWO_BYTES ? kind_of_two_bytes(it) : PLAIN;
 }
 
@@ -315,6 +341,7 @@ static uint32_t immediate_size(const struct instruction *it, char what) {
 
 bool decode(struct instruction *it, const uint8_t *bytes, uint32_t room) {
     struct cursor cursor = {bytes, 0, room < MAX_INSTRUCTION ? room : MAX_INSTRUCTION, false};
+    const struct encoding *row;
     int vvvv;
     char what;
     memset(it, 0, sizeof(*it));
@@ -329,8 +356,14 @@ bool decode(struct instruction *it, const uint8_t *bytes, uint32_t room) {
     if (what == 'x' || what == 'p' || what == 'r' || what == '*')
         it->kind = ILLEGAL;
     else {
+        row = find_encoding(it);
+        it->feature = feature_of(it, row);
         it->kind = kind_of(it);
         find_registers(it, vvvv);
+        if (it->encoding == EVEX && row && it->displacement_size == 1) {
+            it->displacement *= displacement_scale(it, row);
+            it->compressed = true;
+        }
     }
     if (cursor.lack && room >= MAX_INSTRUCTION)
         it->kind = ILLEGAL;      /* too long */

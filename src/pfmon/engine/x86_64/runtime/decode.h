@@ -14,7 +14,7 @@ enum kind {
     INDIRECT_JUMP, INDIRECT_CALL,
     SYSTEM_CALL,
     STRING,                      /* a string instruction with a repeat prefix */
-    GATHER,
+    GATHER,                      /* or a scatter: its index register is a vector */
     SAVE_STATE,                  /* xsave, xrstor and their like: their components are in edx:eax */
     CPUID, RDTSC, RDTSCP, XGETBV,
     TRAP,                        /* always raises a signal */
@@ -22,7 +22,11 @@ enum kind {
     UNSUPPORTED                  /* none that this engine executes */
 };
 
-enum map { ONE_BYTE = 0, TWO_BYTES = 1, MAP_38 = 2, MAP_3A = 3 };
+enum map { ONE_BYTE = 0, TWO_BYTES = 1, MAP_38 = 2, MAP_3A = 3, MAP_5 = 5, MAP_6 = 6 };
+
+enum encoding_kind { LEGACY, VEX, EVEX };
+
+enum prefix { NO_PREFIX, PREFIX_66, PREFIX_F3, PREFIX_F2 };  /* as VEX and EVEX number them */
 
 struct instruction {
     const uint8_t *bytes;
@@ -31,14 +35,21 @@ struct instruction {
     uint8_t map, opcode;
     uint8_t opcode_at;           /* offset of the opcode */
     uint8_t segment;             /* 0, 4: fs, 5: gs */
-    bool vex;
-    bool wide, r, x, b;          /* REX or VEX bits */
+    uint8_t encoding;            /* LEGACY, VEX, EVEX */
+    uint8_t feature;             /* encoding_rows.h */
+    uint8_t prefix;              /* the mandatory one */
+    bool wide, r, x, b;          /* bits of REX, VEX or EVEX */
+    bool broadcast, high_index;  /* EVEX.b; EVEX.V': bit 4 of a vector's number */
+    uint8_t vector_length;       /* 0, 1, 2: 16, 32, 64 bytes */
+    uint8_t mask;                /* number of the opmask register, 0: none */
     bool operand_size, repeats, short_address;
+    bool ignores_repeat;         /* the processor ignores its prefix F3 */
     int modrm;                   /* NO_BYTE: none */
     uint8_t modrm_at;            /* its offset, and those of what follows it */
     uint8_t displacement_at, displacement_size;
     bool memory;                 /* an operand in memory, by ModR/M */
     bool relative;               /* to rip */
+    bool compressed;             /* the displacement is one byte that stands for a multiple */
     int32_t displacement;
     int64_t immediate;
     uint16_t registers;          /* general registers of its encoding, a bit each; not those that the opcode implies */

@@ -8,7 +8,10 @@
 
 #include "runtime.h"
 
-enum { MAX_SEGMENTS = 64 };
+enum {
+    MAX_SEGMENTS = 64,
+    SIGNAL_BYTES = 1216          /* of a signal's frame without the state of vectors, and room to align both */
+};
 
 struct loaded {
     uint64_t bias, entry, headers, end;
@@ -142,7 +145,7 @@ static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes,
             {AT_FLAGS, 0}, {AT_ENTRY, program->entry}, {AT_UID, (uint64_t)KERNEL0(__NR_getuid)},
             {AT_EUID, (uint64_t)KERNEL0(__NR_geteuid)}, {AT_GID, (uint64_t)KERNEL0(__NR_getgid)},
             {AT_EGID, (uint64_t)KERNEL0(__NR_getegid)}, {AT_SECURE, 0}, {AT_RANDOM, at_random}, {AT_HWCAP2, 0},
-            {AT_EXECFN, at_path}, {AT_PLATFORM, at_platform}, {AT_MINSIGSTKSZ, 2048}, {AT_NULL, 0},
+            {AT_EXECFN, at_path}, {AT_PLATFORM, at_platform}, {AT_MINSIGSTKSZ, xstate_bytes + SIGNAL_BYTES}, {AT_NULL, 0},
         };
         memcpy(words + i, auxiliary, sizeof(auxiliary));
         i += sizeof(auxiliary) / 8;

@@ -5,17 +5,21 @@
 #include "runtime.h"
 
 /* The bytes of ModR/M, SIB and displacement, with another register field; relative to rip: as a displacement from what
-   follows, `rest` bytes behind it. */
+   follows, `rest` bytes behind it; one that EVEX compresses, which instructions without EVEX do not: in 32 bits. */
 static void put_operand_bytes(const struct instruction *it, int reg, uint64_t rest) {
     uint8_t from = (uint8_t)(it->modrm_at + 1), to = (uint8_t)(it->displacement_at + it->displacement_size);
-    put_byte((uint32_t)((it->modrm & 0xC7) | (reg & 7) << 3));
+    put_byte((uint32_t)((it->compressed ? 0x80 : it->modrm & 0xC0) | (reg & 7) << 3 | (it->modrm & 7)));
     if (it->relative) {
         uint64_t target = (uint64_t)it->bytes + it->length + (uint64_t)(int64_t)it->displacement;
         put_32(target - ((uint64_t)emitted + 4 + rest));
         return;
     }
+    if (it->compressed)
+        to--;
     for (; from < to; from++)
         put_byte(it->bytes[from]);
+    if (it->compressed)
+        put_32((uint32_t)it->displacement);
 }
 
 /* opcode reg, [the instruction's operand]; 64 bits. */
@@ -49,24 +53,35 @@ static void put_segment_address(const struct instruction *it, int temporary) {
         put_lea(temporary, temporary, it->displacement);
 }
 
-/* The address of a gather's first element. */
-static void put_gather_address(const struct instruction *it, int temporary) {
-    int sib = it->bytes[it->modrm_at + 1], index = (sib >> 3 & 7) | it->x << 3;
-    bool wide = it->opcode & 1;
-    put_byte(0xC4);              /* vmovdqu [state->vector], xmm of the index */
-    put_byte((uint32_t)((index < 8 ? 0x80 : 0) | 0x61));
-    put_byte(0x7A);
+/* vmovdqu [state->vector], the index register */
+static void put_index_store(const struct instruction *it, int index) {
+    if (it->encoding == EVEX) {  /* 64 bytes of zmm0 to zmm31 */
+        put_byte(0x62);
+        put_byte((uint32_t)((index & 8 ? 0 : 0x80) | 0x60 | (index & 16 ? 0 : 0x10) | TWO_BYTES));
+        put_byte(0xFE);
+        put_byte(0x48);
+    } else {                     /* 32 bytes of ymm0 to ymm15 */
+        put_byte(0xC4);
+        put_byte((uint32_t)((index & 8 ? 0 : 0x80) | 0x60 | TWO_BYTES));
+        put_byte(0x7E);
+    }
     put_byte(0x7F);
     put_byte((uint32_t)(0x04 | (index & 7) << 3));
     put_byte(0x25);
     put_32(STATE_AT + STATE_VECTOR);
+}
+
+/* The address of a gather's first element. */
+static void put_gather_address(const struct instruction *it, int temporary) {
+    int sib = it->bytes[it->modrm_at + 1], index = (sib >> 3 & 7) | it->x << 3 | it->high_index << 4;
+    bool wide = it->opcode & 1, has_base = it->modrm >> 6 || (sib & 7) != RBP;
+    put_index_store(it, index);
     put_absolute(wide ? 0x8B : 0x63, temporary, STATE_AT + STATE_VECTOR);
     put_byte((uint32_t)(0x48 | (temporary >> 3) << 2 | (temporary >> 3) << 1 | it->b));
     put_byte(0x8D);
-    put_byte((uint32_t)((it->modrm & 0xC0) | (temporary & 7) << 3 | 4));
+    put_byte((uint32_t)((has_base ? 0x80 : 0) | (temporary & 7) << 3 | 4));
     put_byte((uint32_t)((sib & 0xC0) | (temporary & 7) << 3 | (sib & 7)));
-    for (sib = 0; sib < it->displacement_size; sib++)
-        put_byte(it->bytes[it->displacement_at + sib]);
+    put_32((uint32_t)it->displacement);
 }
 
 struct recorder {                /* where addresses go */
@@ -158,7 +173,7 @@ void put_addresses(const struct instruction *it, uint32_t slots, int ring_at, in
     struct recorder to = {ring_at, temporary, place};
     if (slots == 0)
         return;
-    if (it->map == ONE_BYTE && !it->vex)
+    if (it->map == ONE_BYTE)
         record_one_byte(&to, it, slots);
     else if (it->memory)
         record_operand(&to, it, 0);
@@ -172,14 +187,12 @@ void put_addresses(const struct instruction *it, uint32_t slots, int ring_at, in
 
 /* Emit the instruction itself; an operand relative to rip keeps its address. */
 void put_copy(const struct instruction *it) {
-    uint8_t i;
-    if (!it->relative) {
-        for (i = 0; i < it->length; i++)
+    uint8_t i, first = it->relative ? it->modrm_at : it->length;
+    for (i = 0; i < first; i++)
+        if (!(it->ignores_repeat && i < it->opcode_at && it->bytes[i] == 0xF3))
             put_byte(it->bytes[i]);
+    if (!it->relative)
         return;
-    }
-    for (i = 0; i < it->modrm_at; i++)
-        put_byte(it->bytes[i]);
     put_operand_bytes(it, it->modrm >> 3 & 7, (uint64_t)(it->length - it->displacement_at - 4));
     for (i = (uint8_t)(it->displacement_at + 4); i < it->length; i++)
         put_byte(it->bytes[i]);

@@ -12,8 +12,7 @@
 enum {
     MAX_BLOCK = 128,             /* instructions of a block */
     MAX_BLOCK_BYTES = MAX_BLOCK * MAX_INSTRUCTION,
-    MAX_BLOCK_SLOTS = 2 * MAX_BLOCK,
-    COMPONENTS = 7               /* x87, SSE and AVX (SDM volume 1, 13.3) */
+    MAX_BLOCK_SLOTS = 2 * MAX_BLOCK
 };
 
 struct code_block {              /* instructions that follow each other in memory */
@@ -178,8 +177,9 @@ uint64_t load_program(const struct places *places, char **arguments, char **envi
 extern const char *program_path;
 
 /* processor_models.c */
-extern bool has_vex;             /* the processor has AVX */
+extern uint8_t processor_level;  /* its instructions: features up to this one (encoding_rows.h) */
 extern uint32_t components;      /* of its XCR0 */
+extern uint32_t xstate_bytes;    /* their size in a signal's frame, in the standard format of xsave */
 bool choose_processor(const char *name);
 void emulate_cpuid(uint64_t *registers);
 

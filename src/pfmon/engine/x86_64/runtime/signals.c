@@ -16,7 +16,7 @@
 
 enum {
     QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
-    XSTATE_BYTES = 832,          /* of these components (SDM volume 1, 13.4) */
+    MOST_XSTATE_BYTES = 2688,    /* of any model (processor_models.c) */
     RED_ZONE = 128, MINIMUM_STACK = 2048,
     SS_ONSTACK = 1, SS_DISABLE = 2,          /* sigaltstack(2) */
     FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
@@ -39,7 +39,7 @@ static bool is_forced;
 static uint64_t suspended_mask;
 static bool suspended;
 static const struct block *signalled;
-static uint8_t xstate[XSTATE_BYTES] __attribute__((aligned(64)));
+static uint8_t xstate[MOST_XSTATE_BYTES] __attribute__((aligned(64)));
 
 static void set_mask(uint64_t mask) {
     uint64_t host;
@@ -252,13 +252,13 @@ static bool on_stack(uint64_t sp) {
 }
 
 static void save_xstate(uint8_t *to) {
-    struct _fpx_sw_bytes software = {FP_XSTATE_MAGIC1, XSTATE_BYTES + FP_XSTATE_MAGIC2_SIZE, components, XSTATE_BYTES, {0}};
+    struct _fpx_sw_bytes software = {FP_XSTATE_MAGIC1, xstate_bytes + FP_XSTATE_MAGIC2_SIZE, components, xstate_bytes, {0}};
     uint32_t magic = FP_XSTATE_MAGIC2;
     memset(xstate, 0, sizeof(xstate));
     __asm__ volatile("xsave64 %0" : "+m"(xstate) : "a"(components | 3), "d"(0));
     memcpy(xstate + 464, &software, sizeof(software));
-    memcpy(to, xstate, sizeof(xstate));
-    memcpy(to + XSTATE_BYTES, &magic, sizeof(magic));
+    memcpy(to, xstate, xstate_bytes);
+    memcpy(to + xstate_bytes, &magic, sizeof(magic));
 }
 
 static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info, uint64_t fpstate) {
@@ -289,7 +289,7 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     struct frame *frame;
     if (action.flags & SA_ONSTACK && !(own.stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
         sp = (uint64_t)own.stack.ss_sp + own.stack.ss_size;
-    fpstate = (sp - XSTATE_BYTES - FP_XSTATE_MAGIC2_SIZE) & -(uint64_t)64;
+    fpstate = (sp - xstate_bytes - FP_XSTATE_MAGIC2_SIZE) & -(uint64_t)64;
     frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
     if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
         die(SIGSEGV, ip);
@@ -350,9 +350,9 @@ bool wants_restart(int64_t number) {
 /* ---------------------------------------------------------------- system calls */
 
 static void load_xstate(uint64_t from) {
-    if (!from || !is_readable(from) || !is_readable(from + XSTATE_BYTES - 8))
+    if (!from || !is_readable(from) || !is_readable(from + xstate_bytes - 8))
         return;
-    memcpy(xstate, (const void *)from, sizeof(xstate));
+    memcpy(xstate, (const void *)from, xstate_bytes);
     *(uint64_t *)(xstate + 512) &= components | 3;
     memset(xstate + 520, 0, 56);
     *(uint32_t *)(xstate + 24) &= 0xFFFF;    /* MXCSR: reserved bits would fault */

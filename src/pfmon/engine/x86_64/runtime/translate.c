@@ -5,6 +5,7 @@
    moves the values at its beginning and its exits. So a block's instructions are copied as they are. */
 
 #include "code.h"
+#include "encoding_rows.h"
 #include "operands.h"
 #include "runtime.h"
 
@@ -39,6 +40,14 @@ static uint32_t in_page(uint64_t ip) {
     return (uint32_t)(PAGE - ip % PAGE);
 }
 
+/* Instructions that the guest's processor lacks are illegal; lzcnt and tzcnt are bsr and bsf. */
+static void fit_to_processor(struct instruction *it) {
+    if (it->feature > processor_level)
+        it->kind = ILLEGAL;
+    it->ignores_repeat = processor_level < AVX2 && it->encoding == LEGACY && it->map == TWO_BYTES
+        && (it->opcode & 0xFE) == 0xBC && it->prefix == PREFIX_F3;
+}
+
 /* Decode a block's instructions, up to a branch or as many as leave two registers free. */
 static void decode_block(struct work *work, uint64_t ip) {
     struct code_block *to = &work->block;
@@ -58,8 +67,7 @@ static void decode_block(struct work *work, uint64_t ip) {
             decode(it, (const uint8_t *)at, MAX_INSTRUCTION);
         if (it->length == 0)
             break;
-        if (it->vex && !has_vex)
-            it->kind = ILLEGAL;
+        fit_to_processor(it);
         if (count_bits((used | it->registers) & EXTENDED) > 8 - SPARE && to->length)
             break;
         if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED) && to->length)

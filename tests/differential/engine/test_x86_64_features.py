@@ -1,0 +1,188 @@
+"""Instructions of the processors that the x86_64 engine has: others are illegal; AVX-512 does what it does natively."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from grids import few, first_quick
+from qemu_guests import assemble
+from x86_64_host import AVX512, MARKS, PFMON, V4, recorded
+
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+pytestmark = MARKS
+COUNT = ["-e", "instructions_retired", "--outfile=/dev/null"]
+
+
+@pytest.fixture(scope="module")
+def natively(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that executes instructions one by one and says which are illegal, and where they fault."""
+    made = tmp_path_factory.mktemp("natively") / "natively"
+    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_natively.c"], check=True)
+    return made
+
+
+def executed(program: Path, lines: list[bytes], cpu: str = "") -> list[str]:
+    """What it says of the instructions: natively, or on that processor of the engine."""
+    words = [*PFMON, f"--set=qemu.cpu={cpu}", *COUNT] if cpu else []
+    text = "".join(line.hex() + "\n" for line in lines)
+    done = subprocess.run([*words, program], input=text, capture_output=True, text=True, check=True)
+    told = done.stdout.splitlines()
+    assert len(told) == len(lines), done
+    return told
+
+
+def assembled(instructions: list[str], directory: Path) -> list[bytes]:
+    """The bytes of instructions, by the assembler."""
+    source, made = directory / "instructions.s", directory / "instructions.o"
+    source.write_text("\n".join(instructions) + "\n")
+    subprocess.run(["as", "-o", made, source], check=True)
+    listing = subprocess.run(
+        ["objdump", "-d", "--insn-width=16", made], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return [bytes.fromhex(line.split("\t")[1]) for line in listing if line.count("\t") == 2]
+
+
+MODELS = ("Conroe", "Nehalem", "x86-64-v3", "x86-64-v4")
+INSTRUCTIONS = {
+    "Conroe": """
+        pshufb %xmm0, %xmm1; cmpxchg16b (%rax); haddps %xmm0, %xmm1; lahf; endbr64; lfence; clflush (%rax)
+    """,
+    "Nehalem": """
+        popcnt %rcx, %rdx; pcmpgtq %xmm0, %xmm1; crc32b %cl, %edx; pextrq $1, %xmm1, %rcx; pcmpistri $3, %xmm1, %xmm2
+    """,
+    "x86-64-v3": """
+        vaddps %ymm1, %ymm2, %ymm3; vpaddd %ymm1, %ymm2, %ymm3; andn %rcx, %rdx, %rbx; blsr %rcx, %rdx; rdtscp
+        pdep %rcx, %rdx, %rbx; vcvtph2ps %xmm1, %ymm2; vfmadd132ps %ymm1, %ymm2, %ymm3; movbe (%rax), %rcx
+        xsave (%rax); mulx %rcx, %rdx, %rbx
+    """,
+    "x86-64-v4": """
+        vpaddd %zmm1, %zmm2, %zmm3; vpaddb %xmm17, %xmm2, %xmm3; vplzcntd %ymm1, %ymm2; vpmullq 64(%rax), %zmm1, %zmm2
+        vpaddd 16(%rax), %xmm2, %xmm3{%k1}; kmovw %k1, %k2; kaddq %k1, %k2, %k3; kshiftlb $1, %k1, %k2
+        vscalefss %xmm1, %xmm2, %xmm3
+    """,
+    "none": """
+        rdrand %rcx; rdseed %ecx; rdpid %rcx; xsavec (%rax); xsaveopt (%rax); rdfsbase %rcx; wrgsbase %rcx
+        aesenc %xmm1, %xmm2; vaesenc %xmm1, %xmm2, %xmm3; vaesenc %ymm1, %ymm2, %ymm3; pclmulqdq $0, %xmm1, %xmm2
+        vpclmulqdq $0, %xmm1, %xmm2, %xmm3; sha1msg1 %xmm1, %xmm2; sha1rnds4 $1, %xmm1, %xmm2
+        sha256rnds2 %xmm0, %xmm1, %xmm2; adcx %rcx, %rdx; adox %rcx, %rdx; gf2p8mulb %xmm1, %xmm2
+        vgf2p8mulb %zmm1, %zmm2, %zmm3; clflushopt (%rax); clwb (%rax); clzero; monitorx; mwaitx; rdpru; rdpkru
+        serialize; xtest; xbegin .+6; vpdpbusd %zmm1, %zmm2, %zmm3; vpermb %zmm1, %zmm2, %zmm3
+        vpmadd52luq %zmm1, %zmm2, %zmm3; vpcompressb %zmm1, %zmm2; vpopcntb %zmm1, %zmm2; vpopcntd %zmm1, %zmm2
+        vdpbf16ps %zmm1, %zmm2, %zmm3; vaddph %zmm1, %zmm2, %zmm3; vfmadd132ph %zmm1, %zmm2, %zmm3
+        extrq %xmm1, %xmm2; movntss %xmm1, (%rax); {vex} vpdpbusd %ymm1, %ymm2, %ymm3; femms; tpause %ecx
+        movdiri %ecx, (%rax); vmcall; vmmcall; ptwrite %ecx; vfmaddps %xmm1, %xmm2, %xmm3, %xmm4; cldemote (%rax)
+    """,
+}
+"""By the first model that has them (System V ABI for AMD64, 3.1.1; a Core 2 has SSSE3)."""
+NOPS = ("endbr64", "cldemote (%rax)")
+"""These are nops where they are nothing else."""
+
+
+@pytest.mark.parametrize("cpu", MODELS)
+def test_instructions_of_later_processors_are_illegal(cpu: str, natively: Path, tmp_path: Path) -> None:
+    if cpu == "x86-64-v4" and AVX512.args[0]:
+        pytest.skip(AVX512.kwargs["reason"])
+    wanted, has = [], []
+    for model, text in INSTRUCTIONS.items():
+        for one in filter(None, map(str.strip, text.replace("\n", ";").split(";"))):
+            wanted.append(one)
+            has.append(one in NOPS or (model != "none" and MODELS.index(model) <= MODELS.index(cpu)))
+    told = executed(natively, assembled(wanted, tmp_path), cpu)
+    wrong = [(one, said) for one, known, said in zip(wanted, has, told, strict=True) if (said != "illegal") != known]
+    assert not wrong
+
+
+WITH_IMMEDIATE = (0x70, 0x71, 0x72, 0x73, 0xC2, 0xC4, 0xC5, 0xC6)
+"""Opcodes of the second map (0F) that have an immediate byte; all of the third one (0F 3A) have."""
+
+
+def encodings(draw: random.Random, count: int) -> list[bytes]:
+    """Random instructions with EVEX, or of opmask registers: of registers, or of one byte of displacement from rax."""
+    lines = []
+    for _ in range(count):
+        form = draw.choice((0x48, 0x40, 0x50, 0x78, 0xC8, 0xD8))
+        number = draw.choice((1, 2, 3))
+        if draw.random() < 0.1:
+            start = [
+                0xC4,
+                0xE0 | number,
+                draw.randrange(256) & 0x87 | draw.choice((0x78, 0x70)),
+                draw.randrange(0x30, 0x9A),
+            ]
+        else:
+            start = [
+                0x62,
+                0x60 | draw.choice((0x90, 0x80)) | number,
+                draw.randrange(256) & 0x83 | draw.choice((0x7C, 0x4C)),
+            ]
+            start += [
+                draw.choice((8, 0x28, 0x48)) | draw.choice((0, 0x10)) | draw.choice((0, 1, 0x85)),
+                draw.randrange(256),
+            ]
+        operands = [form, draw.randrange(1, 128) | draw.choice((0, 0x80))] if form < 0xC0 else [form]
+        immediate = [1] if number == 3 or (number == 1 and start[-1] in WITH_IMMEDIATE) else []
+        lines.append(bytes([*start, *operands, *immediate]))
+    return lines
+
+
+@AVX512
+@pytest.mark.parametrize("seed", first_quick(few(range(20), 3)))
+def test_random_encodings_fault_where_they_fault_natively(seed: int, natively: Path) -> None:
+    """A fault tells the address that the processor computed. What is of later processors than x86-64-v4 is illegal."""
+    lines = encodings(random.Random(seed), 3000)
+    expected, told = executed(natively, lines), executed(natively, lines, "x86-64-v4")
+    wrong = [(line.hex(), *pair) for line, *pair in zip(lines, expected, told, strict=True) if pair[0] != pair[1]]
+    later = [one for one in wrong if one[2] == "illegal"]
+    assert wrong == later and len(later) < 100 and sum(one not in ("illegal", "executes") for one in told) > 50
+
+
+@AVX512
+@pytest.mark.parametrize("seed", first_quick(few(range(10), 3)))
+def test_recorded_addresses_are_those_of_the_processor(seed: int, natively: Path, tmp_path: Path) -> None:
+    """Each access has in the stream the displacement at which it faults natively where memory cannot be accessed."""
+    lines = encodings(random.Random(100 + seed), 3000)
+    faults = [(line, said) for line, said in zip(lines, executed(natively, lines, "x86-64-v4"), strict=True)]
+    lines, expected = [], []
+    for line, said in faults:
+        if said not in ("illegal", "executes", "misaligned") and not is_gather(line):
+            lines.append(line)
+            expected.append(int(said))
+    body = ".bss\n .balign 4096\nbuffer: .skip 65536\n .text\n_start:\n"
+    body += "".join(f"mov $buffer+32768, %rax\n .byte {','.join(map(str, line))}\n" for line in lines)
+    program = assemble(tmp_path, body + "mov $60, %eax\n xor %edi, %edi\n syscall\n", "-no-pie")
+    buffer = next(
+        int(line.split()[0], 16)
+        for line in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
+        if line.endswith(" buffer")
+    )
+    made = [one.address - buffer - 32768 for one in recorded(program, "x86-64-v4")]
+    assert made == expected and len(made) > 50
+
+
+def is_gather(line: bytes) -> bool:
+    """A gather or scatter, whose operand is not rax and a displacement."""
+    return line[0] == 0x62 and line[1] & 7 == 2 and line[4] >> 4 in (9, 10) and line[4] & 15 < 4
+
+
+@AVX512
+def test_frames_and_xsave_hold_the_state_of_avx_512(tmp_path: Path) -> None:
+    made = tmp_path / "state"
+    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_state.c"], check=True)
+    native = subprocess.run([made], capture_output=True, check=True).stdout
+    assert subprocess.run([*PFMON, V4, *COUNT, made], capture_output=True, check=True).stdout == native
+
+
+@AVX512
+def test_c_library_takes_the_processor_for_x86_64_v4(tmp_path: Path) -> None:
+    source, made = tmp_path / "level.c", tmp_path / "level"
+    source.write_text(
+        "int main(void) {\n"
+        '    return !!__builtin_cpu_supports("x86-64-v4") + 2 * !!__builtin_cpu_supports("avx512vbmi");\n'
+        "}\n"
+    )
+    subprocess.run(["cc", "-o", made, source], check=True)
+    assert [
+        subprocess.run([*PFMON, f"--set=qemu.cpu={cpu}", *COUNT, made], check=False).returncode
+        for cpu in ("x86-64-v3", "x86-64-v4")
+    ] == [0, 1]
