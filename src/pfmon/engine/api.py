@@ -67,9 +67,10 @@ class StartRequest(NamedTuple):
     """Parameters of a run. ``memory_limit``: bytes; ``processor``: the one that the program sees; ``slow``: every
     instruction is a block of its own; ``addresses``: the stream has those of memory accesses; ``totals``: the reader
     only adds up how often blocks ran and needs neither order nor conditions; ``listing``: code is listed after
-    the run; ``on_notice`` is called with messages for the user while the program runs; ``follow``: the child processes
-    and executed programs to count; ``on_mapped`` is called when the first program has mapped files executable, before
-    their blocks appear in the stream; ``engine``: the name of the wanted engine, empty for the usual one."""
+    the run; ``on_notice`` is called with messages for the user while the program runs, ``on_detail`` with those that
+    only --verbose prints; ``follow``: the child processes and executed programs to count; ``on_mapped`` is called when
+    the first program has mapped files executable, before their blocks appear in the stream; ``engine``: the name of the
+    wanted engine, empty for the usual one."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -82,6 +83,7 @@ class StartRequest(NamedTuple):
     totals: bool = False
     listing: bool = False
     on_notice: Callable[[str], None] = lambda _: None
+    on_detail: Callable[[str], None] = lambda _: None
     follow: FollowRules | None = None
     on_mapped: Callable[[], None] | None = None
     engine: str = ""

@@ -275,6 +275,25 @@ def test_a_nehalem_takes_lzcnt_and_tzcnt_for_bsr_and_bsf(tmp_path: Path) -> None
     pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=7 + 8)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("rsqrtps %xmm0, %xmm1", "rsqrtps, whose result the"),
+        ("vrcpss %xmm0, %xmm1, %xmm2\n rcpps %xmm0, %xmm1", "rcpps, rcpss, whose results the"),
+        ("fldpi\n fsin\n fldpi\n fptan\n fyl2xp1", "fptan, fyl2xp1, fsin, whose results the"),
+        ("jmp 1f\n fcos\n 1: fldpi\n fsqrt\n sqrtps %xmm0, %xmm1", ""),
+    ],
+)
+def test_verbose_names_instructions_whose_result_the_processor_decides(body: str, said: str, tmp_path: Path) -> None:
+    program = str(assemble(tmp_path, f"{body}\n mov $60, %eax\n xor %edi, %edi\n syscall\n"))
+    for way in ("totals", "stream"):
+        told = pfmon(ENGINE, V3, *WAYS[way], "-v", program).stderr
+        assert [line for line in told.splitlines() if "processor decides" in line] == (
+            [f"pfmon: the program executed {said} processor decides"] if said else []
+        )
+    assert "decides" not in pfmon(ENGINE, V3, *WAYS["totals"], program).stderr
+
+
 def test_stopped_run_has_the_counts_so_far(tmp_path: Path) -> None:
     program = str(assemble(tmp_path, "1: add $1, %rax\n jmp 1b\n"))
     for way in ("totals", "stream"):

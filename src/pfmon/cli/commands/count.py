@@ -44,7 +44,14 @@ def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
         print_notice(notice)
 
     # A signal ends the run after its time, also waits that a thread cannot end.
-    context = RunContext(files, on_notice, timed=False, watched=output.watches, stacks=bool(output.exports))
+    context = RunContext(
+        files,
+        on_notice,
+        on_detail=print_notice if output.verbose else lambda _: None,
+        timed=False,
+        watched=output.watches,
+        stacks=bool(output.exports),
+    )
     with prepare_run(options, command, context) as prepared:
         comparing = _comparing(options, output, prepared)
         return _run(output, prepared, comparing, options.session_timeout, heard)

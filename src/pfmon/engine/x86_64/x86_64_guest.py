@@ -31,6 +31,13 @@ MOST_INSTRUCTIONS = 128
 HOST_CLOCK, HOST_RANDOM, HOST_IDS = 1, 2, 4
 """Flags of what the program sees of the host (runtime.h)."""
 
+PROCESSOR_RESULTS = (
+    *("rcpps", "rcpss", "rsqrtps", "rsqrtss", "vrcp14", "vrsqrt14", "f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1"),
+    *("fsincos", "fsin", "fcos"),
+)
+"""Instructions whose result the host's processor decides, by the bit that says that one was executed
+(processor_results.c)."""
+
 TROUBLES = {
     1: "it has more than 256 threads at a time",
     2: "it has more code than there is room for (208 MB of translations, 256 MB of descriptions)",
@@ -155,7 +162,16 @@ class X8664Guest(ProcessGuest):
             raise LostError(f"{path}: cannot be counted: {why}")
         if self._stopping:
             return
+        self._tell_processor_results()
         if self._reader.executing:
             self._wanted.on_notice("the program executed another one, which was not counted")
         elif self._status >= 0 and self._reader.exit_status is None:
             raise LostError(f"{path}: cannot be counted: {TROUBLES[4]}, or this host cannot run it")
+
+    def _tell_processor_results(self) -> None:
+        """Name the executed instructions whose results may differ on another host."""
+        bits = self._reader.processor_results
+        names = [name for bit, name in enumerate(PROCESSOR_RESULTS) if bits >> bit & 1]
+        if names:
+            results = "result" if len(names) == 1 else "results"
+            self._wanted.on_detail(f"the program executed {', '.join(names)}, whose {results} the processor decides")

@@ -104,7 +104,9 @@ class PreparedCore:
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 hardware_thread = self.core.hardware_threads[number]
                 own = _options(options, number, processor.pmu, replays[number])
-                context = RunContext(its, partial(on_notice, number), hardware_thread, timed, stacks=stacks)
+                context = RunContext(
+                    its, partial(on_notice, number), hardware_thread=hardware_thread, timed=timed, stacks=stacks
+                )
                 self.threads.append(prepare_run(own, command, context))
                 _runs_ia64_code(self.threads[-1])
         except BaseException:

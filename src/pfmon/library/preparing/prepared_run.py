@@ -71,7 +71,8 @@ class Prepared:
         if recording:
             recording.close()
         import_results(parts.results, parts.controls.interval is not None, parts.buffer is not None, parts.following)
-        self.session = Session(plan_of(parts, loaded, context, self._files.numbers), context.on_notice)
+        plan = plan_of(parts, loaded, context, self._files.numbers)
+        self.session = Session(plan, context.on_notice, context.on_detail)
         self._awaited = loaded.awaited
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them, by event set."""

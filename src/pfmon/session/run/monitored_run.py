@@ -44,12 +44,19 @@ shell. Of other causes: `INTERRUPTED`."""
 class Session:
     """A plan, programmed and loaded. The constructor raises PfmonError for all mistakes in the plan.
 
-    It can be run once, in any thread, beside other sessions; ``on_notice`` is called with messages during the run.
+    It can be run once, in any thread, beside other sessions; ``on_notice`` is called with messages during the run,
+    ``on_detail`` with those that only --verbose prints.
     """
 
-    def __init__(self, plan: RunPlan, on_notice: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        on_notice: Callable[[str], None] = lambda _: None,
+        on_detail: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.plan = plan
         self._on_notice = on_notice
+        self._on_detail = on_detail
         self._notices: list[str] = []
         self._programmed = programmed = ProgrammedPlan(plan)
         self.groups = programmed.groups
@@ -109,6 +116,7 @@ class Session:
             totals=self._programmed.adds_up,
             listing=self._programmed.lists_code,
             on_notice=self._notice,
+            on_detail=self._on_detail,
             follow=self._tasks.follow if self._tasks else None,
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,

@@ -135,6 +135,8 @@ struct area {                    /* the head of the area */
     uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
     uint32_t outside;            /* the x86_64 engine: the program has read, written or made something outside of it */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
+    uint32_t processor_results;  /* a bit for each executed instruction whose result is the host's processor's
+                                    (engine/x86_64/runtime/processor_results.c) */
 };
 
 #endif

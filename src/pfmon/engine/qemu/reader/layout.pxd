@@ -101,3 +101,4 @@ cdef extern from "layout.h" nogil:
         uint32_t outside
         char executed[256]
         uint64_t fault_ip
+        uint32_t processor_results

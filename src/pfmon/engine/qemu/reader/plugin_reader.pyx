@@ -163,6 +163,11 @@ cdef class PluginReader:
         return self.shared.trouble
 
     @property
+    def processor_results(self):
+        """A bit for each executed instruction whose result the host's processor decides (layout.h)."""
+        return read_word_once(&self.shared.processor_results)
+
+    @property
     def message(self):
         """qemu's own error message."""
         cdef uint32_t length = read_word_once(&self.shared.message_length)

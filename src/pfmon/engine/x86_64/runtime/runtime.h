@@ -176,6 +176,9 @@ struct places {                  /* of a program: its file and its interpreter's
 uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes);
 extern const char *program_path;
 
+/* processor_results.c */
+void note_processor_result(const struct instruction *it);
+
 /* processor_models.c */
 extern uint8_t processor_level;  /* its instructions: features up to this one (encoding_rows.h) */
 extern uint32_t components;      /* of its XCR0 */

@@ -72,6 +72,8 @@ static void decode_block(struct work *work, uint64_t ip) {
             break;
         if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED) && to->length)
             break;
+        if (it->kind != ILLEGAL)
+            note_processor_result(it);
         used |= it->registers;
         code = x86_code(it->bytes, it->length, true);
         to->sizes[to->length] = (uint8_t)(it->length | code.slots << SLOTS_SHIFT);
