@@ -3,7 +3,7 @@ optional values attached to their option; parsing ends at the first word that is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pfmon.errors import PfmonError
@@ -35,7 +35,7 @@ def parse(
 ) -> tuple[list[ParsedOption], list[str]]:
     """Return the options at the beginning of ``words``, in order, and the remaining words. Raises PfmonError, or calls
     ``mistaken`` with the error and its word, and continues."""
-    table = list(options)
+    table = {option.long: option for option in options}
     rest = list(words)
     given: list[ParsedOption] = []
     while rest:
@@ -54,7 +54,7 @@ def parse(
     return given, rest
 
 
-def _long(table: list[Syntax], text: str, rest: list[str]) -> ParsedOption:
+def _long(table: Mapping[str, Syntax], text: str, rest: list[str]) -> ParsedOption:
     name, equals, value = text.partition("=")
     option = _named(table, name)
     if not option.value:
@@ -66,11 +66,10 @@ def _long(table: list[Syntax], text: str, rest: list[str]) -> ParsedOption:
     return ParsedOption(option.long, None if option.optional else _next(f"--{name}", option, rest), f"--{name}")
 
 
-def _named(table: list[Syntax], name: str) -> Syntax:
-    matches = [option for option in table if option.long.startswith(name)]
-    exact = [option for option in matches if option.long == name]
-    if exact:
-        return exact[0]
+def _named(table: Mapping[str, Syntax], name: str) -> Syntax:
+    if name in table:
+        return table[name]
+    matches = [option for long, option in table.items() if long.startswith(name)]
     if len(matches) == 1:
         from pfmon.cli.hp_options import INSTEAD, unknown
 
@@ -82,14 +81,14 @@ def _named(table: list[Syntax], name: str) -> Syntax:
         raise PfmonError(f"option --{name} is ambiguous: {choices}")
     from pfmon.cli.hp_options import unknown
 
-    raise unknown(f"--{name}", [option.long for option in table])
+    raise unknown(f"--{name}", list(table))
 
 
-def _short(table: list[Syntax], letters: str, rest: list[str]) -> list[ParsedOption]:
+def _short(table: Mapping[str, Syntax], letters: str, rest: list[str]) -> list[ParsedOption]:
     given = []
     while letters:
         letter, letters = letters[0], letters[1:]
-        option = next((option for option in table if option.short == letter), None)
+        option = next((option for option in table.values() if option.short == letter), None)
         if option is None:
             from pfmon.cli.hp_options import unknown
 

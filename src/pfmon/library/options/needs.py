@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.library.options.option import Option
 from pfmon.library.options.table import OPTIONS
 
 
@@ -44,8 +46,12 @@ NEEDS = {
 
 def given(need: str, options: Any) -> list[str]:
     """Return the given options that have a need; ``options``: those of the run, of an event set, or of the output."""
-    rows = (one for one in OPTIONS.values() if need in one.needs and one.part == options.part)
-    return [f"--{one.long}" for one in rows if one.is_given(options)]
+    return [f"--{one.long}" for one in _in_need(need, options.part) if one.is_given(options)]
+
+
+@cache
+def _in_need(need: str, part: str) -> tuple[Option, ...]:
+    return tuple(one for one in OPTIONS.values() if need in one.needs and one.part == part)
 
 
 def refuse_unmet(need: str, options: Any) -> None:

@@ -14,7 +14,7 @@ from pfmon.library.options import (
     sampling_rows,
     session_rows,
 )
-from pfmon.library.options.option import Option
+from pfmon.library.options.option import CONTAINERS, Option
 
 ROWS = (event_rows, place_rows, session_rows, sampling_rows, output_rows, program_rows, query_rows)
 TOPICS = tuple(topic for rows in ROWS for topic in rows.TOPICS)
@@ -30,7 +30,12 @@ def rows(part: str) -> tuple[Option, ...]:
 
 def defaults(part: str) -> dict[str, object]:
     """Return the values of all fields of a part without any option."""
-    return {one.attribute: copy(one.usual) for one in rows(part)}
+    return {name: copy(value) if isinstance(value, CONTAINERS) else value for name, value in _usual(part).items()}
+
+
+@cache
+def _usual(part: str) -> dict[str, object]:
+    return {one.attribute: one.usual for one in rows(part)}
 
 
 def keywords() -> dict[str, Option]:
