@@ -10,6 +10,7 @@ from pathlib import Path
 import example_counts
 import host_programs
 import pytest
+from kept_memory import forget
 from open_files import close_collected
 
 import pfmon
@@ -70,8 +71,10 @@ def pytest_report_header() -> list[str]:
     return host_programs.header()
 
 
-def pytest_runtest_teardown() -> None:
-    """Close files of what the test has left."""
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close files of what the test has left; behind a module's last test, forget what its tests have kept."""
+    if isinstance(item, pytest.Function) and (nextitem is None or nextitem.path != item.path):
+        forget(item.module)
     close_collected()
 
 
