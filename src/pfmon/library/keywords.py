@@ -113,6 +113,7 @@ class Keywords(TypedDict, total=False):
     schedule_seed: int
     memory_limit: int | str
     engine: str
+    mask_cpuid: bool
     cores: int
     no_smt_rules: bool
     guest_pmu: bool | str

@@ -24,17 +24,36 @@ class MachineRecord(NamedTuple):
     changes: Sequence[str]
 
 
+class EngineRecord(NamedTuple):
+    """What executed the program: the engine's name, the model of processor that the program saw ("": the engine's
+    own), and the features that the model wanted lacks here (--mask-cpuid)."""
+
+    name: str
+    cpu: str
+    masked: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name, cpu and masked."""
+        return {"name": self.name, "cpu": self.cpu, "masked": list(self.masked)}
+
+
 class ProgrammingRecord(NamedTuple):
-    """The setting of a run: the request and the programmings of the PMUs of each event set, the machine."""
+    """The setting of a run: the request and the programmings of the PMUs of each event set, the machine, the engine
+    (None: of a recording)."""
 
     requests: Sequence[Request]
     sets: Sequence[Sequence[Programming]]
     matchers: tuple[int, int]
     machine: MachineRecord
+    engine: EngineRecord | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return machine (machine_json) and programming (programming_json)."""
-        return {"machine": machine_json(self.machine), "programming": programming_json(self)}
+        """Return machine (machine_json), engine (EngineRecord.to_dict, or null) and programming (programming_json)."""
+        return {
+            "machine": machine_json(self.machine),
+            "engine": self.engine.to_dict() if self.engine else None,
+            "programming": programming_json(self),
+        }
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""

@@ -78,7 +78,10 @@ class Programs:
         asked = options_of({"events": names, **options})
         processor = Processor(run.pmu, asked.machine, asked.machine_settings)
         counts = {name: count.value for name, count in zip(names, run.counts, strict=True)}
-        counted = CountedTest(test, baseline_of([*map(without_folder, run.command)], processor, asked, counts))
+        made = baseline_of([*map(without_folder, run.command)], processor, asked, counts)
+        if run.programming.engine:
+            made = made._replace(engine=run.programming.engine.to_dict())
+        counted = CountedTest(test, made)
         reason = self._results.judge(counted, tolerance, self._item.user_properties)
         return run, reason and f"{test}: {reason}"
 

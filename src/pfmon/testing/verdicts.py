@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pfmon.atomic_write import write_whole
 from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
-from pfmon.library.results.baseline import Baseline, differences, from_object
+from pfmon.library.results.baseline import Baseline, differences, from_object, other_engine
 from pfmon.library.results.tolerances import tolerances
 from pfmon.report.baseline_table import compare, table
 from pfmon.version import VERSION
@@ -57,7 +57,7 @@ class Baselines:
         if before is None:
             return Verdict(note="no baseline; --pfmon-save makes it", compared=False)
         known = {name: value for name, value in now.counts.items() if name in before.counts}
-        reason = next(differences(before, now._replace(counts=known)), "")
+        reason = next(differences(before, now._replace(counts=known)), "") or other_engine(before, now)
         if reason or not known:
             why = reason or "it has none of these events"
             return Verdict(note=f"not compared with the baseline: {why}; --pfmon-save makes it anew", compared=False)

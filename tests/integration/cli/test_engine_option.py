@@ -18,13 +18,13 @@ def test_engine_of_other_programs_is_refused_with_the_one_that_would_do() -> Non
     assert said == "pfmon: --engine=qemu runs no IA-64 programs on this host: give --engine=ia64\n"
     said = refused("--engine=ia64", "/bin/sh")
     assert said.startswith("pfmon: --engine=ia64 runs no ") and said.endswith(
-        ": give --engine=qemu or --engine=x86_64\n"
+        ": give --engine=x86_64 or --engine=qemu\n"
     )
 
 
 def test_unknown_engine_is_refused() -> None:
     assert refused("--engine=bochs", example("fib")) == (
-        "pfmon: --engine=bochs: no engine has this name; there are: ia64, qemu, x86_64\n"
+        "pfmon: --engine=bochs: no engine has this name; there are: ia64, x86_64, qemu\n"
     )
 
 

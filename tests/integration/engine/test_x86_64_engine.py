@@ -219,12 +219,57 @@ def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> No
     assert "makes a second thread" in done.stderr and "--engine=qemu" in done.stderr
 
 
+THREAD = """
+#include <pthread.h>
+#include <unistd.h>
+static void *f(void *x) { return x; }
+int main(int count, char **words) {
+    char byte;
+    pthread_t t;
+    if (count > 1 && *words[1] == 'w')
+        write(1, "early ", 6);
+    if (count > 1 && *words[1] == 'r')
+        read(0, &byte, 1);
+    pthread_create(&t, 0, f, 0);
+    pthread_join(t, 0);
+    write(1, "end\\n", 4);
+    return 3;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program that makes a thread, after it has written (w) or read (r)."""
+    source = tmp_path_factory.mktemp("threads") / "threads.c"
+    source.write_text(THREAD)
+    subprocess.run(["cc", "-w", "-pthread", "-o", source.with_suffix(""), source], check=True)
+    return str(source.with_suffix(""))
+
+
+@QEMU
+@pytest.mark.parametrize("way", WAYS)
+def test_program_of_threads_begins_anew_under_qemu(threads: str, way: str) -> None:
+    words = [*WAYS[way][:2], *(one for one in WAYS[way][2:] if "interval" not in one), "--json"]
+    done = pfmon(*words, threads, status=3)
+    assert done.stderr == "pfmon: begins anew under qemu: it makes a second thread\n"
+    found = json.loads(done.stdout.removeprefix("end\n"))  # once
+    assert found["engine"]["name"] == "qemu" and found["events"][0]["count"] > 10_000
+
+
+@pytest.mark.parametrize("does", "wr")
+def test_program_that_has_written_or_read_does_not_begin_anew(threads: str, does: str) -> None:
+    done = pfmon("-e", "instructions_retired", threads, does, status=125)
+    assert done.stdout == ("early " if does == "w" else "")
+    assert "makes a second thread: give --engine=qemu" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--confine", "--sysroot=/"], "--confine"),
         (["--follow-fork"], "--engine=qemu"),
-        (["--set=qemu.cpu=EPYC"], "x86-64-v3, x86-64-v4, Nehalem, Conroe"),
+        (["--set=qemu.cpu=EPYC"], "x86-64-v4, x86-64-v3, Nehalem, Conroe"),
     ],
 )
 def test_what_the_engine_does_not_do_is_refused(options: list[str], said: str) -> None:

@@ -1,5 +1,6 @@
 """The engine of a program: by its instruction set, the host, and its name."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +12,19 @@ from pfmon.stream._stream import InstructionSet
 
 
 @pytest.mark.parametrize("instruction_set", set(MACHINES.values()))
-def test_ia64_programs_have_an_engine_of_their_own_and_qemu_runs_the_others(instruction_set: InstructionSet) -> None:
-    wanted = "ia64" if instruction_set is InstructionSet.IA64 else "qemu"
-    assert chosen(instruction_set).name == chosen(instruction_set, wanted).name == wanted
+@pytest.mark.parametrize("host", ["x86_64", "aarch64"])
+def test_usual_engines(instruction_set: InstructionSet, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry.os, "uname", lambda: SimpleNamespace(machine=host))
+    wanted = {InstructionSet.IA64: "ia64", InstructionSet.X86_64: "x86_64" if host == "x86_64" else "qemu"}
+    name = wanted.get(instruction_set, "qemu")
+    assert chosen(instruction_set).name == chosen(instruction_set, name).name == name
+
+
+@pytest.mark.parametrize(("needs", "cpu"), [(["follow"], ""), (["sysroot"], ""), ([], "Haswell")])
+def test_runs_that_x86_64_does_not_serve_are_qemus(needs: list[str], cpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+    assert chosen(InstructionSet.X86_64, "", needs, cpu).name == "qemu"
+    assert chosen(InstructionSet.X86_64, "x86_64", needs, cpu).name == "x86_64"
 
 
 def test_first_engine_that_runs_on_the_host_is_chosen_and_others_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

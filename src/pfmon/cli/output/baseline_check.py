@@ -12,7 +12,7 @@ from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.prepared_run import Prepared
-from pfmon.library.results.baseline import baseline_of, differences, read
+from pfmon.library.results.baseline import baseline_of, differences, other_engine, read
 from pfmon.library.results.run_result import Run
 from pfmon.library.results.tolerances import tolerances
 from pfmon.report.baseline_table import Change, compare, table
@@ -35,8 +35,7 @@ class BaselineOptions:
             check_can_be_written(output.save_baseline, f"--save-baseline={output.save_baseline}")
         reason = next(differences(self._before, self._now), "") if self._before else ""
         if reason:
-            path = output.baseline
-            raise PfmonError(f"--baseline={path}: {reason}; --save-baseline={path} makes it anew")
+            raise self._not_comparable(reason)
 
     def finish(self, done: Run) -> int:
         """Compare and save; the exit status. LostError: the counts cannot be saved."""
@@ -45,12 +44,20 @@ class BaselineOptions:
                 "the program did not succeed: its counts are neither compared with a baseline nor saved as one"
             )
             return done.status
+        if done.programming.engine:
+            self._now = self._now._replace(engine=done.programming.engine.to_dict())
+        if self._before and (why := other_engine(self._before, self._now)):
+            raise self._not_comparable(why)
         counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))
         changes = compare(self._before.counts, counts, self._tolerance.of) if self._before else []
         self._print_changes(changes)
         if self._wanted.save_baseline:
             self._save(self._now._replace(counts=counts).to_text(), changes)
         return GREW if any(change.grew for change in changes) else 0
+
+    def _not_comparable(self, reason: str) -> PfmonError:
+        path = self._wanted.baseline
+        return PfmonError(f"--baseline={path}: {reason}; --save-baseline={path} makes it anew")
 
     def _print_changes(self, changes: Sequence[Change]) -> None:
         grown = [change for change in changes if change.grew]

@@ -14,7 +14,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
-from pfmon.engine.x86_64.processors import DEFAULT, FEATURES, PROCESSORS, nearest
+from pfmon.engine.x86_64.processors import DEFAULT, on_host
 from pfmon.errors import BeginAnewError, LostError, PfmonError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
@@ -62,17 +62,9 @@ def check_host(cpu: str) -> None:
     """PfmonError: this host does not run programs for that processor."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise PfmonError("--engine=x86_64 runs on x86-64 hosts under Linux; give --engine=qemu")
-    if cpu not in PROCESSORS:
-        raise PfmonError(f"qemu.cpu = {cpu}: --engine=x86_64 has {', '.join(PROCESSORS)}; --engine=qemu has others")
     if not os.path.isfile(runtime_path()):
         raise PfmonError(f"pfmon was built without its x86_64 engine: there is no {runtime_path()}; give --engine=qemu")
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        flags = frozenset(next((line.split(":")[1].split() for line in file if line.startswith("flags")), []))
-    missing = [feature for feature in FEATURES[cpu] if feature not in flags]
-    if missing:
-        lower = nearest(cpu, flags)
-        would = f"--set=qemu.cpu={lower} or --engine=qemu" if lower else "--engine=qemu"
-        raise PfmonError(f"this host's processor lacks {', '.join(missing)} of {cpu}: give {would}")
+    on_host(cpu, mask=False)
 
 
 def placed(program: Program) -> Program:

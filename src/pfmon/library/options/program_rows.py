@@ -165,11 +165,20 @@ PROGRAM = Topic(
         ),
         Option(
             "engine",
-            "execute the program by this engine (ia64, qemu, x86_64)",
+            "execute the program by this engine (ia64, x86_64, qemu)",
             WORD,
             "NAME",
             keyword=True,
             needs=("a program",),
+        ),
+        Option(
+            "mask-cpuid",
+            "where the host lacks features of the processor that an x86-64 program sees, let it see the best one that"
+            " the host has",
+            FLAG,
+            keyword=True,
+            needs=("a program",),
+            idle_under={"qemu": "it emulates all features", "ia64": "it has none of the host's features"},
         ),
         Option(
             "crash-report",

@@ -116,6 +116,7 @@ class Options(OptionRecord):
     memory_limit: int | None
     engine: str
     """The name of the engine that runs the program; empty: the usual one of its instruction set."""
+    mask_cpuid: bool
     slow: bool
     cores: int
     """2: the two programs run on two cores of one bus."""

@@ -26,7 +26,7 @@ from pfmon.pmu.qualify.effects import effects, inexact
 from pfmon.program import image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
-from pfmon.report.programming_record import MachineRecord, ProgrammingRecord
+from pfmon.report.programming_record import EngineRecord, MachineRecord, ProgrammingRecord
 from pfmon.session.run.monitored_run import Session
 from pfmon.session.run.monitoring import Interval
 from pfmon.session.run.run_plan import ResolvedAddresses
@@ -65,6 +65,9 @@ class Prepared:
 
     def _prepare(self, parts: Resolved, recording: Recording | None, context: RunContext) -> None:
         self.command, self.processor, self.results = parts.command, parts.processor, parts.results
+        guest = parts.guest
+        self.engine = None if recording else EngineRecord(guest.engine, guest.settings.cpu, guest.masked)
+        """What executes the program; None: it is a recording."""
         self.events, self.usual = parts.counting.events, parts.counting.usual
         self._load = _loader(parts.guest, recording)
         loaded, asked = self._loaded(parts, recording)
@@ -228,6 +231,7 @@ class Prepared:
             [[one.programming for one in group.sets] for group in session.groups],
             session.plan.model.target.matchers.pmcs,
             MachineRecord(self.processor.machine or self.processor.pmu, self.processor.settings),
+            self.engine,
         )
 
 

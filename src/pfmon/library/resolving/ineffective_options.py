@@ -20,6 +20,10 @@ def engine_notes(options: Options, engine: str) -> list[str]:
             f"--confine: this program runs under {engine}, which does not keep it below a directory; IA-64 programs "
             "only"
         )
+    return _idle_under(options, engine)
+
+
+def _idle_under(options: Options, engine: str) -> list[str]:
     given = [one for one in rows(OF_RUN) if engine in one.idle_under and one.is_given(options)]
     said = [f"--{one.long}{f' ({why})' if (why := one.idle_under[engine]) else ''}" for one in given]
     return [f"changes nothing for a program under {engine}: {option}" for option in said]
@@ -27,9 +31,10 @@ def engine_notes(options: Options, engine: str) -> list[str]:
 
 def ia64_notes(options: Options) -> list[str]:
     """Options without effect on an IA-64 program."""
-    if not options.detach_children:
-        return []
-    return ["--detach-children changes nothing: the processes of an IA-64 program are all pfmon's, and end with it"]
+    said = _idle_under(options, "ia64")
+    if options.detach_children:
+        said.append("--detach-children changes nothing: an IA-64 program's processes are all pfmon's, and end with it")
+    return said
 
 
 def notes_on_options(options: Options) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.x86_64.processors import on_host
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
@@ -43,15 +45,15 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     words = command if recording else interpreted(command)
     instructions = recording.instruction_set if recording else _instruction_set(words[0])
     processor = processor_of(options, instructions)
-    engine, cpu = ("", "") if recording else engine_of(options, processor, instructions)
+    executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)
     notes = notes_on_options(options)
     if not recording:
-        notes += _notes_on_program(options, instructions, engine)
+        notes += _notes_on_program(options, instructions, executed_by.engine)
     if options.machine_settings:
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
-        guest_of(options, words, engine, cpu),
+        guest_of(options, words, *executed_by),
         processor,
         counting_of(options, processor),
         triggers_of(options, processor.pmu),
@@ -76,22 +78,33 @@ def counting_of(options: Options, processor: Processor) -> Counting:
     )
 
 
-def engine_of(options: Options, processor: Processor, instructions: InstructionSet | None) -> tuple[str, str]:
-    """Return the name of the engine that executes the program, and the model of processor that it gives the program
-    ("": its own). PfmonError: the named engine does not run it."""
+class ExecutedBy(NamedTuple):
+    """The name of the engine that executes a program, the model of processor that it gives the program ("": its own),
+    and the features of the wanted model that are masked, since the host lacks them."""
+
+    engine: str = ""
+    cpu: str = ""
+    masked: Sequence[str] = ()
+
+
+def engine_of(options: Options, processor: Processor, instructions: InstructionSet | None) -> ExecutedBy:
+    """Return by what a program is executed. PfmonError: the named engine does not run it, or the host lacks features
+    of the processor."""
     registry.check_name(options.engine)
     if instructions is None:
-        return options.engine, ""
+        return ExecutedBy(options.engine)
     cpu = cpu_model(processor, instructions)
     named = cpu if options.machine or any(text.startswith("qemu.cpu") for text in options.machine_settings) else ""
     needs = [need for need, is_so in (("follow", options.follows), ("sysroot", options.sysroot)) if is_so]
     row = registry.chosen(instructions, options.engine, needs, named)
-    return row.name, named if row.processors else cpu
+    if not row.processors:
+        return ExecutedBy(row.name, cpu)
+    return ExecutedBy(row.name, *on_host(named, options.mask_cpuid))
 
 
-def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str) -> Guest:
-    """Return a program as the options have it run; ``engine``, ``cpu``: of `engine_of`. PfmonError: a variable to be
-    passed is not set here."""
+def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, masked: Sequence[str]) -> Guest:
+    """Return a program as the options have it run; ``engine``, ``cpu``, ``masked``: of `engine_of`. PfmonError: a
+    variable to be passed is not set here."""
     return Guest(
         tuple(words),
         environment(options.host_env, options.environment),
@@ -100,6 +113,7 @@ def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str) -> G
         options.symbol_file,
         DebugDirectories(options.debug_dirs, options.sysroot),
         engine,
+        masked,
     )
 
 

@@ -22,7 +22,7 @@ class Guest(NamedTuple):
     """A program and the host as it sees it. ``words``: the program and its arguments, after the interpreter of a
     script; ``environment``: NAME=VALUE of each variable; ``memory_limit``: bytes; ``symbol_file``: a file with the
     symbols of a stripped program, "" for none; ``debug``: where separate debug files are; ``engine``: the name of the
-    engine that executes it, "" if the program is not known."""
+    engine that executes it, "" if the program is not known; ``masked``: features of its processor that are masked."""
 
     words: Sequence[str]
     environment: Sequence[str]
@@ -31,6 +31,7 @@ class Guest(NamedTuple):
     symbol_file: str
     debug: DebugDirectories
     engine: str
+    masked: Sequence[str] = ()
 
     @property
     def arguments(self) -> list[bytes]:

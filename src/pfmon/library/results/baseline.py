@@ -25,8 +25,8 @@ something else."""
 
 
 class Baseline(NamedTuple):
-    """The command, PMU and machine of a run, its qualification (options not at their defaults), and its counts by
-    event."""
+    """The command, PMU and machine of a run, its qualification (options not at their defaults), its counts by event,
+    and the engine (EngineRecord.to_dict; empty: not known)."""
 
     command: Sequence[str]
     pmu: str
@@ -34,10 +34,11 @@ class Baseline(NamedTuple):
     changes: Sequence[str]
     options: Mapping[str, Any]
     counts: Mapping[str, Value]
+    engine: Mapping[str, Any] = {}
 
     def to_text(self) -> str:
         """Return the file's text, a line for each event. Keys: pfmon (version), command, pmu, machine, changes,
-        options, counts."""
+        options, counts, engine."""
         return json.dumps({"pfmon": VERSION, **self._asdict()}, indent=2) + "\n"
 
 
@@ -90,9 +91,9 @@ def read(path: str, option: str) -> Baseline:
 def from_object(found: Any) -> Baseline:
     """The baseline that was read as JSON. ValueError: it is none."""
     fields = an_object(found)
-    if not fields.keys() >= {*Baseline._fields}:
+    if not fields.keys() >= {*Baseline._fields} - {"engine"}:
         raise ValueError("keys")
-    made = Baseline(*(fields[name] for name in Baseline._fields))
+    made = Baseline(*(fields.get(name, {}) for name in Baseline._fields))
     command, changes = ([a_text(one) for one in a_list(several)] for several in (made.command, made.changes))
     if not command:
         raise ValueError("no command")
@@ -103,6 +104,7 @@ def from_object(found: Any) -> Baseline:
         changes,
         an_object(made.options),
         {a_text(name): a_count(count) for name, count in an_object(made.counts).items()},
+        an_object(made.engine),
     )
 
 
@@ -128,6 +130,15 @@ def _differences(before: Baseline, now: Baseline) -> Iterator[str]:
     missing = [name for name in now.counts if name not in before.counts]
     if missing:
         yield f"there is no {', '.join(missing)} in it"
+
+
+def other_engine(before: Baseline, now: Baseline) -> str:
+    """Why counts are not to be compared: the programs ran by different engines, or saw different processors. Empty:
+    they did not, or it is not known."""
+    if not before.engine or not now.engine or before.engine == now.engine:
+        return ""
+    was, here = (" on ".join(str(one.engine.get(key)) for key in ("name", "cpu")) for one in (before, now))
+    return f"its program was executed by {was}, and this one by {here}"
 
 
 def _machine(one: Baseline) -> str:

@@ -108,10 +108,11 @@ class Run:
         """Return the object that --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped
         (null, "timeout", "interrupt", "terminate" (SIGTERM), "hangup" (SIGHUP) or "stop"), instructions, seconds
         (real, user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has
-        date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE) and programming
-        as Record.to_dict has them; notes (texts); profile (null, or events, functions, blocks, annotated, each null if
-        not requested); report (null, Cpi.to_dict or DerivedReport.to_dict); samples (null, or Sample.to_dict of each);
-        tasks (null, or TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
+        date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE), engine (null for a
+        recording) and programming as ProgrammingRecord.to_dict has them; notes (texts); profile (null, or events,
+        functions, blocks, annotated, each null if not requested); report (null, Cpi.to_dict or DerivedReport.to_dict);
+        samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
+        ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
