@@ -7,6 +7,7 @@ other are plain C calls, and declarations are parsed once. C files lie below bui
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from copy import copy
@@ -155,7 +156,10 @@ class BuildExtensions(build_ext):
             depends=[*sources, *headers],
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.compiler.link_executable(objects, str(path), extra_postargs=["-nostdlib", "-static-pie"])
+        place = re.search(r"define RUNTIME_AT (0x[0-9A-F]+)", (RUNTIME / "memory_map.h").read_text())
+        assert place
+        options = ["-nostdlib", "-static", "-no-pie", "-Wl,--no-relax", f"-Wl,-Ttext-segment={place[1]}"]
+        self.compiler.link_executable(objects, str(path), extra_postargs=options)
 
 
 def run_module(root: Path, module: str, path: Path) -> None:

@@ -66,3 +66,13 @@ def recorded(program: Path, cpu: str, slow: bool = False) -> list[Access]:
         guest.close()
     assert ending is not None and ending.status == 0
     return list(accesses_in(recorder.words(), guest.table))
+
+
+def refusals(program: Sequence[str | Path]) -> list[tuple[int, str]]:
+    """Exit status and standard error of a program under the engine, by way."""
+    commands = [[*PFMON, *way, *program] for way in WAYS.values()]
+    ran = [
+        subprocess.run(one, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        for one in commands
+    ]
+    return [(done.returncode, done.stderr) for done in ran]

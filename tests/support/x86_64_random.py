@@ -261,10 +261,10 @@ class Writer:
         return PROLOGUE.format(bytes=MEMORY_BYTES) + "\n".join(lines).replace("; ", "\n") + "\n" + end
 
 
-def random_program(seed: int, length: int, directory: Path, avx512: bool = False) -> Path:
-    """Assemble and link a random program, with instructions of AVX-512 or without."""
+def random_program(seed: int, length: int, directory: Path, *options: str, avx512: bool = False) -> Path:
+    """Assemble and link a random program, with instructions of AVX-512 or without; ``options``: of the compiler."""
     source, made = directory / f"random{seed}.s", directory / f"random{seed}"
     source.write_text(Writer(seed, avx512).program(length))
-    command = ["cc", "-nostdlib", "-static", "-o", made, source]
+    command = ["cc", "-nostdlib", "-static", *options, "-o", made, source]
     subprocess.run(command, check=True)
     return made

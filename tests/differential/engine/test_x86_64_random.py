@@ -19,15 +19,23 @@ INSTRUCTIONS = ["-e", "instructions_retired"]
 WAYS = [INSTRUCTIONS, [*INSTRUCTIONS, "--slow"], ["-e", "instructions_retired,unhalted_core_cycles"]]
 
 
+FAR = "-Wl,-Ttext-segment=0x200000000000"
+"""More than 2 GB from the code cache, so that operands relative to rip need a register there."""
+
+
+@pytest.mark.parametrize("options", [(), (FAR,)], ids=["near", "far"])
 @pytest.mark.parametrize("seed", first_quick(few(range(24), 6)))
-def test_random_programs_end_in_the_state_of_native_ones(seed: int, tmp_path: Path) -> None:
-    ends_as_natively(random_program(seed, 400, tmp_path), V3, tmp_path)
+def test_random_programs_end_in_the_state_of_native_ones(seed: int, options: tuple[str, ...], tmp_path: Path) -> None:
+    ends_as_natively(random_program(seed, 400, tmp_path, *options), V3, tmp_path)
 
 
 @AVX512
+@pytest.mark.parametrize("options", [(), (FAR,)], ids=["near", "far"])
 @pytest.mark.parametrize("seed", first_quick(few(range(40), 6)))
-def test_random_programs_of_avx_512_end_in_the_state_of_native_ones(seed: int, tmp_path: Path) -> None:
-    ends_as_natively(random_program(seed, 400, tmp_path, avx512=True), V4, tmp_path)
+def test_random_programs_of_avx_512_end_in_the_state_of_native_ones(
+    seed: int, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    ends_as_natively(random_program(seed, 400, tmp_path, *options, avx512=True), V4, tmp_path)
 
 
 def ends_as_natively(program: Path, cpu: str, directory: Path) -> None:

@@ -28,12 +28,16 @@ static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
 
-static void *map_at(uint64_t at, uint64_t bytes, int protection) {
+static void *map_own(uint64_t at, uint64_t bytes, int protection) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
-    if (failed(place) || (at && place != (int64_t)at))
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != (int64_t)at)
         give_up(NO_MEMORY);
     return (void *)place;
+}
+
+static void *new_memory(uint64_t bytes) {
+    return map_own(own_address(bytes), bytes, PROT_READ | PROT_WRITE);
 }
 
 static void empty_table(void) {
@@ -48,13 +52,13 @@ static void empty_table(void) {
 static const struct code_block never = {.length = 1, .bytes = 1, .cut = CUT_EDGE, .sizes = {1}, .code = {0x90}};
 
 void translation_begin(void) {
-    map_at(CODE_AT, CODE_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
-    map_at(EXITS_AT, EXITS_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
+    map_own(CODE_AT, CODE_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
+    map_own(EXITS_AT, EXITS_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
     KERNEL3(__NR_madvise, CODE_AT, CODE_ROOM, MADV_HUGEPAGE);
-    map_at(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
-    exits = map_at(0, MAX_EXITS * sizeof(struct exit), PROT_READ | PROT_WRITE);
-    blocks = map_at(0, MAX_BLOCKS * sizeof(struct block *), PROT_READ | PROT_WRITE);
-    block_room = map_at(0, BLOCK_ROOM, PROT_READ | PROT_WRITE);
+    map_own(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
+    exits = new_memory(MAX_EXITS * sizeof(struct exit));
+    blocks = new_memory(MAX_BLOCKS * sizeof(struct block *));
+    block_room = new_memory(BLOCK_ROOM);
     buckets = all_buckets[0];    /* nobody relocates the runtime's data */
     empty_table();
     put_after_last_check();
@@ -122,7 +126,7 @@ struct block *block_at(uint64_t ip) {
     struct block *block = translated_block(ip);
     if (block)
         return block;
-    if (!is_readable(ip))
+    if (!is_executable(ip) || !is_readable(ip))
         return NULL;
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);

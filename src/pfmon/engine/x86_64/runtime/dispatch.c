@@ -5,7 +5,7 @@
 
 #include "runtime.h"
 
-enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1 };
+enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1, SEGV_NOT_ALLOWED = 2 };
 
 static bool is_reserved(int reg) {
     return reg == temporary_register || (reg == ring_register && !area->totals);
@@ -48,7 +48,7 @@ static struct block *continue_at(uint64_t ip) {
         block = next_block(ip);
         if (block)
             break;
-        raise_fault(SYSTEM_SIGSEGV, SEGV_NOT_MAPPED, ip);
+        raise_fault(SYSTEM_SIGSEGV, is_readable(ip) ? SEGV_NOT_ALLOWED : SEGV_NOT_MAPPED, ip);
     }
     state->next = (uint64_t)block->entry;
     for (reg = 0; reg < 16; reg++)

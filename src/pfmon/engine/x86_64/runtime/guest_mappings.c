@@ -1,325 +1,46 @@
-/* The guest's mappings: their addresses, the files of code, and pages of code that the guest may write. */
+/* System calls that map memory. */
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <linux/shm.h>
 
+#include "mapped_file.h"
 #include "runtime.h"
 
 enum {
-    MAX_FREE = 1024, MAX_PLACES = 1024, MAX_SILENT = 64, MAX_WRITABLE = 256, MAX_PATH = 4096,
     DENY_WRITE = 0x800,          /* the dynamic linker sets it for shared objects */
     INVALID = 22, NO_ROOM = 12, EXISTS = 17
 };
 
-struct range {
-    uint64_t start, end;
-};
-
-/* ---------------------------------------------------------------- access */
-
-/* Whether 8 bytes can be read: rt_sigprocmask reads its set before it refuses the operation. */
-bool is_readable(uint64_t address) {
-    return KERNEL4(__NR_rt_sigprocmask, -1, address & -(uint64_t)8, 0, 8) == -INVALID;
+/* Whatever can be executed can be read, as on processors without protection keys. */
+static int with_read(int protection) {
+    return protection & PROT_EXEC ? protection | PROT_READ : protection;
 }
 
-static bool is_writable_now(uint64_t at) {
-    return KERNEL4(__NR_rt_sigprocmask, 0, 0, at, 8) == 0;
-}
-
-/* Whether bytes can be written; translations of code in them are stale then. */
-bool is_writable(uint64_t address, uint64_t bytes) {
-    uint64_t at, word;
-    for (at = address & -(uint64_t)8; at < address + bytes; at = (at & -(uint64_t)PAGE) + PAGE) {
-        if (!is_readable(at))
-            return false;
-        word = *(volatile uint64_t *)at;
-        if (!is_writable_now(at) && !(release_code(at) && is_writable_now(at)))
-            return false;
-        *(volatile uint64_t *)at = word;
+/* Memory that the guest wants at an address of the runtime's is refused; the run ends if it would have replaced what it had
+   there. */
+static int64_t map_at_address(const uint64_t *a, int flags) {
+    if (is_own(a[0], whole_pages(a[1]))) {
+        if (flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE) && a[0] < USER_END)
+            give_up(NOT_SUPPORTED);
+        return a[0] < USER_END ? -EXISTS : -NO_ROOM;
     }
-    return true;
-}
-
-/* ---------------------------------------------------------------- addresses */
-
-struct region {                  /* mapped from its end downwards */
-    uint64_t next, least;
-    struct range unused[MAX_FREE];   /* given back by munmap */
-    uint32_t count;
-};
-
-static struct region low = {.next = GUEST_LOW_END, .least = GUEST_PIE},
-    high = {.next = GUEST_HIGH_END, .least = 0x100000000UL}, far = {.next = GUEST_FAR_END, .least = GUEST_STACK_END};
-
-static int64_t map_fixed(uint64_t at, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-    return KERNEL6(__NR_mmap, at, bytes, protection, flags | MAP_FIXED_NOREPLACE, file, offset);
-}
-
-static int64_t map_in(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-    int64_t place;
-    uint32_t i;
-    for (i = 0; i < region->count; i++) {
-        struct range *it = &region->unused[i];
-        if (it->end - it->start < bytes)
-            continue;
-        place = map_fixed(it->end - bytes, bytes, protection, flags, file, offset);
-        if (place != -EXISTS) {
-            if (!failed(place))
-                it->end -= bytes;
-            return place;
-        }
-        *it = region->unused[--region->count];
-        i--;
-    }
-    while (region->next - region->least > bytes) {
-        place = map_fixed(region->next - bytes, bytes, protection, flags, file, offset);
-        if (place != -EXISTS) {
-            if (!failed(place))
-                region->next -= bytes;
-            return place;
-        }
-        region->next -= PAGE;
-    }
-    return -NO_ROOM;
-}
-
-/* Files are mapped below an address. */
-void map_below(uint64_t address) {
-    low.next = address;
-}
-
-/* Map at an address of the runtime's choice: below 2 GB, where code reaches it, or above 4 GB. */
-int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-    int64_t place;
-    bytes = whole_pages(bytes);
-    if (bytes == 0)
-        return -INVALID;
-    place = map_in(below ? &low : &high, bytes, protection, flags, file, offset);
-    return place == -NO_ROOM && !below ? map_in(&far, bytes, protection, flags, file, offset) : place;
-}
-
-static void give_back(uint64_t start, uint64_t end) {
-    struct region *region = start >= far.least ? &far : start >= high.least ? &high : &low;
-    uint32_t i;
-    for (i = 0; i < region->count; i++) {
-        struct range *it = &region->unused[i];
-        if (it->end == start || it->start == end) {
-            it->start = it->start == end ? start : it->start;
-            it->end = it->end == start ? end : it->end;
-            return;
-        }
-    }
-    if (start < region->next || region->count == MAX_FREE)
-        return;
-    region->unused[region->count++] = (struct range){start, end};
-}
-
-/* ---------------------------------------------------------------- files of code */
-
-struct file {                    /* files ever mapped executable, by number - 1 */
-    uint64_t start, end, offset;
-    const char *path;
-};
-
-static struct file files[MAX_PLACES], silent[MAX_SILENT];
-static uint32_t file_count, silent_count, place_count;
-static struct {
-    struct range range;
-    uint32_t number;
-} places[MAX_PLACES];
-
-/* The number of the file that holds the code; 0: none that the program mapped. */
-uint32_t file_at(uint64_t address) {
-    uint32_t i;
-    for (i = place_count; i > 0; i--)
-        if (places[i - 1].range.start <= address && address < places[i - 1].range.end)
-            return places[i - 1].number;
-    return 0;
-}
-
-static const char *path_of(int file) {
-    static char path[MAX_PATH];
-    char link[32] = "/proc/self/fd/", *kept;
-    int64_t length, at = 14, digit;
-    for (digit = 1000000000; digit; digit /= 10)
-        if (file >= digit || digit == 1)
-            link[at++] = (char)('0' + file / digit % 10);
-    length = KERNEL3(__NR_readlink, link, path, MAX_PATH - 1);
-    if (length <= 0 || path[0] != '/')
-        return NULL;
-    kept = reserve((size_t)length + 1);
-    memcpy(kept, path, (size_t)length);
-    return kept;
-}
-
-static void put_place(const struct file *it) {
-    uint32_t number = 0;
-    if (place_count == MAX_PLACES)
-        return;
-    while (number < file_count && (files[number].start != it->start || files[number].end != it->end
-                                   || files[number].offset != it->offset || strcmp(files[number].path, it->path)))
-        number++;
-    if (number == MAX_PLACES)
-        return;
-    if (number == file_count) {
-        files[file_count++] = *it;
-        announce_file(it->start, it->end, it->offset, it->path);
-    }
-    places[place_count].range = (struct range){it->start, it->end};
-    places[place_count++].number = number + 1;
-}
-
-static void remove_places(uint64_t start, uint64_t end) {
-    uint32_t i, kept = 0;
-    for (i = 0; i < place_count; i++)
-        if (end <= places[i].range.start || places[i].range.end <= start)
-            places[kept++] = places[i];
-    place_count = kept;
-    for (i = 0; i < MAX_SILENT; i++)
-        if (silent[i].start < end && start < silent[i].end)
-            silent[i].end = silent[i].start;
-}
-
-static void keep_file(const struct file *it, int protection) {
-    if (!it->path)
-        return;
-    if (protection & PROT_EXEC)
-        put_place(it);
-    else
-        silent[silent_count++ % MAX_SILENT] = *it;
-}
-
-static void announce_silent(uint64_t start, uint64_t end) {
-    uint32_t i;
-    for (i = 0; i < MAX_SILENT; i++)
-        if (silent[i].start < end && start < silent[i].end) {
-            put_place(&silent[i]);
-            silent[i].end = silent[i].start;
-        }
-}
-
-/* ---------------------------------------------------------------- code that may change */
-
-static struct range writable[MAX_WRITABLE];      /* mapped writable and executable */
-static uint32_t writable_count;
-static uint64_t guarded_pages[MAX_WRITABLE * 16];      /* of these, pages whose code is translated: not writable now */
-static uint32_t guarded_count;
-
-static void add_writable(uint64_t start, uint64_t end) {
-    if (start >= end)
-        return;
-    if (writable_count == MAX_WRITABLE)
-        give_up(NOT_SUPPORTED);
-    writable[writable_count++] = (struct range){start, end};
-}
-
-void add_mapping(uint64_t start, uint64_t bytes, int protection) {
-    if ((protection & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
-        add_writable(start, start + bytes);
-}
-
-/* Before the kernel writes, wherever: translations of code in writable pages are stale. */
-void release_all_code(void) {
-    if (guarded_count == 0)
-        return;
-    forget_translations();
-    while (guarded_count)
-        KERNEL3(__NR_mprotect, guarded_pages[--guarded_count], PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-}
-
-static void remove_writable(uint64_t start, uint64_t end) {
-    uint32_t i = 0;
-    while (i < writable_count) {
-        struct range old = writable[i];
-        if (old.end <= start || end <= old.start) {
-            i++;
-            continue;
-        }
-        writable[i] = writable[--writable_count];
-        add_writable(old.start, start);
-        add_writable(end, old.end);
-    }
-}
-
-/* Before code is translated: the guest's next store to its page is noticed. */
-void protect_code(uint64_t address) {
-    uint64_t page = address & -(uint64_t)PAGE;
-    uint32_t i;
-    for (i = 0; i < writable_count; i++)
-        if (writable[i].start <= page && page < writable[i].end)
-            break;
-    if (i == writable_count)
-        return;
-    for (i = 0; i < guarded_count; i++)
-        if (guarded_pages[i] == page)
-            return;
-    if (guarded_count == MAX_WRITABLE * 16)
-        release_all_code();
-    KERNEL3(__NR_mprotect, page, PAGE, PROT_READ | PROT_EXEC);
-    guarded_pages[guarded_count++] = page;
-}
-
-/* A store to a page of translated code: translations are stale. False: it is no such page. */
-bool release_code(uint64_t address) {
-    uint64_t page = address & -(uint64_t)PAGE;
-    uint32_t i;
-    for (i = 0; i < guarded_count; i++)
-        if (guarded_pages[i] == page) {
-            guarded_pages[i] = guarded_pages[--guarded_count];
-            KERNEL3(__NR_mprotect, page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-            forget_translations();
-            return true;
-        }
-    return false;
-}
-
-static void forget_mapping(uint64_t start, uint64_t end) {
-    uint32_t i;
-    forget_range(start, end);
-    remove_writable(start, end);
-    for (i = 0; i < guarded_count; i++)
-        if (start <= guarded_pages[i] && guarded_pages[i] < end)
-            guarded_pages[i--] = guarded_pages[--guarded_count];
-}
-
-/* ---------------------------------------------------------------- system calls */
-
-static uint64_t break_start, break_end;
-
-void set_break(uint64_t start) {
-    break_start = break_end = whole_pages(start);
-}
-
-static int64_t change_break(uint64_t wanted) {
-    uint64_t end = whole_pages(wanted), old = whole_pages(break_end);
-    int64_t place;
-    if (wanted < break_start || wanted > low.next)
-        return (int64_t)break_end;
-    if (end > old) {
-        place = map_fixed(old, end - old, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (place != (int64_t)old)
-            return (int64_t)break_end;
-    } else if (end < old)
-        KERNEL2(__NR_munmap, end, old - end);
-    break_end = wanted;
-    return (int64_t)wanted;
+    return KERNEL6(__NR_mmap, a[0], a[1], with_read((int)a[2]), flags, a[4], a[5]);
 }
 
 static int64_t map_memory(const uint64_t *a) {
     uint64_t bytes = whole_pages(a[1]);
-    int protection = (int)a[2], flags = (int)a[3], file = (int)a[4];
+    int protection = with_read((int)a[2]), flags = (int)a[3], file = (int)a[4];
     bool of_file = !(flags & MAP_ANONYMOUS), fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
+    bool below = protection & PROT_EXEC || flags & MAP_32BIT || (of_file && flags & DENY_WRITE);
     struct file mapped = {0, 0, a[5], of_file ? path_of(file) : NULL};
-    int64_t place;
-    if (fixed && a[0] < AREA_AT + AREA_ROOM && a[0] + bytes > AREA_AT)
-        return -NO_ROOM;
-    if (fixed || (a[0] && a[0] % PAGE == 0 && a[0] >= high.least && a[0] + bytes < GUEST_STACK_END))
-        place = KERNEL6(__NR_mmap, a[0], a[1], protection, fixed ? flags : flags | MAP_FIXED_NOREPLACE, file, a[5]);
-    else
-        place = -EXISTS;
+    int64_t place = -EXISTS;
+    if (fixed)
+        place = map_at_address(a, flags);
+    else if (a[0] >= PAGE && a[0] % PAGE == 0 && !(flags & MAP_32BIT))
+        place = map_at_address(a, flags | MAP_FIXED_NOREPLACE);
     if (!fixed && place == -EXISTS)
-        place = map_somewhere((protection & PROT_EXEC) || (of_file && flags & DENY_WRITE), a[1], protection,
-                              flags & ~(MAP_32BIT), file, a[5]);
+        place = map_somewhere(below, a[1], protection, flags & ~MAP_32BIT, file, a[5]);
     if (failed(place))
         return place;
     mapped.start = (uint64_t)place;
@@ -331,12 +52,8 @@ static int64_t map_memory(const uint64_t *a) {
     return place;
 }
 
-static int64_t unmap_memory(uint64_t start, uint64_t length) {
-    uint64_t bytes = whole_pages(length);
-    int64_t result;
-    if (start + bytes > AREA_AT && start < 0x80000000UL)
-        return -INVALID;
-    result = KERNEL2(__NR_munmap, start, length);
+static int64_t unmap_guest(uint64_t start, uint64_t bytes) {
+    int64_t result = KERNEL2(__NR_munmap, start, bytes);
     if (result == 0 && bytes) {
         forget_mapping(start, start + bytes);
         remove_places(start, start + bytes);
@@ -345,45 +62,94 @@ static int64_t unmap_memory(uint64_t start, uint64_t length) {
     return result;
 }
 
+/* The runtime's addresses look unmapped. */
+static int64_t unmap_memory(uint64_t start, uint64_t length) {
+    uint64_t bytes = whole_pages(length), end = start + bytes;
+    if (start % PAGE || bytes == 0 || end < start || end > USER_END)
+        return -INVALID;
+    if (start < AREA_AT && end > AREA_AT)
+        unmap_guest(start, AREA_AT - start);
+    if (start < LOW_RUNTIME_END && end > AREA_AT)
+        start = end < LOW_RUNTIME_END ? end : LOW_RUNTIME_END;
+    if (end > RUNTIME_AT)
+        end = RUNTIME_AT;
+    return start < end ? unmap_guest(start, end - start) : 0;
+}
+
 static int64_t protect_memory(uint64_t start, uint64_t length, int protection) {
-    uint64_t bytes = whole_pages(length);
+    uint64_t bytes = whole_pages(length), end = start + bytes;
     int64_t result;
-    if (start + bytes > AREA_AT && start < 0x80000000UL)
+    if (is_own(start, bytes))
         return -NO_ROOM;
+    protection = with_read(protection);
     result = KERNEL3(__NR_mprotect, start, length, protection);
     if (result)
         return result;
-    forget_mapping(start, start + bytes);
-    add_mapping(start, bytes, protection);
+    if (protection & PROT_GROWSDOWN)
+        start = GUEST_HIGH_END;
+    forget_mapping(start, end);
+    add_mapping(start, end - start, protection);
     if (protection & PROT_EXEC)
-        announce_silent(start, start + bytes);
+        announce_silent(start, end);
     return result;
 }
 
 static int64_t move_memory(const uint64_t *a) {
     uint64_t flags = a[3], old = whole_pages(a[1]), bytes = whole_pages(a[2]);
+    bool fixed = flags & MREMAP_FIXED;
     int64_t room, place;
-    if (flags & MREMAP_FIXED || !(flags & MREMAP_MAYMOVE) || bytes <= old)
+    if (is_own(a[0], old))
+        return -14;
+    if (fixed && is_own(a[4], bytes))
+        give_up(NOT_SUPPORTED);
+    release_all_code();
+    if (fixed || !(flags & MREMAP_MAYMOVE) || bytes <= old)
         place = KERNEL6(__NR_mremap, a[0], a[1], a[2], flags, a[4], 0);
     else {
         place = KERNEL4(__NR_mremap, a[0], a[1], a[2], flags & ~(uint64_t)MREMAP_MAYMOVE);
         if (place == -NO_ROOM) { /* a place of the runtime's choice */
-            room = map_somewhere(false, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            room = map_somewhere(is_executable(a[0]), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (failed(room))
                 return room;
             place = KERNEL6(__NR_mremap, a[0], a[1], a[2], flags | MREMAP_FIXED, room, 0);
+            if (failed(place))
+                unmap_guest((uint64_t)room, bytes);
         }
     }
-    if (!failed(place) && (uint64_t)place != a[0]) {
-        forget_mapping(a[0], a[0] + old);
-        give_back(a[0], a[0] + old);
+    if (!failed(place)) {
+        move_mapping(a[0], a[0] + old, (uint64_t)place, bytes);
+        if ((uint64_t)place != a[0] && !(flags & MREMAP_DONTUNMAP))
+            give_back(a[0], a[0] + old);
     }
     return place;
 }
 
+/* Attach shared memory where other mappings go, too. */
+static int64_t attach_memory(uint64_t id, uint64_t address, uint64_t flags) {
+    struct shmid64_ds about;
+    int64_t room, place;
+    if (address)
+        return is_own(address, PAGE) ? -INVALID : KERNEL3(__NR_shmat, id, address, flags);
+    room = KERNEL3(__NR_shmctl, id, IPC_STAT, &about);
+    if (failed(room))
+        return room;
+    room = map_somewhere(false, about.shm_segsz, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (failed(room))
+        return room;
+    place = KERNEL3(__NR_shmat, id, room, flags | SHM_REMAP);
+    if (failed(place))
+        unmap_guest((uint64_t)room, whole_pages(about.shm_segsz));
+    return place;
+}
+
 bool is_map_call(int64_t number) {
-    return number == __NR_mmap || number == __NR_munmap || number == __NR_mprotect || number == __NR_mremap
-        || number == __NR_brk;
+    switch (number) {
+    case __NR_mmap: case __NR_munmap: case __NR_mprotect: case __NR_pkey_mprotect: case __NR_mremap: case __NR_madvise:
+    case __NR_shmat: case __NR_brk:
+        return true;
+    default:
+        return false;
+    }
 }
 
 int64_t map_call(int64_t number, const uint64_t *a) {
@@ -394,8 +160,14 @@ int64_t map_call(int64_t number, const uint64_t *a) {
         return unmap_memory(a[0], a[1]);
     case __NR_mprotect:
         return protect_memory(a[0], a[1], (int)a[2]);
+    case __NR_pkey_mprotect:     /* the processor has no protection keys */
+        return (int64_t)a[3] == -1 ? protect_memory(a[0], a[1], (int)a[2]) : -INVALID;
     case __NR_mremap:
         return move_memory(a);
+    case __NR_madvise:
+        return is_own(a[0], whole_pages(a[1])) ? -NO_ROOM : KERNEL3(number, a[0], a[1], a[2]);
+    case __NR_shmat:
+        return attach_memory(a[0], a[1], a[2]);
     default:
         return change_break(a[0]);
     }

@@ -10,12 +10,16 @@
 
 enum {
     MAX_SEGMENTS = 64,
-    SIGNAL_BYTES = 1216          /* of a signal's frame without the state of vectors, and room to align both */
+    SIGNAL_BYTES = 1216,         /* of a signal's frame without the state of vectors, and room to align both */
+    RLIMIT_STACK = 3,
+    STACK_BEGINNING = 1 << 17    /* bytes that Linux maps below the arguments (setup_arg_pages) */
 };
 
 struct loaded {
     uint64_t bias, entry, headers, end;
     uint16_t count;
+    bool moved;                  /* position-independent */
+    bool executable_stack;
 };
 
 const char *program_path;
@@ -57,6 +61,12 @@ static void map_segment(int file, const struct elf64_phdr *it, uint64_t bias) {
     add_mapping(start, whole_pages(end) - start, protection);
 }
 
+static void reserve_room(uint64_t at, uint64_t bytes) {
+    if (is_own(at, bytes) || KERNEL6(__NR_mmap, at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0)
+                                 != (int64_t)at)
+        give_up(CANNOT_LOAD);
+}
+
 /* Load an ELF file; `at`: where one that is position-independent goes. */
 static void load_file(const char *path, uint64_t at, struct loaded *it) {
     static struct elf64_phdr headers[MAX_SEGMENTS];
@@ -73,18 +83,15 @@ static void load_file(const char *path, uint64_t at, struct loaded *it) {
         if (headers[i].p_type == PT_LOAD && headers[i].p_vaddr + headers[i].p_memsz > end)
             end = headers[i].p_vaddr + headers[i].p_memsz;
     }
-    it->bias = 0;
-    if (head.e_type == ET_DYN) {
-        int64_t room = KERNEL6(__NR_mmap, at, whole_pages(end - first), PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-        if (failed(room))
-            give_up(CANNOT_LOAD);
-        it->bias = (uint64_t)room - first;
-    } else if (end > GUEST_LOW_END)
-        give_up(CANNOT_LOAD);
+    it->moved = head.e_type == ET_DYN;
+    reserve_room(it->moved ? at : first, whole_pages(end) - first);
+    it->bias = it->moved ? at - first : 0;
     it->headers = 0;
+    it->executable_stack = false;
     for (i = 0; i < head.e_phnum; i++)
-        if (headers[i].p_type == PT_LOAD) {
+        if (headers[i].p_type == PT_GNU_STACK)
+            it->executable_stack = headers[i].p_flags & PF_X;
+        else if (headers[i].p_type == PT_LOAD) {
             map_segment(file, &headers[i], it->bias);
             if (headers[i].p_offset <= head.e_phoff && head.e_phoff < headers[i].p_offset + headers[i].p_filesz)
                 it->headers = it->bias + headers[i].p_vaddr + head.e_phoff - headers[i].p_offset;
@@ -115,15 +122,32 @@ static void push_texts(uint64_t *sp, char **texts, uint64_t count, uint64_t *pla
         places[count] = push_bytes(sp, texts[count], strlen(texts[count]) + 1);
 }
 
+/* The stack grows to the process's limit. */
+static void map_stack(uint64_t begun, uint64_t most, bool executable) {
+    int protection = PROT_READ | PROT_WRITE | (executable ? PROT_EXEC : 0);
+    uint64_t bytes = whole_pages(begun) + STACK_BEGINNING, limits[2];
+    KERNEL4(__NR_prlimit64, 0, RLIMIT_STACK, 0, limits);
+    limits[0] = most < limits[1] ? most : limits[1];
+    KERNEL4(__NR_prlimit64, 0, RLIMIT_STACK, limits, 0);
+    if (failed(KERNEL6(__NR_mmap, GUEST_STACK_END - bytes, bytes, protection,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_FIXED_NOREPLACE, -1, 0)))
+        give_up(NO_MEMORY);
+    add_mapping(GUEST_HIGH_END, GUEST_STACK_END - GUEST_HIGH_END, protection);
+}
+
+static uint64_t bytes_of_texts(char **texts) {
+    uint64_t bytes = 0;
+    for (; *texts; texts++)
+        bytes += strlen(*texts) + 1 + sizeof(uint64_t);
+    return bytes;
+}
+
 static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes, struct loaded *program,
                            const struct loaded *interpreter) {
     uint64_t argument_count = count_of(arguments), variable_count = count_of(environment), i = 0, registers[4] = {1};
     uint64_t *words = reserve((argument_count + variable_count + 64) * sizeof(uint64_t)), sp = GUEST_STACK_END;
     uint64_t random[2], at_random, at_path, at_platform, *argument_at, *variable_at;
-    int64_t place = KERNEL6(__NR_mmap, GUEST_STACK_END - bytes, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-    if (failed(place))
-        give_up(NO_MEMORY);
+    map_stack(bytes_of_texts(arguments) + bytes_of_texts(environment), bytes, program->executable_stack);
     random[0] = next_random(&world.seed);
     random[1] = next_random(&world.seed);
     sp -= 16;
@@ -161,7 +185,7 @@ uint64_t load_program(const struct places *places, char **arguments, char **envi
     bool interpreted = *places->interpreter;
     program_path = places->program;
     load_file(places->program, places->program_at, &program);
-    set_break(program.end);
+    set_break(program.moved ? GUEST_BREAK : program.end);
     if (interpreted) {
         load_file(places->interpreter, places->interpreter_at, &interpreter);
         map_below(places->interpreter_at);

@@ -1,12 +1,13 @@
 /* The address space of the runtime's process. Guest code and the data that it reaches relative to rip lie below 2 GB,
-   as the code cache does, so that a copied instruction reaches them with a displacement of 32 bits; everything else of
-   the guest lies below 256 GB. */
+   as the code cache does, so that a copied instruction reaches them with a displacement of 32 bits. Everything else of the
+   guest lies high, where AddressSanitizer has no shadow. From RUNTIME_AT on is the runtime's own memory. */
 
 #ifndef PFMON_X86_64_MEMORY_MAP_H
 #define PFMON_X86_64_MEMORY_MAP_H
 
 #define GUEST_PIE 0x10000000UL       /* a position-independent program */
 #define GUEST_LOW_END 0x60000000UL   /* files and code are mapped downwards from here */
+
 #define AREA_AT 0x60000000UL         /* announcements (layout.h) */
 #define AREA_ROOM 0x10000000UL
 #define CODE_AT 0x70000000UL         /* code cache */
@@ -16,9 +17,16 @@
 #define STATE_AT 0x7E000000UL        /* struct state */
 #define TABLE_AT 0x7E100000UL        /* targets of indirect branches, by the low 16 bits of the address */
 #define TABLE_ENTRIES 0x10000UL
-#define GUEST_STACK_END 0x3FFFFFF000UL
-#define GUEST_HIGH_END 0x3F00000000UL   /* other mappings, downwards from here */
+#define LOW_RUNTIME_END 0x7E180000UL
 
-#define GUEST_FAR_END 0x700000000000UL  /* what has no room there */
+#define GUEST_MIDDLE 0x100000000UL   /* what has no room above */
+#define GUEST_HIGH 0x100080000000UL
+#define GUEST_BREAK 0x560000000000UL /* the break of a position-independent program, upwards */
+#define GUEST_HIGH_END 0x6F0000000000UL  /* other mappings, downwards from here */
+#define GUEST_STACK_END 0x6FFFFFFFF000UL
+
+#define RUNTIME_AT 0x700000000000UL  /* its file (setup.py); then its memory, upwards */
+#define RUNTIME_MEMORY 0x710000000000UL
+#define USER_END 0x7FFFFFFFF000UL
 
 #endif

@@ -4,14 +4,26 @@
 #include "operands.h"
 #include "runtime.h"
 
+enum { LEA = 0x8D };
+
+/* The address of an operand relative to rip. */
+static uint64_t relative_address(const struct instruction *it) {
+    return (uint64_t)it->bytes + it->length + (uint64_t)(int64_t)it->displacement;
+}
+
+/* An operand relative to rip is more than 2 GB from the code cache. */
+static bool is_far(const struct instruction *it) {
+    uint64_t distance = relative_address(it) - (uint64_t)emitted;
+    return it->relative && !(fits_signed(distance) && fits_signed(distance - 2 * MAX_INSTRUCTION));
+}
+
 /* The bytes of ModR/M, SIB and displacement, with another register field; relative to rip: as a displacement from what
    follows, `rest` bytes behind it; one that EVEX compresses, which instructions without EVEX do not: in 32 bits. */
 static void put_operand_bytes(const struct instruction *it, int reg, uint64_t rest) {
     uint8_t from = (uint8_t)(it->modrm_at + 1), to = (uint8_t)(it->displacement_at + it->displacement_size);
     put_byte((uint32_t)((it->compressed ? 0x80 : it->modrm & 0xC0) | (reg & 7) << 3 | (it->modrm & 7)));
     if (it->relative) {
-        uint64_t target = (uint64_t)it->bytes + it->length + (uint64_t)(int64_t)it->displacement;
-        put_32(target - ((uint64_t)emitted + 4 + rest));
+        put_32(relative_address(it) - ((uint64_t)emitted + 4 + rest));
         return;
     }
     if (it->compressed)
@@ -24,6 +36,14 @@ static void put_operand_bytes(const struct instruction *it, int reg, uint64_t re
 
 /* opcode reg, [the instruction's operand]; 64 bits. */
 void put_memory_operand(uint32_t opcode, int reg, const struct instruction *it, bool with_segment) {
+    if (is_far(it)) {
+        if (it->segment)
+            give_up(NOT_SUPPORTED);
+        put_load_number(reg, relative_address(it));
+        if (opcode != LEA)
+            put_based(opcode, reg, reg, 0);
+        return;
+    }
     if (with_segment && it->segment)
         put_byte(it->segment == 4 ? 0x64 : 0x65);
     if (it->short_address)
@@ -185,9 +205,80 @@ void put_addresses(const struct instruction *it, uint32_t slots, int ring_at, in
         put_slot(&to, RSP);
 }
 
+/* ---------------------------------------------------------------- the instruction itself */
+
+/* Whether a register field names ah, ch, dh or bh, which no instruction with a REX prefix does. */
+static bool names_high_byte(const struct instruction *it) {
+    bool bytes = it->map == ONE_BYTE ? (it->opcode < 0x40 || (it->opcode >= 0x84 && it->opcode <= 0x8A)) && !(it->opcode & 1)
+        : it->map == TWO_BYTES && (it->opcode == 0xB0 || it->opcode == 0xC0);
+    return bytes && (it->modrm >> 3 & 7) >= 4;
+}
+
+/* Prefixes and opcode, with the high bit of the base register: of r8 to r15. */
+static void put_opcode_of_high_base(const struct instruction *it) {
+    uint8_t escapes = it->map == ONE_BYTE ? 0 : it->map == TWO_BYTES ? 1 : 2, i;
+    uint8_t first = (uint8_t)(it->opcode_at - escapes), prefixes = first;
+    uint32_t rex = 0x40;
+    if (first > 0 && (it->bytes[first - 1] & 0xF0) == 0x40)
+        rex = it->bytes[--prefixes];
+    else if (names_high_byte(it))
+        give_up(NOT_SUPPORTED);
+    for (i = 0; i < prefixes; i++)
+        put_byte(it->bytes[i]);
+    put_byte(rex | 1);
+    for (i = first; i <= it->opcode_at; i++)
+        put_byte(it->bytes[i]);
+}
+
+/* The same by VEX, of three bytes: its bits are inverted (SDM volume 2, 2.3.5). */
+static void put_vex_of_high_base(const struct instruction *it) {
+    uint8_t i = 0;
+    while (it->bytes[i] != 0xC4 && it->bytes[i] != 0xC5)
+        put_byte(it->bytes[i++]);
+    put_byte(0xC4);
+    if (it->bytes[i] == 0xC4) {
+        put_byte(it->bytes[i + 1] & ~0x20u);
+        put_byte(it->bytes[i + 2]);
+    } else {
+        put_byte((it->bytes[i + 1] & 0x80u) | 0x41);         /* no high index; 0F */
+        put_byte(it->bytes[i + 1] & 0x7Fu);
+    }
+    put_byte(it->opcode);
+}
+
+/* The same by EVEX (SDM volume 2, 2.7.1). */
+static void put_evex_of_high_base(const struct instruction *it) {
+    uint8_t i = 0;
+    while (it->bytes[i] != 0x62)
+        put_byte(it->bytes[i++]);
+    put_byte(0x62);
+    put_byte(it->bytes[i + 1] & ~0x20u);
+    for (i = (uint8_t)(i + 2); i <= it->opcode_at; i++)
+        put_byte(it->bytes[i]);
+}
+
+/* An instruction with the operand [temporary] in place of one relative to rip. */
+static void put_far_copy(const struct instruction *it, int temporary) {
+    uint8_t i;
+    put_load_number(temporary, relative_address(it));
+    if (it->encoding == EVEX)
+        put_evex_of_high_base(it);
+    else if (it->encoding == VEX)
+        put_vex_of_high_base(it);
+    else
+        put_opcode_of_high_base(it);
+    put_base(it->modrm >> 3 & 7, temporary, 0);
+    for (i = (uint8_t)(it->displacement_at + 4); i < it->length; i++)
+        put_byte(it->bytes[i]);
+}
+
 /* Emit the instruction itself; an operand relative to rip keeps its address. */
-void put_copy(const struct instruction *it) {
+void put_copy(const struct instruction *it, int temporary) {
     uint8_t i, first = it->relative ? it->modrm_at : it->length;
+    if (is_far(it)) {
+        put_far_copy(it, temporary);
+        return;
+    }
     for (i = 0; i < first; i++)
         if (!(it->ignores_repeat && i < it->opcode_at && it->bytes[i] == 0xF3))
             put_byte(it->bytes[i]);

@@ -74,8 +74,8 @@ void begin_child(void) {
 
 static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct parent kept = {.in_child = in_child, .shares_memory = shares_memory};
-    int64_t child, own_stack = KERNEL6(__NR_mmap, 0, STACK_BYTES_OF_CHILD, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t child, own_stack = KERNEL6(__NR_mmap, own_address(STACK_BYTES_OF_CHILD), STACK_BYTES_OF_CHILD,
+                                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(own_stack))
         return -NO_ROOM;
     publish_count();

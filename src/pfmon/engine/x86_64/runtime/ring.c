@@ -20,19 +20,19 @@ static uint64_t *private_words;  /* behind the others: a buffer for children, wh
 static uint64_t counted_before;  /* in a child: instructions before those in the buffer */
 
 static void *map_part(int file, uint64_t at, uint64_t bytes, uint64_t offset) {
-    int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), file,
-                            offset);
+    int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset);
     if (failed(place))
         give_up(NO_MEMORY);
     return (void *)place;
 }
 
 void ring_begin(int file) {
-    int64_t room = KERNEL6(__NR_mmap, 0, ALL_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int64_t room = KERNEL6(__NR_mmap, own_address(ALL_BUFFERS * STEP), ALL_BUFFERS * STEP, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     uint32_t i;
     if (failed(room))
         give_up(NO_MEMORY);
-    ring = map_part(file, 0, sizeof(struct ring), 0);
+    ring = map_part(file, own_address(sizeof(struct ring)), sizeof(struct ring), 0);
     buffers = (uint8_t *)room;
     for (i = 0; i < RING_BUFFERS; i++) {
         uint64_t offset = (uint64_t)((uint8_t *)ring->buffers[i].words - (uint8_t *)ring);
@@ -98,6 +98,13 @@ void continue_in_next_buffer(uint64_t fault, uint64_t *record) {
     uint64_t words = record < end ? (uint64_t)(end - record) : 0;
     hand_over(record);
     memcpy(start, record, words * sizeof(uint64_t));
+}
+
+/* Forget addresses that a block has stored and that did not become part of a record: no word is there yet. */
+void clear_words(uint64_t end) {
+    uint64_t at = state->ring;
+    for (; at < end && !in_guard(at); at += sizeof(uint64_t))
+        *(uint64_t *)at = 0;
 }
 
 /* A word that the runtime writes itself. */

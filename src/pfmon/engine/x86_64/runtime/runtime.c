@@ -30,8 +30,8 @@ void give_up(enum trouble why) {
 
 static uint8_t *map_own(uint64_t at, uint64_t bytes) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
-    if (failed(place) || (at && place != (int64_t)at))
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != (int64_t)at)
         give_up(NO_MEMORY);
     return (uint8_t *)place;
 }
@@ -40,9 +40,9 @@ void *reserve(size_t bytes) {
     uint8_t *it;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > RESERVE_STEP / 4)
-        return map_own(0, whole_pages(bytes));
+        return map_own(own_address(bytes), whole_pages(bytes));
     if (bytes > (size_t)(reserved_end - reserved)) {
-        reserved = map_own(0, RESERVE_STEP);
+        reserved = map_own(own_address(RESERVE_STEP), RESERVE_STEP);
         reserved_end = reserved + RESERVE_STEP;
     }
     it = reserved;

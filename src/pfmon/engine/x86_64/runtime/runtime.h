@@ -71,6 +71,7 @@ void hand_over(uint64_t *end);
 uint64_t *next_words(void);
 bool in_guard(uint64_t address);
 void continue_in_next_buffer(uint64_t fault, uint64_t *record);
+void clear_words(uint64_t end);
 void put_word(uint64_t word);
 void put_mark(int kind, uint64_t instruction, uint64_t value);
 void publish_count(void);
@@ -144,16 +145,33 @@ int64_t process_call(int64_t number, const uint64_t *a);
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
 int64_t map_call(int64_t number, const uint64_t *a);
+
+/* mapped_files.c */
 uint32_t file_at(uint64_t address);
+
+/* code_pages.c */
 void add_mapping(uint64_t start, uint64_t bytes, int protection);
+void forget_mapping(uint64_t start, uint64_t end);
+void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
+bool is_executable(uint64_t address);
 void protect_code(uint64_t address);
-bool is_readable(uint64_t address);
-bool is_writable(uint64_t address, uint64_t bytes);
 bool release_code(uint64_t address);
 void release_all_code(void);
-void set_break(uint64_t start);
+
+/* regions.c */
+struct range {                   /* of addresses */
+    uint64_t start, end;
+};
+
+bool is_readable(uint64_t address);
+bool is_writable(uint64_t address, uint64_t bytes);
+bool is_own(uint64_t start, uint64_t bytes);
+uint64_t own_address(uint64_t bytes);
 void map_below(uint64_t address);
-int64_t map_somewhere(bool low, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
+int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
+void give_back(uint64_t start, uint64_t end);
+void set_break(uint64_t start);
+int64_t change_break(uint64_t wanted);
 
 /* signals.c */
 void block_signals(void);

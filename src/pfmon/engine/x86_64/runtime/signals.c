@@ -114,6 +114,8 @@ static void record_partial(const struct block *block, uint32_t retired, int cut)
         *record = part->number;
         state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
     }
+    if (area->traced)
+        clear_words((uint64_t)record + 8 * (1 + (uint64_t)block->announced->slots));
 }
 
 /* What translated code has in other places while an instruction executes. */

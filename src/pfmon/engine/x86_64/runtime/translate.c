@@ -349,7 +349,7 @@ static const uint8_t service_of[] = {
 
 static void put_string(const struct work *work, const struct instruction *it, uint64_t next, struct block *block) {
     if (!work->traced) {
-        put_copy(it);
+        put_copy(it, work->temporary);
         put_direct_exit(work, next, false, block);
         return;
     }
@@ -358,7 +358,7 @@ static void put_string(const struct work *work, const struct instruction *it, ui
         put_store(STATE_AT + STATE_STRING + 8, RSI);
         put_store(STATE_AT + STATE_STRING + 16, RDI);
     }
-    put_copy(it);
+    put_copy(it, work->temporary);
     put_service_exit(work, EXIT_STRING, next, block);        /* writes the record */
 }
 
@@ -404,7 +404,7 @@ static void put_end(const struct work *work, const struct instruction *it, uint6
         return;
     default:                     /* plain, or a trap */
         if (it->kind != SAVE_STATE)
-            put_copy(it);
+            put_copy(it, work->temporary);
         put_direct_exit(work, next, false, block);
     }
 }
@@ -451,7 +451,7 @@ static void put_body(const struct work *work, struct block *block) {
         if (it->kind == SAVE_STATE)
             put_save_state(work, it);
         else if (i < last)
-            put_copy(it);
+            put_copy(it, work->temporary);
         if (i == last)
             put_end(work, it, ip, block);
         ip += it->length;
