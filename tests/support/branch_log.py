@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from instruction_log import Step, head_of, is_branch
+from instruction_log import Step, is_branch
 
 BREAK_VECTOR = 0xA000000100000000 + 0x2C00
 """Where Linux has its interruption vectors, and the offset of break's (SDM volume 2, table 5-1)."""
@@ -63,11 +63,11 @@ def _behind(step: Step) -> int:
 
 def _is_long(step: Step) -> bool:
     """Whether it fills two slots."""
-    return head_of(step) in ("movl", "brl") or step.text.startswith(("nop.x", "break.x", "hint.x"))
+    return step.head in ("movl", "brl") or step.text.startswith(("nop.x", "break.x", "hint.x"))
 
 
 def _taken(step: Step, following: Step) -> bool:
-    if head_of(step) == "chk":
+    if step.head == "chk":
         return following.bundle not in (step.bundle, step.bundle + 16)
     if not is_branch(step):
         return False

@@ -5,7 +5,6 @@ instruction is from its disassembly; nothing of it comes from the counting path.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from pfmon.engine.ia64.ia64_guest import Ia64Guest
@@ -24,6 +23,8 @@ class Step(NamedTuple):
     slot: str
     opcode: int
     text: str
+    head: str
+    """The mnemonic without its completers."""
     qp: int
     executed: bool
     address: int | None = None
@@ -97,39 +98,30 @@ def _decoded(program: Ia64Guest, number: int) -> tuple[Step, bool, bool]:
     letter = "i" if unit == "X" else unit.lower()
     qp = opcode & 63 if predicated else 0
     return (
-        Step(bundle, letter, opcode, text, qp, True, number=instruction.address & 3),
+        Step(bundle, letter, opcode, text, head, qp, True, number=instruction.address & 3),
         instruction.condition is not None,
         memory,
     )
 
 
-def head_of(step: Step) -> str:
-    return _head(step.text)
-
-
-@cache
-def _head(text: str) -> str:
-    return text.split(" ")[0].split(".")[0]
-
-
 def is_check_load(step: Step) -> bool:
-    return head_of(step)[:2] == "ld" and ".c." in step.text.split(" ")[0]
+    return step.head[:2] == "ld" and ".c." in step.text.split(" ")[0]
 
 
 def is_load(step: Step) -> bool:
-    return is_semaphore(step) or (step.executed and head_of(step)[:2] == "ld" and not is_check_load(step))
+    return is_semaphore(step) or (step.executed and step.head[:2] == "ld" and not is_check_load(step))
 
 
 def is_store(step: Step) -> bool:
-    return is_semaphore(step) or (step.executed and head_of(step)[:2] == "st")
+    return is_semaphore(step) or (step.executed and step.head[:2] == "st")
 
 
 def is_branch(step: Step) -> bool:
-    return head_of(step) in ("br", "brl")
+    return step.head in ("br", "brl")
 
 
 def is_semaphore(step: Step) -> bool:
-    return step.executed and head_of(step).startswith(SEMAPHORES)
+    return step.executed and step.head.startswith(SEMAPHORES)
 
 
 Inside = Callable[[int | None], bool]
@@ -137,7 +129,7 @@ Inside = Callable[[int | None], bool]
 # Event signals by mnemonic: what a step adds, when `inside` says which data addresses count.
 SIGNALS: dict[str, Callable[[Step, Inside], int]] = {
     "inst_retired": lambda s, _: 1,
-    "nops_retired": lambda s, _: int(s.executed and head_of(s) in ("nop", "hint")),
+    "nops_retired": lambda s, _: int(s.executed and s.head in ("nop", "hint")),
     "predicate_squashed": lambda s, _: int(not s.executed and s.qp != 0 and not is_branch(s) and s.slot != "b"),
     "branches.all": lambda s, _: int(is_branch(s)),
     "loads_retired": lambda s, inside: (

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import pytest
@@ -132,8 +133,7 @@ def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pmu", few(MACHINES, 4))
-@pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"fib"}), 4))
+@pytest.mark.parametrize(("name", "pmu"), few(product(sorted(set(SMALL) - {"fib"}), MACHINES), 6))
 def test_every_event_does_on_other_programs(name: str, pmu: str) -> None:
     check_all(name, pmu, 1)
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from grids import few
 from guests import guest, quiet
-from instruction_log import SIGNALS, Step, head_of, is_check_load, is_load, is_store, logged_steps
+from instruction_log import SIGNALS, Step, is_check_load, is_load, is_store, logged_steps
 from monitored import monitored
 
 from pfmon.pmu import get
@@ -35,13 +35,13 @@ def log(name: str) -> list[Step]:
 
 def size_of(step: Step) -> int:
     """Bytes of an access (SDM volume 3, by mnemonic)."""
-    head = head_of(step)
+    head = step.head
     digits = "".join(letter for letter in head if letter.isdigit())
     return SIZES.get(head) or (16 if head.startswith(("ldfp", "cmp8xchg")) else int(digits))
 
 
 def touches(step: Step, trigger: Trigger) -> bool:
-    if step.address is None or head_of(step) == "lfetch" or not step.address <= trigger.address:
+    if step.address is None or step.head == "lfetch" or not step.address <= trigger.address:
         return False
     if is_check_load(step):
         return trigger.reads and bool(step.misses) and trigger.address < step.address + size_of(step)

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -264,8 +265,9 @@ def test_a_run_that_fails(failure: str, inputs: dict[str, str], tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["--progress", "--live", "--live --per-function"])
-@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize(
+    ("words", "terminal"), few(product(["--progress", "--live", "--live --per-function"], [True, False]), 3)
+)
 def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], tmp_path: Path) -> None:
     """Progress is shown from the second second on."""
     command = [sys.executable, str(SCRIPT), str(tmp_path / "refused"), "", *words.split(), "--session-timeout=1.5"]

@@ -26,10 +26,8 @@ from pfmon.stream._stream import Consumer
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "ia64"
 CASES = [
     ("queens", "itanium"),
-    *(
-        pytest.param(name, pmu, marks=pytest.mark.slow)
-        for name, pmu in (("fib", "montecito"), ("sort", "itanium2"), ("hashmap", "montecito"))
-    ),
+    *(pytest.param(name, pmu, marks=pytest.mark.slow) for name, pmu in (("fib", "montecito"), ("sort", "itanium2"))),
+    pytest.param("hashmap", "montecito", marks=[pytest.mark.slow, pytest.mark.exhaustive]),
 ]
 
 
