@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Engine, Recording, StartRequest
-from pfmon.engine.x86_64.processors import PROCESSORS
+from pfmon.engine.x86_64.processors import PROCESSORS, on_host
 from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import Instructions, properties
 from pfmon.program.elf_machine import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
@@ -140,6 +140,11 @@ def chosen(instruction_set: InstructionSet, name: str = "", needs: Collection[st
         f"--engine={name} runs no {NAMES[instruction_set]} programs on this host: "
         f"{f'give {would}' if rows else 'no engine does'}"
     ).about("--engine")
+
+
+def processor_on_host(cpu: str, mask: bool) -> tuple[str, Sequence[str]]:
+    """The model of processor that an engine with ``processors`` gives a program (x86_64/processors.py, on_host)."""
+    return on_host(cpu, mask)
 
 
 def check_name(name: str) -> None:

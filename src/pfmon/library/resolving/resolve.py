@@ -8,7 +8,6 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.x86_64.processors import on_host
 from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
@@ -99,7 +98,7 @@ def engine_of(options: Options, processor: Processor, instructions: InstructionS
     row = registry.chosen(instructions, options.engine, needs, named)
     if not row.processors:
         return ExecutedBy(row.name, cpu)
-    return ExecutedBy(row.name, *on_host(named, options.mask_cpuid))
+    return ExecutedBy(row.name, *registry.processor_on_host(named, options.mask_cpuid))
 
 
 def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, masked: Sequence[str]) -> Guest:
