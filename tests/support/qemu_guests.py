@@ -62,6 +62,7 @@ def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> QemuGues
         addresses=options.get("addresses", False),
         totals=options.get("totals", False),
         on_notice=options.get("notices", []).append,
+        engine="qemu",
     )
     engine = registry.start(wanted)
     assert isinstance(engine, QemuGuest)

@@ -41,6 +41,10 @@ NAMES = {
 """Instruction sets as users know them."""
 
 
+MUCH_ADDRESS_SPACE = 3 << 29
+"""Bytes; a limit below this (ulimit -v) is too little for an engine that lacks "little address space"."""
+
+
 class EngineRow(NamedTuple):
     """One engine: its name (``--engine``), its module and class, the instruction sets of its programs, and the hosts
     that it runs on, as uname names them (none: any); ``places``: its module has a function ``placed``, which gives a
@@ -70,7 +74,7 @@ ENGINES = (
         frozenset({InstructionSet.X86_64}),
         frozenset({"x86_64"}),
         places=True,
-        lacks=frozenset({"follow", "sysroot"}),
+        lacks=frozenset({"follow", "sysroot", "little address space"}),
         processors=PROCESSORS,
     ),
     EngineRow(

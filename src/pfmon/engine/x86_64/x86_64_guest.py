@@ -40,8 +40,9 @@ PROCESSOR_RESULTS = (
 
 TROUBLES = {
     1: "it has more than 256 threads at a time",
-    2: "it has more code than there is room for (208 MB of translations, 256 MB of descriptions)",
-    3: "memory ran out",
+    2: "it has more code than there is room for: 256 MB of descriptions, and less where memory is limited "
+    "(ulimit -v, -f)",
+    3: "memory ran out: this engine needs 1.5 GB of address space (ulimit -v)",
     4: "it has written into pfmon's memory",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
@@ -132,11 +133,12 @@ class X8664Guest(ProcessGuest):
             *(str(image.bias), str(interpreter.bias if interpreter else 0)),
             interpreter.path if interpreter else "",
             os.path.realpath(image.path),
+            str(len(wanted.environment)),
+            *wanted.environment,
             *wanted.arguments,
         ]
-        environment = dict(entry.partition(b"=")[::2] for entry in wanted.environment)
         log("engine", "%s executes it", runtime_path())
-        process = GuestProcess(command, settings.standard_files, environment, files, settings.detach_children)
+        process = GuestProcess(command, settings.standard_files, {}, files, settings.detach_children)
         self._process = process
         if self._stopping:
             self.stop()

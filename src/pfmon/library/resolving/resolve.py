@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -94,11 +95,21 @@ def engine_of(options: Options, processor: Processor, instructions: InstructionS
         return ExecutedBy(options.engine)
     cpu = cpu_model(processor, instructions)
     named = cpu if options.machine or any(text.startswith("qemu.cpu") for text in options.machine_settings) else ""
-    needs = [need for need, is_so in (("follow", options.follows), ("sysroot", options.sysroot)) if is_so]
-    row = registry.chosen(instructions, options.engine, needs, named)
+    row = registry.chosen(instructions, options.engine, _needs(options), named)
     if not row.processors:
         return ExecutedBy(row.name, cpu)
     return ExecutedBy(row.name, *registry.processor_on_host(named, options.mask_cpuid))
+
+
+def _needs(options: Options) -> list[str]:
+    """Return what the run needs that not all engines do."""
+    space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    needs = {
+        "follow": options.follows,
+        "sysroot": options.sysroot is not None,
+        "little address space": 0 <= space < registry.MUCH_ADDRESS_SPACE,
+    }
+    return [need for need, is_so in needs.items() if is_so]
 
 
 def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, masked: Sequence[str]) -> Guest:

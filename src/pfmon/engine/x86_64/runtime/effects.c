@@ -2,18 +2,23 @@
    can be executed again from its beginning by another engine (layout.h, `outside`). */
 
 #include <asm/stat.h>
+#include <asm/statfs.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/magic.h>
 #include <linux/mman.h>
 #include <linux/sched.h>
 
 #include "runtime.h"
 
-enum { STANDARD_FILES = 3, FILE_TYPE = 0170000, REGULAR_FILE = 0100000, TCGETS = 0x5401, TIOCGWINSZ = 0x5413 };
+enum {
+    STANDARD_FILES = 3, FILE_TYPE = 0170000, REGULAR_FILE = 0100000,
+    TCGETS = 0x5401, TIOCGWINSZ = 0x5413, FIONCLEX = 0x5450, FIOCLEX = 0x5451
+};
 
 /* Calls without effect, whatever their arguments. */
 static const uint16_t harmless[] = {
-    __NR_access, __NR_arch_prctl, __NR_brk, __NR_chdir, __NR_clock_getres, __NR_clock_gettime, __NR_clock_nanosleep,
+    __NR_access, __NR_arch_prctl, __NR_brk, __NR_capget, __NR_chdir, __NR_clock_getres, __NR_clock_gettime, __NR_clock_nanosleep,
     __NR_close, __NR_close_range, __NR_epoll_create1, __NR_eventfd2, __NR_exit, __NR_exit_group, __NR_faccessat,
     __NR_faccessat2, __NR_fadvise64, __NR_fchdir, __NR_fstat, __NR_fstatfs, __NR_getcpu, __NR_getcwd, __NR_getdents64,
     __NR_getegid, __NR_geteuid, __NR_getgid, __NR_getgroups, __NR_getpgrp, __NR_getpid, __NR_getppid, __NR_getrandom,
@@ -41,6 +46,13 @@ static bool is_own_regular_file(uint64_t file) {
         && (status.st_mode & FILE_TYPE) == REGULAR_FILE;
 }
 
+/* A pipe without a name, an event counter and the like: others reach it only by a child. */
+static bool is_own_channel(uint64_t file) {
+    struct statfs of;
+    return file >= STANDARD_FILES && KERNEL2(__NR_fstatfs, file, &of) == 0
+        && (of.f_type == PIPEFS_MAGIC || of.f_type == ANON_INODE_FS_MAGIC);
+}
+
 static bool only_reads(uint64_t flags) {
     return (flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC));
 }
@@ -63,13 +75,15 @@ static bool has_effect(int64_t number, const uint64_t *a) {
     case __NR_openat:
         return !only_reads(a[2]);
     case __NR_read: case __NR_pread64: case __NR_readv: case __NR_preadv:
-        return !is_own_regular_file(a[0]);
+        return !is_own_regular_file(a[0]) && !is_own_channel(a[0]);
+    case __NR_write: case __NR_writev:
+        return !is_own_channel(a[0]);
     case __NR_lseek: case __NR_dup: case __NR_dup2: case __NR_dup3:
         return a[0] < STANDARD_FILES;
     case __NR_fcntl:
         return !is_harmless_control(a);
     case __NR_ioctl:
-        return a[1] != TCGETS && a[1] != TIOCGWINSZ;
+        return a[1] != TCGETS && a[1] != TIOCGWINSZ && a[1] != FIOCLEX && a[1] != FIONCLEX;
     case __NR_mmap:
         return a[2] & PROT_WRITE && (a[3] & MAP_TYPE) != MAP_PRIVATE && !(a[3] & MAP_ANONYMOUS);
     case __NR_clone:             /* a thread: the run ends, or begins anew */

@@ -122,12 +122,12 @@ static int64_t map_unused(struct region *region, uint64_t bytes, int protection,
     return -EXISTS;
 }
 
-static int64_t map_in(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-    int64_t place = map_unused(region, bytes, protection, flags, file, offset);
+static int64_t map_new(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
+    int64_t place = -EXISTS;
     while (place == -EXISTS) {
         uint64_t at = region->next - bytes;
         if (region->next < region->least || region->next - region->least <= bytes)
-            return -NO_ROOM;
+            return -EXISTS;
         place = map_free(at, bytes, protection, flags, file, offset);
         if (!failed(place))
             region->next = at;
@@ -137,6 +137,16 @@ static int64_t map_in(struct region *region, uint64_t bytes, int protection, int
         }
     }
     return place;
+}
+
+/* Memory that was given back is used again; that of files of code only when there is no other, so that an address stands for
+   one object in samples and triggers. */
+static int64_t map_in(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
+    bool again = region != &low;
+    int64_t place = (again ? map_unused : map_new)(region, bytes, protection, flags, file, offset);
+    if (place == -EXISTS)
+        place = (again ? map_new : map_unused)(region, bytes, protection, flags, file, offset);
+    return place == -EXISTS ? -NO_ROOM : place;
 }
 
 /* Files are mapped below an address. */

@@ -1,7 +1,8 @@
 /* The process of the x86_64 engine: a program of its own, without a C library, at an address that no guest uses. It maps
    what it shares with the reader, loads the program, and executes its translations.
 
-   Its arguments are numbers and texts in the order of `enum argument`, then the program's arguments, from argv[0] on. */
+   Its arguments are numbers and texts in the order of `enum argument`, then the program's environment and its arguments, from
+   argv[0] on: the dynamic linkers of what starts it would obey variables of its own. */
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -13,7 +14,7 @@ enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
 
 enum argument {
     RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
-    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, FIRST_ARGUMENT
+    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, VARIABLES, FIRST_VARIABLE
 };
 
 uint32_t most_instructions = MAX_BLOCK;
@@ -62,13 +63,21 @@ static uint64_t bytes_of(int file) {
     return failed(end) ? 0 : (uint64_t)end;
 }
 
+/* The first `count` of these pointers, and NULL. */
+static char **first_of(char **texts, uint64_t count) {
+    char **copy = reserve((count + 1) * sizeof(*copy));
+    memcpy(copy, texts, count * sizeof(*copy));
+    return copy;
+}
+
 /* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
 void begin(uint64_t *sp) {
-    char **arguments = (char **)(sp + 1), **environment = arguments + sp[0] + 1;
+    char **arguments = (char **)(sp + 1), **variables = arguments + FIRST_VARIABLE;
     struct places places;
+    uint64_t count;
     int ring_file, area_file;
     uint32_t i;
-    if (sp[0] <= FIRST_ARGUMENT || !choose_processor(arguments[PROCESSOR]))
+    if (sp[0] <= FIRST_VARIABLE || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);
     ring_file = (int)number_of(arguments[RING_FILE]);
     area_file = (int)number_of(arguments[AREA_FILE]);
@@ -88,5 +97,6 @@ void begin(uint64_t *sp) {
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
     places = (struct places){arguments[PROGRAM], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
-    begin_at(load_program(&places, arguments + FIRST_ARGUMENT, environment, number_of(arguments[STACK_BYTES])));
+    count = number_of(arguments[VARIABLES]);
+    begin_at(load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES])));
 }
