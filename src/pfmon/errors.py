@@ -85,13 +85,14 @@ class LostError(PfmonError):
     exit_status = 125
 
 
-class BeginAnewError(LostError):
-    """The engine does not support what the program did, which had no effect outside of it yet: another engine can
-    execute it from its beginning. ``why``: the reason, as a sentence about the program."""
+class UnsupportedError(LostError):
+    """The engine does not support what the program did; another engine can execute it from its beginning. ``why``: the
+    reason, as a sentence about the program; ``outside``: the program has read, written or made something outside of
+    its process by then."""
 
-    def __init__(self, message: str, why: str) -> None:
+    def __init__(self, message: str, why: str, outside: bool) -> None:
         super().__init__(message)
-        self.why = why
+        self.why, self.outside = why, outside
 
 
 def reason(error: BaseException) -> str:

@@ -69,7 +69,7 @@ def test_a_full_file_leaves_the_lines_out() -> None:
 @pytest.mark.slow
 @needs("qemu-x86_64")
 def test_the_emulator_and_its_plugin_are_logged() -> None:
-    _, log = logged("1", "-e", "INSTRUCTIONS_RETIRED", str(EXAMPLES / "x86_64" / "fib"), "5")
+    _, log = logged("1", "--engine=qemu", "-e", "INSTRUCTIONS_RETIRED", str(EXAMPLES / "x86_64" / "fib"), "5")
     assert "QemuGuest runs " in log and re.search(r"/qemu-x86_64 executes it, with the plugin \S+/plugin\.so", log)
 
 

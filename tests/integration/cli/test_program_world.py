@@ -1,5 +1,6 @@
 """What a program finds: its environment, and under qemu the processor of its machine."""
 
+import json
 import signal
 from pathlib import Path
 
@@ -81,10 +82,13 @@ def test_notice_names_variables_that_programs_obey(program: str, monkeypatch: py
     first_quick(
         [
             # Intel SDM, volume 4, table 2-1: Core 2 is 06_0FH, the Core i7 of Nehalem 06_1AH. Volume 1, chapter 5:
-            # SSSE3 came with Core 2, SSE4.2 with Nehalem, AVX later. No model of qemu's tells of a PMU in leaf 0AH.
-            ([], "GenuineIntel 006f0 ssse3 0"),
+            # SSSE3 came with Core 2, SSE4.2 with Nehalem, AVX later; Haswell, the first with AVX2, is 06_3CH. None tells
+            # of a PMU in leaf 0AH.
+            ([], "GenuineIntel 306c0 ssse3 sse4.2 avx avx2 0"),
             (["--machine=core2"], "GenuineIntel 006f0 ssse3 0"),
             (["--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
+            (["--engine=qemu"], "GenuineIntel 006f0 ssse3 0"),
+            (["--engine=qemu", "--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
         ]
     ),
 )
@@ -99,12 +103,15 @@ def test_program_finds_the_machine_s_processor(machine: list[str], found: str, t
 @pytest.mark.slow
 @QEMU
 @ASSEMBLER
-def test_instruction_of_a_later_processor_is_illegal(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("engine", "later"), [("qemu", "--set qemu.cpu=max"), ("x86_64", "--set=qemu.cpu=x86-64-v4")])
+def test_instruction_of_a_later_processor_is_illegal(engine: str, later: str, tmp_path: Path) -> None:
     program = str(assemble(tmp_path, VECTOR))
-    done = pfmon("-e", "none", program)
+    words = (f"--engine={engine}", "-e", "none")
+    done = pfmon(*words, "--machine=core2", program)
     assert done.returncode == 128 + signal.SIGILL
-    assert "--set qemu.cpu=max" in done.stderr
-    assert pfmon("-e", "none", "--set", "qemu.cpu=max", program).returncode == 0
+    assert later in done.stderr
+    usable = "x86-64-v3" if engine == "x86_64" else "max"
+    assert pfmon(*words, "--set", f"qemu.cpu={usable}", program).returncode == 0
 
 
 @QEMU
@@ -112,10 +119,16 @@ def test_unknown_model_of_qemu_is_named() -> None:
     assert "qemu.cpu = Nehalm: qemu-x86_64 has no such model" in refused("-e", "none", "--set=qemu.cpu=Nehalm", X86_FIB)
 
 
+@QEMU
+def test_model_that_qemu_alone_has_selects_qemu() -> None:
+    done = pfmon("-e", "instructions_retired", "--json", "--set=qemu.cpu=Haswell", X86_FIB, "3")
+    assert json.loads(done.stdout.splitlines()[-1])["engine"] == {"name": "qemu", "cpu": "Haswell", "masked": []}
+
+
 @pytest.mark.parametrize("option", first_quick(["--host-clock", "--host-ids", "--host-random", "--net", "--quantum=7"]))
 @QEMU
 def test_option_of_ia64_programs_says_that_it_changes_nothing(option: str) -> None:
-    assert option.partition("=")[0] in pfmon("-e", "none", option, X86_FIB, "3").stderr
+    assert option.partition("=")[0] in pfmon("--engine=qemu", "-e", "none", option, X86_FIB, "3").stderr
     assert pfmon("-e", "none", option, IA64_FIB, "3").stderr == ""
 
 

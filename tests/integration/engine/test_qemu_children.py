@@ -101,7 +101,7 @@ def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
 
 @pytest.mark.slow
 def test_no_notice_at_a_timeout_where_nobody_is_killed(mark: str) -> None:
-    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sleep", "1000", mark]
+    words = [sys.executable, "-m", "pfmon", "--engine=qemu", "-e", EVENT, "-t", "1", "/bin/sleep", "1000", mark]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 124 and "killed" not in done.stderr
 

@@ -169,7 +169,7 @@ def test_program_that_overwrites_its_last_block_has_no_counts(
 ) -> None:
     place = str(offsets()["area"]["threads[0].last"])
     program = [sys.executable, "-S", "-c", OVERWRITES, place, "8", *handles]
-    words = [sys.executable, "-m", "pfmon", "-e", "INSTRUCTIONS_RETIRED", *sampled, *program]
+    words = [sys.executable, "-m", "pfmon", "--engine=qemu", "-e", "INSTRUCTIONS_RETIRED", *sampled, *program]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr == f"pfmon: {sys.executable}: cannot be counted: it has written into pfmon's memory\n"

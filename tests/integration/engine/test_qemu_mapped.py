@@ -339,6 +339,7 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
         follow=api.FollowRules(
             True, executes, 10, lambda task, engine: Watching(task, engine, found), lambda task, ending: None
         ),
+        engine="qemu",
     )
     engine = registry.start(wanted)
     assert engine.run(Consumer()) == ExitReport(0)

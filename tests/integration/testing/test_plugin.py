@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_runs import run_pytest
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU
+from x86_64_host import HERE
 
 MARKED = """
 import pytest
@@ -68,11 +69,22 @@ def test_modules():
 
 
 @pytest.mark.slow
-def test_without_qemu_marked_tests_are_skipped_with_a_reason(tmp_path: Path) -> None:
-    text = MARKED + PROGRAM + "\ndef test_other(): pass\n"
-    done = run_pytest(project(tmp_path, text), "--pfmon", "-rs", path="/nowhere")
-    assert done.returncode == 0 and "1 passed, 2 skipped" in done.stdout
-    assert done.stdout.count("install the package qemu-user") == 2
+@pytest.mark.skipif(not HERE, reason="x86-64 programs need qemu on this host")
+def test_without_qemu_programs_that_need_it_are_skipped_with_a_reason(tmp_path: Path) -> None:
+    text = MARKED + PROGRAM + PROGRAM.replace("x86_64", "i386").replace("test_program", "test_i386")
+    done = run_pytest(project(tmp_path, text), *ALONE, "-rs", path="/nowhere")
+    assert done.returncode == 0 and "2 passed, 1 skipped" in done.stdout
+    assert done.stdout.count("install the package qemu-user") == 1
+
+
+@pytest.mark.slow
+@QEMU
+def test_marked_test_of_threads_is_counted_under_qemu(tmp_path: Path) -> None:
+    thread = "import threading\n    one = threading.Thread(target=print)\n    one.start()\n    one.join()"
+    done = run_pytest(project(tmp_path, MARKED.replace("pass", thread)), *ALONE, "--pfmon-save")
+    assert done.returncode == 0 and "1 passed" in done.stdout
+    tests = json.loads((tmp_path / "pfmon-baseline.json").read_text())["tests"]
+    assert [one["engine"] for one in tests.values()] == [{}] and min(baselines(tmp_path).values()) > 1000
 
 
 @pytest.mark.slow

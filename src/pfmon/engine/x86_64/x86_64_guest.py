@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 from typing import Self
 
@@ -14,8 +15,8 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
-from pfmon.engine.x86_64.processors import DEFAULT, on_host
-from pfmon.errors import BeginAnewError, LostError, PfmonError
+from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
+from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
 
@@ -150,12 +151,17 @@ class X8664Guest(ProcessGuest):
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
             text = f"{path}: cannot be counted by this engine: {why}: give --engine=qemu"
-            raise LostError(text) if self._reader.outside else BeginAnewError(text, why)
+            raise UnsupportedError(text, why, self._reader.outside)
         if self._reader.damaged or self._reader.trouble:
             why = TROUBLES[4] if self._reader.damaged else TROUBLES.get(self._reader.trouble, TROUBLES[4])
             raise LostError(f"{path}: cannot be counted: {why}")
         if self._stopping:
             return
+        if self._status == -signal.SIGILL:
+            self._wanted.on_notice(
+                f"the program sees the processor {self._cpu}; --set=qemu.cpu={PROCESSORS[0]} shows it the one with most"
+                " features, and --engine=qemu has others"
+            )
         self._tell_processor_results()
         if self._reader.executing:
             self._wanted.on_notice("the program executed another one, which was not counted")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from pfmon.counting._counting import SampleListener
 from pfmon.engine import registry
 from pfmon.engine.api import Recording, Task
-from pfmon.errors import BeginAnewError, LostError, PfmonError
+from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
 from pfmon.library.preparing.standard_streams import Files
@@ -152,7 +152,7 @@ class Prepared:
         try:
             try:
                 outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
-            except BeginAnewError as unsupported:
+            except UnsupportedError as unsupported:
                 self._begin_anew(unsupported, listener is not None)
                 kept.clear()
                 samples.clear()
@@ -179,10 +179,11 @@ class Prepared:
         finally:
             self._files.close()
 
-    def _begin_anew(self, error: BeginAnewError, listened: bool) -> None:
+    def _begin_anew(self, error: UnsupportedError, listened: bool) -> None:
         """Prepare the run under the engine that supports what the program did. ``listened``: a SampleListener has its
-        samples. Raises ``error`` where none does, or where results were given away already."""
-        if self._otherwise is None or self._in_use or listened or self._stopped:
+        samples. Raises ``error`` where none does, where the program was active outside of it, or where results were
+        given away already."""
+        if self._otherwise is None or error.outside or self._in_use or listened or self._stopped:
             raise error
         self.session.close()
         parts = self._otherwise()
