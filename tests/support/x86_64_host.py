@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import command
 import pytest
 from qemu_guests import ASSEMBLER, Access, accesses_in
 
@@ -27,7 +28,8 @@ AVX512 = pytest.mark.skipif(
     not all(f"avx512{one}" in FLAGS for one in ("f", "bw", "cd", "dq", "vl")), reason="this host lacks AVX-512"
 )
 
-PFMON = [sys.executable, "-m", "pfmon", "--engine=x86_64"]
+ENGINE = "--engine=x86_64"
+PFMON = [sys.executable, "-m", "pfmon", ENGINE]
 V3 = "--set=qemu.cpu=x86-64-v3"
 V4 = "--set=qemu.cpu=x86-64-v4"
 
@@ -45,10 +47,8 @@ def outcomes(program: Sequence[str | Path], directory: Path, *options: str) -> d
     found = {}
     for name, way in WAYS.items():
         made = directory / f"counts-{name}"
-        command = [*PFMON, *way, *options, "--json", f"--outfile={made}", *program]
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
-        )
+        words = [*PFMON, *way, *options, "--json", f"--outfile={made}", *program]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
         assert made.exists(), done
         found[name] = done.returncode, done.stdout, int(json.loads(made.read_text())["events"][0]["count"])
     return found
@@ -76,3 +76,18 @@ def refusals(program: Sequence[str | Path]) -> list[tuple[int, str]]:
         for one in commands
     ]
     return [(done.returncode, done.stderr) for done in ran]
+
+
+def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+    """What the command prints; it ends with this status, if any is given."""
+    done = command.pfmon(*words)
+    assert status is None or done.returncode == status, done
+    return done
+
+
+def counted(program: list[str], *options: str, status: int = 0) -> int:
+    """The instructions of a program under the engine."""
+    words = options or tuple(WAYS["totals"])
+    done = pfmon(ENGINE, *words, "--json", "--outfile=/dev/stderr", *program, status=status)
+    line = next(line for line in done.stderr.splitlines() if line.startswith("{"))
+    return int(json.loads(line)["events"][0]["count"])

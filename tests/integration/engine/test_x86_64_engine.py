@@ -6,36 +6,19 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import command
 import pytest
 from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import MARKS, PFMON, V3, WAYS
+from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
 from pfmon.engine.x86_64.x86_64_guest import runtime_path
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-ENGINE = "--engine=x86_64"
 pytestmark = MARKS
 
 NAMES = sorted(set(SMALL) - {"epic"})
-
-
-def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
-    """What the command prints; it ends with this status, if any is given."""
-    done = command.pfmon(*words)
-    assert status is None or done.returncode == status, done
-    return done
-
-
-def counted(program: list[str], *options: str, status: int = 0) -> int:
-    """The instructions of a program under the engine."""
-    words = options or tuple(WAYS["totals"])
-    done = pfmon(ENGINE, *words, "--json", "--outfile=/dev/stderr", *program, status=status)
-    line = next(line for line in done.stderr.splitlines() if line.startswith("{"))
-    return int(json.loads(line)["events"][0]["count"])
 
 
 @pytest.mark.parametrize("name", first_quick(few(NAMES, 5)))
@@ -220,9 +203,32 @@ def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> No
 
 
 THREAD = """
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/time.h>
 #include <unistd.h>
 static void *f(void *x) { return x; }
+static void handle(int number) { (void)number; }
+static void wait_inside(void) {
+    struct itimerval once = {{0}, {0, 1000}};
+    struct timeval limit = {0, 1000};
+    char bytes[16];
+    fd_set set;
+    int files[2];
+    FILE *random = fopen("/dev/urandom", "r");
+    pipe(files);
+    FD_ZERO(&set);
+    FD_SET(files[0], &set);
+    select(files[1], &set, 0, 0, &limit);
+    poll(&(struct pollfd){.fd = files[0], .events = POLLIN}, 1, 10);
+    fread(bytes, sizeof(bytes), 1, random);
+    signal(SIGALRM, handle);
+    setitimer(ITIMER_REAL, &once, 0);
+    pause();
+}
 int main(int count, char **words) {
     char byte;
     pthread_t t;
@@ -230,6 +236,10 @@ int main(int count, char **words) {
         write(1, "early ", 6);
     if (count > 1 && *words[1] == 'r')
         read(0, &byte, 1);
+    if (count > 1 && *words[1] == 'p')
+        poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 10);
+    if (count > 1 && *words[1] == 'i')
+        wait_inside();
     pthread_create(&t, 0, f, 0);
     pthread_join(t, 0);
     write(1, "end\\n", 4);
@@ -240,7 +250,7 @@ int main(int count, char **words) {
 
 @pytest.fixture(scope="module")
 def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A program that makes a thread, after it has written (w) or read (r)."""
+    """A program that makes a thread, after it has written (w), read (r), polled its input (p), or waited (i)."""
     source = tmp_path_factory.mktemp("threads") / "threads.c"
     source.write_text(THREAD)
     subprocess.run(["cc", "-w", "-pthread", "-o", source.with_suffix(""), source], check=True)
@@ -251,14 +261,14 @@ def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("way", WAYS)
 def test_program_of_threads_begins_anew_under_qemu(threads: str, way: str) -> None:
     words = [*WAYS[way][:2], *(one for one in WAYS[way][2:] if "interval" not in one), "--json"]
-    done = pfmon(*words, threads, status=3)
+    done = pfmon(*words, threads, "i", status=3)
     assert done.stderr == "pfmon: begins anew under qemu: it makes a second thread\n"
     found = json.loads(done.stdout.removeprefix("end\n"))  # once
     assert found["engine"]["name"] == "qemu" and found["events"][0]["count"] > 10_000
 
 
-@pytest.mark.parametrize("does", "wr")
-def test_program_that_has_written_or_read_does_not_begin_anew(threads: str, does: str) -> None:
+@pytest.mark.parametrize("does", "wrp")
+def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(threads: str, does: str) -> None:
     done = pfmon("-e", "instructions_retired", threads, does, status=125)
     assert done.stdout == ("early " if does == "w" else "")
     assert "makes a second thread: give --engine=qemu" in done.stderr

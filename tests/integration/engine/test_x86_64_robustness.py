@@ -13,9 +13,12 @@ from grids import few, first_quick
 from qemu_guests import assemble
 from x86_64_host import MARKS, PFMON, WAYS, outcomes
 
+from pfmon.engine.x86_64.x86_64_guest import runtime_path
+
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
 
+RUNTIME = Path(runtime_path()).resolve()
 LOOP = "_start:\n 1: add $1, %rax\n mov %rax, -64(%rsp)\n jmp 1b\n"
 """Retires whole turns of three instructions."""
 
@@ -38,9 +41,7 @@ def started(program: Path, *options: str) -> tuple[subprocess.Popen[str], list[i
         text=True,
     )
     deadline = time.monotonic() + 20
-    while len(pids := descendants(process.pid)) < 3 or not Path(f"/proc/{pids[-1]}/comm").read_text().startswith(
-        "x86_64"
-    ):
+    while len(pids := descendants(process.pid)) < 3 or Path(f"/proc/{pids[-1]}/exe").resolve() != RUNTIME:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     time.sleep(0.2)

@@ -8,8 +8,8 @@
 
 enum {
     BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
-    BLOCK_EXITS = 8,             /* more than a block has */
-    BLOCK_STEP = 1 << 12         /* more bytes than its description takes */
+    BLOCK_EXITS = 8,             /* more than two blocks have */
+    BLOCK_STEP = 1 << 12         /* more bytes than their descriptions take */
 };
 
 static const uint64_t BLOCK_ROOM = (uint64_t)1 << 28;
@@ -79,6 +79,7 @@ static uint32_t hash_of(uint64_t ip) {
     return (uint32_t)((ip * 0x9E3779B97F4A7C15u) >> 48);
 }
 
+/* The translation that was made of the code at a guest address, for as often as it executes; NULL: none. */
 struct block *translated_block(uint64_t ip) {
     struct block *it;
     for (it = buckets[hash_of(ip)]; it; it = it->next)
@@ -101,10 +102,10 @@ struct block *new_block(uint32_t instructions) {
     return block;
 }
 
-/* Forget all translations, and reuse their memory, when there may not be enough for another one. Called when none is
-   executing. */
+/* Forget all translations, and reuse their memory, when there may not be enough for a block and a part of it. Called when
+   none is executing. */
 bool forget_when_full(void) {
-    if (!is_code_full() && exit_count < MAX_EXITS - BLOCK_EXITS && block_count < MAX_BLOCKS
+    if (!is_code_full() && exit_count < MAX_EXITS - BLOCK_EXITS && block_count < MAX_BLOCKS - 1
         && block_room_used < BLOCK_ROOM - BLOCK_STEP)
         return false;
     forget_translations();
@@ -130,15 +131,20 @@ struct block *block_at(uint64_t ip) {
         return NULL;
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);
-    block = translate(ip, false);
+    block = translate(ip, most_instructions, false);
     if (block)
         enter(block);
     return block;
 }
 
+/* The first instructions of the block at a guest address, to be executed once. */
+struct block *part_at(uint64_t ip, uint32_t most) {
+    return translate(ip, most, false);
+}
+
 /* A translation of the instruction at a guest address alone, to be executed once. Its page stays writable. */
 struct block *block_of_one(uint64_t ip) {
-    return is_readable(ip) ? translate(ip, true) : NULL;
+    return is_readable(ip) ? translate(ip, 1, true) : NULL;
 }
 
 /* The block whose translation contains a host address; NULL: none. */

@@ -50,6 +50,8 @@ static struct block *continue_at(uint64_t ip) {
             break;
         raise_fault(SYSTEM_SIGSEGV, is_readable(ip) ? SEGV_NOT_ALLOWED : SEGV_NOT_MAPPED, ip);
     }
+    if (counting_down && state->countdown > 0 && state->countdown < block->length)
+        block = part_at(ip, (uint32_t)state->countdown);     /* a timer expires within the block */
     state->next = (uint64_t)block->entry;
     for (reg = 0; reg < 16; reg++)
         state->saved[reg] = state->registers[reg];
@@ -141,6 +143,9 @@ static uint64_t after_exit(const struct exit *exit) {
         return exit->target;
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
+    case EXIT_COUNTDOWN:
+        fire_timers();
+        return exit->target;
     default:
         execute_for_guest(exit->kind);
         return exit->target;
@@ -160,7 +165,7 @@ void leave_code(void) {
         return;
     }
     block = continue_at(target);
-    if (block->ip != target)
+    if (block != translated_block(target))   /* a signal's handler, or a block that executes once */
         return;
     if (exit->kind == EXIT_DIRECT)
         link_exit(exit, block);

@@ -1,7 +1,6 @@
 /* Which system calls have an effect outside of the process, or depend on what happens there once: a program without any
    can be executed again from its beginning by another engine (layout.h, `outside`). */
 
-#include <asm/stat.h>
 #include <asm/statfs.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -11,24 +10,23 @@
 
 #include "runtime.h"
 
-enum {
-    STANDARD_FILES = 3, FILE_TYPE = 0170000, REGULAR_FILE = 0100000,
-    TCGETS = 0x5401, TIOCGWINSZ = 0x5413, FIONCLEX = 0x5450, FIOCLEX = 0x5451
-};
+enum { STANDARD_FILES = 3, TCGETS = 0x5401, TIOCGWINSZ = 0x5413, FIONCLEX = 0x5450, FIOCLEX = 0x5451 };
 
 /* Calls without effect, whatever their arguments. */
 static const uint16_t harmless[] = {
-    __NR_access, __NR_arch_prctl, __NR_brk, __NR_capget, __NR_chdir, __NR_clock_getres, __NR_clock_gettime, __NR_clock_nanosleep,
-    __NR_close, __NR_close_range, __NR_epoll_create1, __NR_eventfd2, __NR_exit, __NR_exit_group, __NR_faccessat,
-    __NR_faccessat2, __NR_fadvise64, __NR_fchdir, __NR_fstat, __NR_fstatfs, __NR_getcpu, __NR_getcwd, __NR_getdents64,
-    __NR_getegid, __NR_geteuid, __NR_getgid, __NR_getgroups, __NR_getpgrp, __NR_getpid, __NR_getppid, __NR_getrandom,
-    __NR_getresgid, __NR_getresuid, __NR_getrlimit, __NR_getrusage, __NR_gettid, __NR_gettimeofday, __NR_getuid,
-    __NR_lstat, __NR_madvise, __NR_membarrier, __NR_memfd_create, __NR_mincore, __NR_mprotect, __NR_mremap,
-    __NR_munmap, __NR_nanosleep, __NR_newfstatat, __NR_pipe, __NR_pipe2, __NR_prctl, __NR_prlimit64, __NR_readlink,
-    __NR_readlinkat, __NR_rseq, __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sched_getaffinity,
-    __NR_sched_getparam, __NR_sched_getscheduler, __NR_sched_yield, __NR_set_robust_list, __NR_set_tid_address,
-    __NR_setrlimit, __NR_sigaltstack, __NR_stat, __NR_statfs, __NR_statx, __NR_sysinfo, __NR_time, __NR_times,
-    __NR_umask, __NR_uname, __NR_clone3,
+    __NR_access, __NR_alarm, __NR_arch_prctl, __NR_brk, __NR_capget, __NR_chdir, __NR_clock_getres, __NR_clock_gettime,
+    __NR_clock_nanosleep, __NR_close, __NR_close_range, __NR_epoll_create1, __NR_eventfd2, __NR_exit, __NR_exit_group,
+    __NR_faccessat, __NR_faccessat2, __NR_fadvise64, __NR_fchdir, __NR_fstat, __NR_fstatfs, __NR_getcpu, __NR_getcwd,
+    __NR_getdents, __NR_getdents64, __NR_getegid, __NR_geteuid, __NR_getgid, __NR_getgroups, __NR_getitimer,
+    __NR_getpgid, __NR_getpgrp, __NR_getpid, __NR_getppid, __NR_getrandom, __NR_getresgid, __NR_getresuid,
+    __NR_getrlimit, __NR_getrusage, __NR_getsid, __NR_gettid, __NR_gettimeofday, __NR_getuid, __NR_lstat, __NR_madvise,
+    __NR_membarrier, __NR_memfd_create, __NR_mincore, __NR_mprotect, __NR_mremap, __NR_munmap, __NR_nanosleep,
+    __NR_newfstatat, __NR_pipe, __NR_pipe2, __NR_prctl, __NR_prlimit64, __NR_readlink, __NR_readlinkat, __NR_rseq,
+    __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sched_getaffinity, __NR_sched_getparam,
+    __NR_sched_getscheduler, __NR_sched_setaffinity, __NR_sched_yield, __NR_set_robust_list, __NR_set_tid_address,
+    __NR_setitimer, __NR_setrlimit, __NR_sigaltstack, __NR_stat, __NR_statfs, __NR_statx, __NR_sysinfo, __NR_time,
+    __NR_timer_create, __NR_timer_delete, __NR_timer_getoverrun, __NR_timer_gettime, __NR_timer_settime,
+    __NR_timerfd_create, __NR_timerfd_gettime, __NR_timerfd_settime, __NR_times, __NR_umask, __NR_uname, __NR_clone3,
 };
 
 static bool is_harmless(int64_t number) {
@@ -37,13 +35,6 @@ static bool is_harmless(int64_t number) {
         if (harmless[i] == number)
             return true;
     return false;
-}
-
-/* A regular file that the program has opened itself. */
-static bool is_own_regular_file(uint64_t file) {
-    struct stat status;
-    return file >= STANDARD_FILES && KERNEL2(__NR_fstat, file, &status) == 0
-        && (status.st_mode & FILE_TYPE) == REGULAR_FILE;
 }
 
 /* A pipe without a name, an event counter and the like: others reach it only by a child. */
@@ -75,9 +66,16 @@ static bool has_effect(int64_t number, const uint64_t *a) {
     case __NR_openat:
         return !only_reads(a[2]);
     case __NR_read: case __NR_pread64: case __NR_readv: case __NR_preadv:
-        return !is_own_regular_file(a[0]) && !is_own_channel(a[0]);
+        return !is_inside_descriptor((int)a[0]) && !is_own_channel(a[0]) && !is_random(a[0]);
     case __NR_write: case __NR_writev:
         return !is_own_channel(a[0]);
+    case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
+    case __NR_epoll_pwait2:
+        return !is_inside_wait(number, a);
+    case __NR_pause: case __NR_rt_sigsuspend:
+        return next_timer() == NEVER;
+    case __NR_rt_sigtimedwait:
+        return !a[2] && next_timer() == NEVER;
     case __NR_lseek: case __NR_dup: case __NR_dup2: case __NR_dup3:
         return a[0] < STANDARD_FILES;
     case __NR_fcntl:

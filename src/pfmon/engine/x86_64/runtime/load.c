@@ -5,6 +5,7 @@
 #include <linux/elf.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 
 #include "runtime.h"
 
@@ -23,6 +24,7 @@ struct loaded {
 };
 
 const char *program_path;
+struct program_stack program_stack;
 
 static int open_file(const char *path) {
     int64_t file = KERNEL3(__NR_open, path, O_RDONLY | O_CLOEXEC, 0);
@@ -154,8 +156,11 @@ static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes,
     at_path = push_bytes(&sp, program_path, strlen(program_path) + 1);
     argument_at = reserve((argument_count + variable_count + 1) * sizeof(uint64_t));
     variable_at = argument_at + argument_count;
+    program_stack.end = sp;
     push_texts(&sp, environment, variable_count, variable_at);
+    program_stack.environment = sp;
     push_texts(&sp, arguments, argument_count, argument_at);
+    program_stack.arguments = sp;
     at_platform = push_bytes(&sp, "x86_64", 7);
     at_random = push_bytes(&sp, random, sizeof(random));
     emulate_cpuid(registers);
@@ -166,12 +171,13 @@ static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes,
         const uint64_t auxiliary[][2] = {
             {AT_HWCAP, registers[RDX]}, {AT_PAGESZ, PAGE}, {AT_CLKTCK, 100}, {AT_PHDR, program->headers},
             {AT_PHENT, sizeof(struct elf64_phdr)}, {AT_PHNUM, program->count}, {AT_BASE, interpreter ? interpreter->bias : 0},
-            {AT_FLAGS, 0}, {AT_ENTRY, program->entry}, {AT_UID, (uint64_t)KERNEL0(__NR_getuid)},
-            {AT_EUID, (uint64_t)KERNEL0(__NR_geteuid)}, {AT_GID, (uint64_t)KERNEL0(__NR_getgid)},
-            {AT_EGID, (uint64_t)KERNEL0(__NR_getegid)}, {AT_SECURE, 0}, {AT_RANDOM, at_random}, {AT_HWCAP2, 0},
-            {AT_EXECFN, at_path}, {AT_PLATFORM, at_platform}, {AT_MINSIGSTKSZ, xstate_bytes + SIGNAL_BYTES}, {AT_NULL, 0},
+            {AT_FLAGS, 0}, {AT_ENTRY, program->entry}, {AT_UID, user_id()}, {AT_EUID, user_id()}, {AT_GID, group_id()},
+            {AT_EGID, group_id()}, {AT_SECURE, 0}, {AT_RANDOM, at_random}, {AT_HWCAP2, 0}, {AT_EXECFN, at_path},
+            {AT_PLATFORM, at_platform}, {AT_MINSIGSTKSZ, xstate_bytes + SIGNAL_BYTES}, {AT_NULL, 0},
         };
         memcpy(words + i, auxiliary, sizeof(auxiliary));
+        program_stack.auxiliary = words + i;
+        program_stack.auxiliary_bytes = sizeof(auxiliary);
         i += sizeof(auxiliary) / 8;
     }
     sp = (sp - i * 8) & -(uint64_t)16;
@@ -179,11 +185,20 @@ static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes,
     return sp;
 }
 
+static const char *base_name(const char *path) {
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
 /* Load the program; returns where it begins. */
 uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes) {
     static struct loaded program, interpreter;
     bool interpreted = *places->interpreter;
     program_path = places->program;
+    KERNEL2(__NR_prctl, PR_SET_NAME, base_name(program_path));
     load_file(places->program, places->program_at, &program);
     set_break(program.moved ? GUEST_BREAK : program.end);
     if (interpreted) {

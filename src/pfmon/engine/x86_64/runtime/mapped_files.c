@@ -1,12 +1,12 @@
 /* Files that the guest has mapped executable: they are announced to the reader, and its blocks name them. */
 
-#include <asm/unistd.h>
 #include <linux/mman.h>
 
 #include "mapped_file.h"
 #include "runtime.h"
+#include "text.h"
 
-enum { MAX_PLACES = 1024, MAX_SILENT = 64, MAX_PATH = 4096 };
+enum { MAX_PLACES = 1024, MAX_SILENT = 64 };
 
 static struct file files[MAX_PLACES];    /* ever mapped executable, by number - 1 */
 static struct file silent[MAX_SILENT];   /* lately mapped, but not executable */
@@ -26,17 +26,13 @@ uint32_t file_at(uint64_t address) {
 }
 
 const char *path_of(int file) {
-    static char path[MAX_PATH];
-    char link[32] = "/proc/self/fd/", *kept;
-    int64_t length, at = 14, digit;
-    for (digit = 1000000000; digit; digit /= 10)
-        if (file >= digit || digit == 1)
-            link[at++] = (char)('0' + file / digit % 10);
-    length = KERNEL3(__NR_readlink, link, path, MAX_PATH - 1);
-    if (length <= 0 || path[0] != '/')
+    static struct text path;
+    char *kept;
+    path_of_file(file, &path);
+    if (path.bytes[0] != '/')
         return NULL;
-    kept = reserve((size_t)length + 1);
-    memcpy(kept, path, (size_t)length);
+    kept = reserve(path.length + 1);
+    memcpy(kept, path.bytes, path.length);
     return kept;
 }
 

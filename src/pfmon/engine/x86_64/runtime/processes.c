@@ -2,7 +2,7 @@
 
    A child of fork() has a copy of the memory. A child of vfork() executes in the program's memory, and so in the
    runtime's, on a stack of its own, until it executes another program or ends; its parent waits in the kernel, and then
-   has its registers, its signal handlers and its place in the stream as they were. */
+   has its registers, its signal handlers, its timers and its place in the stream as they were. */
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -11,6 +11,7 @@
 
 #include "runtime.h"
 #include "signals.h"
+#include "timers.h"
 
 enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
 
@@ -21,12 +22,18 @@ static void become_uncounted(void) {
     in_child = true;
     forget_ring();
     forget_area();
+    forget_timers();
+}
+
+static void prepare_child(void) {
+    made_process = true;
+    publish_count();
+    prepare_uncounted();
 }
 
 static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
     int64_t child;
-    publish_count();
-    prepare_uncounted();
+    prepare_child();
     child = KERNEL6(__NR_clone, flags, 0, a[2], a[3], a[4], 0);
     if (child)
         return child;
@@ -41,6 +48,7 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
 struct parent {                  /* what a child that shares the memory changes */
     __typeof__(*state) registers;
     struct signals signals;
+    struct timer timers[MAX_TIMERS];
     uint64_t *words;
     bool in_child, shares_memory;
 };
@@ -49,6 +57,7 @@ static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
     in_child = shares_memory = true;
     use_private_words();
     use_uncounted_translations(true);
+    forget_timers();
     state->target = state->registers[RCX];   /* behind the call */
     state->registers[RAX] = 0;
     if (stack)
@@ -64,6 +73,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     use_uncounted_translations(shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
+    restore_timers(kept->timers);
 }
 
 /* The child's first function (entry.S). */
@@ -73,19 +83,21 @@ void begin_child(void) {
 }
 
 static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
-    struct parent kept = {.in_child = in_child, .shares_memory = shares_memory};
+    struct parent kept;
     int64_t child, own_stack = KERNEL6(__NR_mmap, own_address(STACK_BYTES_OF_CHILD), STACK_BYTES_OF_CHILD,
                                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(own_stack))
         return -NO_ROOM;
-    publish_count();
-    prepare_uncounted();
+    prepare_child();
     block_signals();
     if (state->pending)
         child = -INTERRUPTED_CALL;
     else {
+        kept.in_child = in_child;
+        kept.shares_memory = shares_memory;
         memcpy(&kept.registers, state, sizeof(*state));
         save_signals(&kept.signals);
+        save_timers(kept.timers);
         kept.words = words_so_far();
         become_child(flags, stack, a);
         child = clone_sharing(flags, (uint64_t)own_stack + STACK_BYTES_OF_CHILD, a[2], a[3], a[4]);
@@ -97,7 +109,7 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
 }
 
 /* fork, vfork and clone. */
-int64_t process_call(int64_t number, const uint64_t *a) {
+int64_t clone_call(int64_t number, const uint64_t *a) {
     const uint64_t none[6] = {0};
     if (number == __NR_fork)
         return make_copy(SIGCHLD, 0, none);

@@ -189,6 +189,14 @@ void set_break(uint64_t start) {
     break_start = break_end = whole_pages(start);
 }
 
+uint64_t heap_start(void) {
+    return break_start;
+}
+
+uint64_t heap_end(void) {
+    return break_end;
+}
+
 int64_t change_break(uint64_t wanted) {
     uint64_t end = whole_pages(wanted), old = whole_pages(break_end);
     if (wanted < break_start || (break_start < GUEST_LOW_END && wanted > low.next))

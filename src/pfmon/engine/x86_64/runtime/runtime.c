@@ -97,6 +97,9 @@ void begin(uint64_t *sp) {
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
     places = (struct places){arguments[PROGRAM], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
+    ids_begin();
+    paths_begin();
+    waits_begin();
     count = number_of(arguments[VARIABLES]);
     begin_at(load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES])));
 }

@@ -3,6 +3,8 @@
 #ifndef PFMON_X86_64_RUNTIME_H
 #define PFMON_X86_64_RUNTIME_H
 
+#include <asm/siginfo.h>
+
 #include "decode.h"
 #include "emit.h"
 #include "kernel.h"
@@ -40,7 +42,7 @@ struct block {                   /* a translated block */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP, EXIT_XGETBV,
-                 EXIT_UNSUPPORTED };
+                 EXIT_UNSUPPORTED, EXIT_COUNTDOWN };
 
 struct exit {                    /* a place where translated code is left */
     uint8_t kind;
@@ -55,6 +57,7 @@ extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
 extern bool shares_memory;       /* a child in its parent's memory (vfork) */
 extern uint32_t most_instructions;      /* of a block */
+extern bool counting_down;       /* blocks count instructions off until a timer expires */
 extern int ring_register, temporary_register;   /* between blocks */
 
 void on_exit(void), on_miss(void), on_fault(void), enter_code(void);
@@ -93,7 +96,7 @@ uint64_t *counter_of(const struct announcement *block);
 const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
 
 /* translate.c */
-struct block *translate(uint64_t ip, bool alone);
+struct block *translate(uint64_t ip, uint32_t most, bool alone);
 void put_jump_by_table(void);
 void put_after_last_check(void);
 uint8_t *put_target_check(const struct block *block, uint8_t **otherwise);
@@ -106,6 +109,7 @@ void translation_begin(void);
 struct block *new_block(uint32_t instructions);
 bool forget_when_full(void);
 struct block *block_at(uint64_t ip);
+struct block *part_at(uint64_t ip, uint32_t most);
 struct block *block_of_one(uint64_t ip);
 struct block *translated_block(uint64_t ip);
 const struct block *block_of_code(uint64_t address);
@@ -127,10 +131,10 @@ void execute_one_at(uint64_t ip);
 void continue_after_fault(void);
 void take_registers_in_block(const struct block *block, const uint64_t *host);
 
-/* system_calls.c */
+/* system_calls.c: each `..._call` returns whether it has executed the call */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction);
-uint64_t instructions_retired(void);
-int64_t call_kernel(int64_t number, const uint64_t *a);
+int64_t pass_on(int64_t number, const uint64_t *a);
+int64_t call_kernel(int64_t number, uint64_t *a);
 
 /* vsyscall.c */
 bool is_vsyscall(uint64_t ip);
@@ -140,7 +144,7 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
-int64_t process_call(int64_t number, const uint64_t *a);
+int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
@@ -171,6 +175,8 @@ void map_below(uint64_t address);
 int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
 void give_back(uint64_t start, uint64_t end);
 void set_break(uint64_t start);
+uint64_t heap_start(void);
+uint64_t heap_end(void);
 int64_t change_break(uint64_t wanted);
 
 /* signals.c */
@@ -184,6 +190,9 @@ bool is_signal_call(int64_t number);
 int64_t signal_call(int64_t number, const uint64_t *a);
 uint64_t return_from_handler(void);
 bool wants_restart(int64_t number);
+uint64_t signal_mask(void);
+int64_t begin_wait_mask(uint64_t at, uint64_t bytes);
+int64_t end_wait_mask(int64_t result);
 void die(int signal, uint64_t ip) __attribute__((noreturn));
 
 /* load.c */
@@ -193,6 +202,13 @@ struct places {                  /* of a program: its file and its interpreter's
 };
 uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes);
 extern const char *program_path;
+
+struct program_stack {           /* what the initial stack holds, from its lower part up */
+    uint64_t arguments, environment, end;
+    const uint64_t *auxiliary;
+    uint64_t auxiliary_bytes;
+};
+extern struct program_stack program_stack;
 
 /* processor_results.c */
 void note_processor_result(const struct instruction *it);
@@ -212,9 +228,67 @@ struct world {                   /* what the guest sees of the host; fixed by de
     uint64_t seed, epoch, boot, release;
 };
 
+#define HOST_NAME "pfmon"
+#define SYSTEM_VERSION "#1 SMP"
+static const uint64_t MEMORY_BYTES = (uint64_t)8 << 30;
+
 extern struct world world;
-bool is_world_call(int64_t number);
-int64_t world_call(int64_t number, const uint64_t *a, bool *emulated);
+bool world_call(int64_t number, const uint64_t *a, int64_t *result);
 uint64_t next_random(uint64_t *seed);
+int64_t fill_randomly(uint64_t to, uint64_t bytes);
+
+/* clock.c: times are in nanoseconds */
+static const int64_t BILLION = 1000000000;
+static const uint64_t NEVER = INT64_MAX;
+uint64_t instructions_retired(void);
+uint64_t elapsed(void);          /* since the program began */
+uint64_t elapsed_at(uint64_t retired);
+void pass_time(uint64_t nanoseconds);
+bool is_processor_time(uint64_t clock);
+uint64_t clock_start(uint64_t clock);
+uint64_t clock_time(uint64_t clock);
+uint64_t nanoseconds_of(uint64_t seconds, uint64_t rest);
+bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
+bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* timers.c */
+uint64_t next_timer(void);
+void fire_timers(void);
+void forget_timers(void);
+void give_timer_to_host(bool to_host);
+bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* waits.c */
+extern bool made_process;        /* other processes may end a wait */
+struct text;
+void waits_begin(void);
+bool read_descriptor_info(int file, struct text *to);
+bool is_inside_descriptor(int file);
+bool is_inside_wait(int64_t number, const uint64_t *a);
+int64_t wait_for_signal(uint64_t deadline);
+int64_t wait_for_process(int64_t number, const uint64_t *a);
+bool wait_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* ids.c */
+void ids_begin(void);
+uint32_t user_id(void);
+uint32_t group_id(void);
+uint32_t first_process(void);    /* its number on the host */
+int64_t seen_process(int64_t number);
+uint32_t process_id(void);
+uint32_t parent_id(void);
+uint32_t process_group(void);
+uint32_t process_session(void);
+void show_sender(siginfo_t *info);
+bool id_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* paths.c, proc_files.c, directories.c */
+void paths_begin(void);
+void path_of_file(int file, struct text *to);
+bool is_random(uint64_t file);
+bool path_call(int64_t number, uint64_t *a, int64_t *result);
+bool random_call(int64_t number, const uint64_t *a, int64_t *result);
+bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result);
+bool directory_call(int64_t number, const uint64_t *a, int64_t *result);
 
 #endif

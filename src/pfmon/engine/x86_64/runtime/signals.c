@@ -114,6 +114,7 @@ static void record_partial(const struct block *block, uint32_t retired, int cut)
         *record = part->number;
         state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
     }
+    state->countdown += block->length - retired;
     if (area->traced)
         clear_words((uint64_t)record + 8 * (1 + (uint64_t)block->announced->slots));
 }
@@ -165,8 +166,10 @@ static bool is_in_page_of(const struct block *block, uint64_t address) {
 
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
     const struct block *block = is_outside_blocks(host->rip) ? translated_block(state->target) : block_of_code(host->rip);
-    if (queued < QUEUE)
-        queue[queued++] = *info;
+    if (queued < QUEUE) {
+        queue[queued] = *info;
+        show_sender(&queue[queued++]);
+    }
     state->pending = 1;
     if (block) {
         signalled = block;
@@ -331,7 +334,8 @@ uint64_t deliver_signals(uint64_t ip) {
             die(info.si_signo, ip);
     }
     state->pending = 0;
-    unblock_signals();
+    set_mask(suspended ? suspended_mask : own.mask);         /* no handler has begun */
+    suspended = false;
     return ip;
 }
 
@@ -445,17 +449,32 @@ static int64_t change_stack(const stack_t *to, stack_t *old) {
     return 0;
 }
 
-static int64_t suspend(const uint64_t *mask) {
-    const uint64_t call[7] = {__NR_pause};
-    uint64_t old = own.mask;
-    int64_t result;
-    if (!is_readable((uint64_t)mask))
+uint64_t signal_mask(void) {
+    return own.mask;
+}
+
+/* Set the mask for the time of a call that waits. */
+int64_t begin_wait_mask(uint64_t at, uint64_t bytes) {
+    if (bytes != 8)
+        return -NOT_VALID;
+    if (!is_readable(at))
         return -FAULT_ADDRESS;
-    set_mask(*mask);
-    result = guarded_call(call);
-    suspended = true;
-    suspended_mask = old;
+    suspended_mask = own.mask;
+    set_mask(*(const uint64_t *)at);
+    return 0;
+}
+
+/* After the call: the mask of before, or of a handler that begins now, which leads back to it. */
+int64_t end_wait_mask(int64_t result) {
+    suspended = state->pending;
+    if (!suspended)
+        set_mask(suspended_mask);
     return result;
+}
+
+static int64_t suspend(uint64_t mask, uint64_t bytes) {
+    int64_t result = begin_wait_mask(mask, bytes);
+    return result ? result : end_wait_mask(wait_for_signal(NEVER));
 }
 
 bool is_signal_call(int64_t number) {
@@ -472,6 +491,6 @@ int64_t signal_call(int64_t number, const uint64_t *a) {
     case __NR_sigaltstack:
         return change_stack((const stack_t *)a[0], (stack_t *)a[1]);
     default:
-        return suspend((const uint64_t *)a[0]);
+        return suspend(a[0], a[1]);
     }
 }

@@ -24,6 +24,7 @@
 #define STATE_PENDING 448
 #define STATE_RAX 456
 #define STATE_RDX 464
+#define STATE_COUNTDOWN 472
 #define STATE_COMPONENTS 512
 
 #ifndef __ASSEMBLER__
@@ -47,7 +48,8 @@ struct state {
     uint64_t vector[8];          /* index register of a gather */
     uint64_t pending;            /* signals wait */
     uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
-    uint64_t more_unused[5];
+    int64_t countdown;           /* instructions until a timer expires (timers.c) */
+    uint64_t more_unused[4];
     uint32_t components[256];    /* those that the guest's processor has, of 8 */
 };
 

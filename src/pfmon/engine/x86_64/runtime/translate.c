@@ -48,8 +48,8 @@ static void fit_to_processor(struct instruction *it) {
         && (it->opcode & 0xFE) == 0xBC && it->prefix == PREFIX_F3;
 }
 
-/* Decode a block's instructions, up to a branch or as many as leave two registers free. */
-static void decode_block(struct work *work, uint64_t ip) {
+/* Decode a block's instructions, at most `most`, up to a branch or as many as leave two registers free. */
+static void decode_block(struct work *work, uint64_t ip, uint32_t most) {
     struct code_block *to = &work->block;
     uint16_t used = 0;
     uint64_t at = ip;
@@ -58,7 +58,7 @@ static void decode_block(struct work *work, uint64_t ip) {
     to->cut = CUT_WHOLE;
     to->conditional = false;
     to->file = file_at(ip);
-    while (to->length < (work->alone ? 1 : most_instructions)) {
+    while (to->length < most) {
         struct instruction *it = &work->instructions[to->length];
         struct code code;
         if (at / PAGE != ip / PAGE && to->length)
@@ -433,10 +433,39 @@ static void put_save_state(const struct work *work, const struct instruction *it
 
 /* ---------------------------------------------------------------- blocks */
 
+/* Take the block's instructions off the countdown; if it has fewer, leave before the block. No flags change: rcx takes the
+   high half, which is 0 as long as the countdown is not negative. */
+static void put_countdown(struct block *block) {
+    uint32_t number = new_exit(EXIT_COUNTDOWN, block->ip, block);
+    uint8_t *enough, *blocks_end;
+    put_load(temporary_register, STATE_AT + STATE_COUNTDOWN);
+    put_lea(temporary_register, temporary_register, -(int32_t)block->length);
+    put_store(STATE_AT + STATE_COUNTDOWN, temporary_register);
+    put_store(STATE_AT + STATE_RCX, RCX);
+    put_byte(0x8B);              /* mov ecx, [state->countdown + 4] */
+    put_byte(0x0C);
+    put_byte(0x25);
+    put_32(STATE_AT + STATE_COUNTDOWN + 4);
+    put_byte(0xE3);              /* jrcxz */
+    enough = emitted;
+    put_byte(0);
+    put_byte(0xE9);
+    put_32(0);
+    *enough = (uint8_t)(emitted - (enough + 1));
+    blocks_end = begin_apart();
+    aim(blocks_end - 4, emitted);
+    put_load(RCX, STATE_AT + STATE_RCX);
+    put_stub(number);
+    end_apart(blocks_end);
+    put_load(RCX, STATE_AT + STATE_RCX);
+}
+
 static void put_body(const struct work *work, struct block *block) {
     uint32_t i, last = work->block.length - 1;
     int32_t place = 8;
     uint64_t ip = work->block.ip;
+    if (counting_down)
+        put_countdown(block);
     if (work->totals && !shares_memory)
         put_counter(temporary_register);
     put_entry(work);
@@ -458,13 +487,13 @@ static void put_body(const struct work *work, struct block *block) {
     }
 }
 
-/* Translate the code at a guest address; NULL: there is none. `alone`: its first instruction, which a fault has
-   interrupted. */
-struct block *translate(uint64_t ip, bool alone) {
+/* Translate the code at a guest address, at most `most` instructions; NULL: there is none. `alone`: its first instruction,
+   which a fault has interrupted. */
+struct block *translate(uint64_t ip, uint32_t most, bool alone) {
     static struct work work;
     struct block *block;
     work.alone = alone;
-    decode_block(&work, ip);
+    decode_block(&work, ip, most);
     if (work.block.length == 0)
         return NULL;
     announced = announce(&work.block);

@@ -32,7 +32,7 @@ bool is_vsyscall(uint64_t ip) {
 /* Execute a function; returns where to go on. A pointer that is none raises a fault there. */
 uint64_t vsyscall(uint64_t ip) {
     uint64_t *registers = state->registers, sp = registers[RSP];
-    const uint64_t a[6] = {registers[RDI], registers[RSI], 0};
+    uint64_t a[6] = {registers[RDI], registers[RSI], 0};
     int64_t result;
     if (!is_readable(sp) || !is_readable(sp + 7)) {
         raise_fault(SIGSEGV, NOT_MAPPED, sp);

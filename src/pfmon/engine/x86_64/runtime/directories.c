@@ -1,0 +1,271 @@
+/* Directories list their entries by name: a file system's own order differs between hosts.
+
+   The place in a directory is the kernel's for the open file, so that copies of a descriptor share it, and lseek works: it is
+   the number of the next entry. A directory is read whole when it is listed from its beginning. */
+
+#include <asm/unistd.h>
+#include <asm/stat.h>
+#include <asm/statfs.h>
+#include <linux/errno.h>
+#include <linux/magic.h>
+#include <linux/mman.h>
+#include <linux/stat.h>
+
+#include "runtime.h"
+#include "text.h"
+
+enum {
+    MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1
+};
+
+struct entry {                   /* struct linux_dirent64 of getdents(2) */
+    uint64_t inode, place;
+    uint16_t length;
+    uint8_t kind;
+    char name[];
+} __attribute__((packed));
+
+struct list {                    /* the entries of a directory, when it was last listed from its beginning */
+    uint64_t device, inode, used;
+    int file;
+    uint8_t *bytes;              /* NULL: no list */
+    uint64_t room, filled, count;
+    struct entry **sorted;
+};
+
+static struct list lists[MAX_LISTS];
+static uint64_t uses;
+
+static void *map_bytes(uint64_t bytes) {
+    int64_t place = KERNEL6(__NR_mmap, own_address(bytes), whole_pages(bytes), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (failed(place))
+        give_up(NO_MEMORY);
+    return (void *)place;
+}
+
+static void unmap_bytes(void *at, uint64_t bytes) {
+    KERNEL2(__NR_munmap, at, whole_pages(bytes));
+}
+
+static void drop(struct list *it) {
+    if (it->bytes)
+        unmap_bytes(it->bytes, it->room);
+    if (it->sorted)
+        unmap_bytes(it->sorted, it->room);
+    memset(it, 0, sizeof(*it));
+}
+
+/* Read all entries, in the file system's order; returns 0 or an error. */
+static int64_t read_entries(struct list *it) {
+    int64_t bytes;
+    it->room = FIRST_ROOM;
+    it->bytes = map_bytes(it->room);
+    for (;;) {
+        bytes = KERNEL3(__NR_getdents64, it->file, it->bytes + it->filled, it->room - it->filled);
+        if (bytes == 0 || (failed(bytes) && bytes != -EINVAL))
+            return bytes;
+        if (bytes > 0)
+            it->filled += (uint64_t)bytes;
+        if (it->room - it->filled < FIRST_ROOM / 2) {
+            uint8_t *larger = map_bytes(2 * it->room);
+            memcpy(larger, it->bytes, it->filled);
+            unmap_bytes(it->bytes, it->room);
+            it->bytes = larger;
+            it->room *= 2;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- /proc */
+
+static bool is_number(const char *name) {
+    const char *end = name;
+    take_number(&end);
+    return end != name && !*end;
+}
+
+/* In /proc the first process has the guest's number, and others are left out, but for a child that lists them itself. */
+static bool show_process(struct entry *it, bool is_root) {
+    const char *name = it->name;
+    uint64_t number;
+    struct text shown;
+    if (!is_number(name))
+        return true;
+    number = take_number(&name);
+    begin_text(&shown, NO_FILE);
+    put_number(&shown, (uint64_t)seen_process((int64_t)number));
+    if (shown.length < it->length - sizeof(*it))
+        memcpy(it->name, shown.bytes, shown.length + 1);
+    return !is_root || number == first_process() || (int64_t)number == KERNEL0(__NR_getpid);
+}
+
+/* Whether the directory's names are numbers of processes or threads; `is_root`: it is /proc itself. */
+static bool is_of_processes(const struct list *it, bool *is_root) {
+    static const char task[] = "/task";
+    struct statfs system;
+    struct text path;
+    uint64_t length;
+    *is_root = it->inode == ROOT_OF_PROC;
+    if ((world.flags & HOST_IDS) || KERNEL2(__NR_fstatfs, it->file, &system) || system.f_type != PROC_SUPER_MAGIC)
+        return false;
+    path_of_file(it->file, &path);
+    length = strlen(path.bytes);
+    return *is_root || (length > sizeof(task) && !strcmp(path.bytes + length - (sizeof(task) - 1), task));
+}
+
+/* ---------------------------------------------------------------- order */
+
+static bool is_before(const struct entry *one, const struct entry *other) {
+    int one_first = !strcmp(one->name, ".") ? 2 : !strcmp(one->name, "..");
+    int other_first = !strcmp(other->name, ".") ? 2 : !strcmp(other->name, "..");
+    return one_first != other_first ? one_first > other_first : strcmp(one->name, other->name) < 0;
+}
+
+static void sink(struct entry **heap, uint64_t at, uint64_t count) {
+    struct entry *it = heap[at];
+    uint64_t child;
+    while ((child = 2 * at + 1) < count) {
+        if (child + 1 < count && is_before(heap[child], heap[child + 1]))
+            child++;
+        if (!is_before(it, heap[child]))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = it;
+}
+
+static void sort(struct entry **entries, uint64_t count) {
+    uint64_t i;
+    for (i = count / 2; i-- > 0;)
+        sink(entries, i, count);
+    for (i = count; i-- > 1;) {
+        struct entry *last = entries[0];
+        entries[0] = entries[i];
+        entries[i] = last;
+        sink(entries, 0, i);
+    }
+}
+
+static void sort_list(struct list *it) {
+    bool is_root, of_processes = is_of_processes(it, &is_root);
+    uint64_t at;
+    it->sorted = map_bytes(it->room);        /* an entry has more bytes than a pointer */
+    for (at = 0; at < it->filled; at += ((struct entry *)(it->bytes + at))->length) {
+        struct entry *entry = (struct entry *)(it->bytes + at);
+        if (!of_processes || show_process(entry, is_root))
+            it->sorted[it->count++] = entry;
+    }
+    sort(it->sorted, it->count);
+}
+
+/* ---------------------------------------------------------------- lists */
+
+static bool is_of(const struct list *it, const struct stat *status) {
+    return it->bytes && it->device == status->st_dev && it->inode == status->st_ino;
+}
+
+/* The list of an open directory: that of its descriptor, or of another one of the same directory; NULL: none. */
+static struct list *known_list(int file, const struct stat *status) {
+    struct list *found = NULL;
+    int i;
+    for (i = 0; i < MAX_LISTS; i++)
+        if (is_of(&lists[i], status) && (!found || lists[i].file == file || (found->file != file && lists[i].used > found->used)))
+            found = &lists[i];
+    return found;
+}
+
+/* A list to fill: the descriptor's earlier one, or the one that was not used for longest. */
+static struct list *list_to_fill(int file) {
+    struct list *found = lists;
+    int i;
+    for (i = 0; i < MAX_LISTS; i++) {
+        if (lists[i].bytes && lists[i].file == file)
+            return &lists[i];
+        if (lists[i].used < found->used)
+            found = &lists[i];
+    }
+    return found;
+}
+
+/* List the directory; NULL: `error` says why not. */
+static struct list *new_list(int file, const struct stat *status, int64_t *error) {
+    struct list *it = list_to_fill(file);
+    drop(it);
+    it->file = file;
+    it->device = status->st_dev;
+    it->inode = status->st_ino;
+    KERNEL3(__NR_lseek, file, 0, FROM_START);
+    *error = read_entries(it);
+    if (*error) {
+        drop(it);
+        return NULL;
+    }
+    sort_list(it);
+    return it;
+}
+
+/* ---------------------------------------------------------------- system calls */
+
+static uint64_t room_of_entry(const struct entry *it) {
+    return (sizeof(*it) + strlen(it->name) + 1 + 7) & -(uint64_t)8;
+}
+
+/* One record; returns its bytes. The older layout has the kind in its last byte. */
+static uint64_t write_entry(uint8_t *to, const struct entry *it, uint64_t next, bool is_old) {
+    uint64_t name = strlen(it->name) + 1, length = room_of_entry(it);
+    uint16_t short_length = (uint16_t)length;
+    memset(to, 0, length);
+    memcpy(to, &it->inode, 8);
+    memcpy(to + 8, &next, 8);
+    memcpy(to + 16, &short_length, 2);
+    memcpy(to + (is_old ? OLD_NAME : sizeof(*it)), it->name, name);
+    to[is_old ? length - 1 : OLD_NAME] = it->kind;
+    return length;
+}
+
+/* The entries from a place on that have room; returns the bytes, or an error. */
+static int64_t write_entries(const struct list *list, uint64_t *place, uint8_t *to, uint64_t room, bool is_old) {
+    uint64_t end = *place, bytes = 0, done = 0;
+    while (end < list->count && bytes + room_of_entry(list->sorted[end]) <= room)
+        bytes += room_of_entry(list->sorted[end++]);
+    if (bytes == 0 && end < list->count)
+        return -EINVAL;
+    if (bytes && !is_writable((uint64_t)to, bytes))
+        return -EFAULT;
+    while (*place < end) {
+        const struct entry *next = list->sorted[*place];
+        done += write_entry(to + done, next, ++*place, is_old);
+    }
+    return (int64_t)bytes;
+}
+
+static int64_t read_directory(int file, uint8_t *to, uint64_t room, bool is_old) {
+    struct stat status;
+    struct list *list;
+    uint64_t place;
+    int64_t result = KERNEL2(__NR_fstat, file, &status), moved;
+    if (result)
+        return result;
+    if ((status.st_mode & S_IFMT) != S_IFDIR)
+        return -ENOTDIR;
+    result = KERNEL3(__NR_lseek, file, 0, FROM_HERE);
+    if (failed(result))
+        return result;
+    place = (uint64_t)result;
+    list = place ? known_list(file, &status) : NULL;
+    if (!list && !(list = new_list(file, &status, &result)))
+        return result;
+    list->used = ++uses;
+    result = write_entries(list, &place, to, room, is_old);
+    moved = KERNEL3(__NR_lseek, file, place, FROM_START);
+    return failed(moved) ? moved : result;
+}
+
+bool directory_call(int64_t number, const uint64_t *a, int64_t *result) {
+    if (number != __NR_getdents64 && number != __NR_getdents)
+        return false;
+    *result = read_directory((int)a[0], (uint8_t *)a[1], (uint32_t)a[2], number == __NR_getdents);
+    return true;
+}

@@ -1,0 +1,351 @@
+/* The guest's numbers: of the process, its parent, its user and group, its processor. The first process is 1000; its
+   children have the host's numbers, which other programs of the host know. */
+
+#include <asm/siginfo.h>
+#include <asm/signal.h>
+#include <asm/stat.h>
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/stat.h>
+#include <linux/wait.h>
+
+#include "runtime.h"
+
+enum {
+    PROCESS_ID = 1000, PARENT_ID = 999, USER_ID = 1000, UNCHANGED = -1,
+    GET_FOREGROUND = 0x540F, SET_FOREGROUND = 0x5410, GET_SESSION = 0x5429      /* ioctl_tty(2) */
+};
+
+static uint32_t host_process, host_group, host_session;      /* of the first process */
+static uint32_t host_user, host_user_group;
+
+void ids_begin(void) {
+    host_process = (uint32_t)KERNEL0(__NR_getpid);
+    host_group = (uint32_t)KERNEL1(__NR_getpgid, 0);
+    host_session = (uint32_t)KERNEL1(__NR_getsid, 0);
+    host_user = (uint32_t)KERNEL0(__NR_getuid);
+    host_user_group = (uint32_t)KERNEL0(__NR_getgid);
+}
+
+static bool of_host(void) {
+    return world.flags & HOST_IDS;
+}
+
+uint32_t user_id(void) {
+    return of_host() ? host_user : USER_ID;
+}
+
+uint32_t group_id(void) {
+    return of_host() ? host_user_group : USER_ID;
+}
+
+uint32_t first_process(void) {
+    return host_process;
+}
+
+/* A number of the host, as the guest sees it: `own` is that of the first process, its group or its session. */
+static int64_t seen(int64_t number, uint32_t own) {
+    return !of_host() && number == own ? PROCESS_ID : number;
+}
+
+int64_t seen_process(int64_t number) {
+    return seen(number, host_process);
+}
+
+uint32_t process_id(void) {
+    return (uint32_t)seen(KERNEL0(__NR_getpid), host_process);
+}
+
+uint32_t parent_id(void) {
+    return in_child || of_host() ? (uint32_t)seen(KERNEL0(__NR_getppid), host_process) : PARENT_ID;
+}
+
+uint32_t process_group(void) {
+    return (uint32_t)seen(KERNEL1(__NR_getpgid, 0), host_group);
+}
+
+uint32_t process_session(void) {
+    return (uint32_t)seen(KERNEL1(__NR_getsid, 0), host_session);
+}
+
+/* The host's number for a process that the guest names. */
+static uint64_t process_of(uint64_t given) {
+    return (uint32_t)given == PROCESS_ID ? host_process : given;
+}
+
+/* Of kill(2) and wait4(2): a negative number is a group. */
+static uint64_t process_or_group_of(uint64_t given) {
+    return (int32_t)given == -PROCESS_ID ? -(uint64_t)host_group : process_of(given);
+}
+
+static uint64_t group_of(uint64_t given) {
+    return (uint32_t)given == PROCESS_ID ? host_group : given;
+}
+
+/* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
+void show_sender(siginfo_t *info) {
+    if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
+                      && info->si_code != SI_TKILL))
+        return;
+    info->si_pid = (int)seen(info->si_pid, host_process);
+    if (info->si_uid == host_user)
+        info->si_uid = USER_ID;
+}
+
+/* ---------------------------------------------------------------- users and groups */
+
+static int64_t write_number(uint64_t to, uint32_t number) {
+    if (!is_writable(to, sizeof(number)))
+        return -EFAULT;
+    memcpy((void *)to, &number, sizeof(number));
+    return 0;
+}
+
+static int64_t write_three(const uint64_t *a, uint32_t number) {
+    int i;
+    for (i = 0; i < 3; i++)
+        if (write_number(a[i], number))
+            return -EFAULT;
+    return 0;
+}
+
+/* The process is in its own group only. */
+static int64_t get_groups(int32_t room, uint64_t to) {
+    if (room < 0)
+        return -EINVAL;
+    return room && write_number(to, USER_ID) ? -EFAULT : 1;
+}
+
+/* Setting an id succeeds without a change only. */
+static int64_t become(const uint64_t *a, int count) {
+    while (count--)
+        if ((int32_t)a[count] != USER_ID && (int32_t)a[count] != UNCHANGED)
+            return -EPERM;
+    return 0;
+}
+
+static bool user_call(int64_t number, const uint64_t *a, int64_t *result) {
+    switch (number) {
+    case __NR_getuid: case __NR_geteuid: case __NR_getgid: case __NR_getegid:
+        *result = USER_ID;
+        return true;
+    case __NR_getresuid: case __NR_getresgid:
+        *result = write_three(a, USER_ID);
+        return true;
+    case __NR_getgroups:
+        *result = get_groups((int32_t)a[0], a[1]);
+        return true;
+    case __NR_setuid: case __NR_setgid:
+        *result = (int32_t)a[0] == UNCHANGED ? -EINVAL : become(a, 1);
+        return true;
+    case __NR_setreuid: case __NR_setregid:
+        *result = become(a, 2);
+        return true;
+    case __NR_setresuid: case __NR_setresgid:
+        *result = become(a, 3);
+        return true;
+    case __NR_setfsuid: case __NR_setfsgid:
+        *result = USER_ID;
+        return true;
+    case __NR_setgroups:
+        *result = -EPERM;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---------------------------------------------------------------- owners of files */
+
+static uint32_t owner(uint32_t user) {
+    return user == host_user ? USER_ID : user;
+}
+
+static uint32_t owning_group(uint32_t group) {
+    return group == host_user_group ? USER_ID : group;
+}
+
+static uint64_t host_owner(uint64_t user, uint32_t own) {
+    return (uint32_t)user == USER_ID ? own : user;
+}
+
+static int64_t show_status(int64_t result, uint64_t at) {
+    struct stat *it = (struct stat *)at;
+    if (result == 0) {
+        it->st_uid = owner(it->st_uid);
+        it->st_gid = owning_group(it->st_gid);
+    }
+    return result;
+}
+
+static int64_t show_extended_status(int64_t result, uint64_t at) {
+    struct statx *it = (struct statx *)at;
+    if (result == 0) {
+        it->stx_uid = owner(it->stx_uid);
+        it->stx_gid = owning_group(it->stx_gid);
+    }
+    return result;
+}
+
+/* chown and its like; `at`: the argument that is the user. */
+static int64_t change_owner(int64_t number, const uint64_t *a, int at) {
+    uint64_t own[6];
+    memcpy(own, a, sizeof(own));
+    own[at] = host_owner(a[at], host_user);
+    own[at + 1] = host_owner(a[at + 1], host_user_group);
+    return pass_on(number, own);
+}
+
+static bool owner_call(int64_t number, const uint64_t *a, int64_t *result) {
+    switch (number) {
+    case __NR_stat: case __NR_lstat: case __NR_fstat:
+        *result = show_status(pass_on(number, a), a[1]);
+        return true;
+    case __NR_newfstatat:
+        *result = show_status(pass_on(number, a), a[2]);
+        return true;
+    case __NR_statx:
+        *result = show_extended_status(pass_on(number, a), a[4]);
+        return true;
+    case __NR_chown: case __NR_lchown: case __NR_fchown:
+        *result = change_owner(number, a, 1);
+        return true;
+    case __NR_fchownat:
+        *result = change_owner(number, a, 2);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---------------------------------------------------------------- processes */
+
+/* A call with one or two numbers of processes. */
+static int64_t pass_process(int64_t number, const uint64_t *a, uint64_t first, uint64_t second) {
+    const uint64_t own[6] = {first, second, a[2], a[3], a[4], a[5]};
+    return pass_on(number, own);
+}
+
+/* The host's group of the first process becomes its own then. */
+static int64_t set_group(const uint64_t *a) {
+    int64_t result = pass_process(__NR_setpgid, a, process_of(a[0]), process_of(a[1]));
+    if (!in_child)
+        host_group = (uint32_t)KERNEL1(__NR_getpgid, 0);
+    return result;
+}
+
+static int64_t wait_for_child(int64_t number, const uint64_t *a) {
+    int64_t result;
+    if (number == __NR_wait4)
+        return wait_for_process(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1], a[2], a[3]});
+    result = wait_for_process(number, (const uint64_t[6]){a[0], a[0] == P_PGID ? group_of(a[1]) : process_of(a[1]), a[2],
+                                                          a[3], a[4]});
+    if (result == 0 && a[2])
+        show_sender((siginfo_t *)a[2]);
+    return result;
+}
+
+/* The foreground group of a terminal, and its session. */
+static bool terminal_call(const uint64_t *a, int64_t *result) {
+    uint64_t group;
+    if (a[1] == GET_FOREGROUND || a[1] == GET_SESSION) {
+        *result = pass_on(__NR_ioctl, a);
+        if (*result == 0)
+            *(uint32_t *)a[2] = (uint32_t)seen(*(int32_t *)a[2], a[1] == GET_SESSION ? host_session : host_group);
+        return true;
+    }
+    if (a[1] != SET_FOREGROUND || !is_readable(a[2]) || *(uint32_t *)a[2] != PROCESS_ID)
+        return false;
+    group = host_group;
+    *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);
+    return true;
+}
+
+static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
+    switch (number) {
+    case __NR_getpid: case __NR_gettid:
+        *result = process_id();
+        return true;
+    case __NR_set_tid_address:
+        KERNEL1(number, a[0]);
+        *result = process_id();
+        return true;
+    case __NR_getppid:
+        *result = parent_id();
+        return true;
+    case __NR_getpgrp:
+        *result = process_group();
+        return true;
+    case __NR_getpgid: case __NR_getsid:
+        *result = seen(pass_process(number, a, process_of(a[0]), 0), number == __NR_getsid ? host_session : host_group);
+        return true;
+    case __NR_setsid:
+        if (in_child)
+            return false;
+        *result = -EPERM;        /* it leads a group */
+        return true;
+    case __NR_setpgid:
+        *result = set_group(a);
+        return true;
+    case __NR_kill:
+        *result = pass_process(number, a, process_or_group_of(a[0]), a[1]);
+        return true;
+    case __NR_wait4: case __NR_waitid:
+        *result = wait_for_child(number, a);
+        return true;
+    case __NR_tkill: case __NR_rt_sigqueueinfo: case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
+    case __NR_sched_getscheduler: case __NR_sched_setscheduler: case __NR_sched_getattr: case __NR_pidfd_open:
+    case __NR_process_vm_readv: case __NR_process_vm_writev:
+        *result = pass_process(number, a, process_of(a[0]), a[1]);
+        return true;
+    case __NR_tgkill: case __NR_rt_tgsigqueueinfo: case __NR_getpriority: case __NR_setpriority:
+        *result = pass_process(number, a, process_of(a[0]), process_of(a[1]));
+        return true;
+    case __NR_ioctl:
+        return terminal_call(a, result);
+    default:
+        return false;
+    }
+}
+
+/* ---------------------------------------------------------------- the processor */
+
+static int64_t get_affinity(uint64_t bytes, uint64_t to) {
+    if (bytes < 8 || bytes % 8)
+        return -EINVAL;
+    if (!is_writable(to, 8))
+        return -EFAULT;
+    *(uint64_t *)to = 1;
+    return 8;
+}
+
+static int64_t set_affinity(uint64_t bytes, uint64_t from) {
+    if (bytes == 0)
+        return -EINVAL;
+    if (!is_readable(from))
+        return -EFAULT;
+    return *(const uint8_t *)from & 1 ? 0 : -EINVAL;
+}
+
+static bool processor_call(int64_t number, const uint64_t *a, int64_t *result) {
+    switch (number) {
+    case __NR_sched_getaffinity:
+        *result = get_affinity(a[1], a[2]);
+        return true;
+    case __NR_sched_setaffinity:
+        *result = set_affinity(a[1], a[2]);
+        return true;
+    case __NR_getcpu:
+        *result = (a[0] && write_number(a[0], 0)) || (a[1] && write_number(a[1], 0)) ? -EFAULT : 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool id_call(int64_t number, const uint64_t *a, int64_t *result) {
+    if (of_host())
+        return false;
+    return process_call(number, a, result) || user_call(number, a, result) || owner_call(number, a, result)
+        || processor_call(number, a, result);
+}

@@ -1,0 +1,27 @@
+/* Texts that the runtime makes: names and the contents of files. */
+
+#ifndef PFMON_X86_64_TEXT_H
+#define PFMON_X86_64_TEXT_H
+
+#include "kernel.h"
+
+enum { TEXT_ROOM = 4096, NO_FILE = -1 };
+
+struct text {                    /* `bytes` ends with a zero */
+    int file;                    /* it is written there whenever `bytes` is full; NO_FILE: what has no room is left out */
+    uint32_t length;
+    char bytes[TEXT_ROOM];
+};
+
+void begin_text(struct text *to, int file);
+void end_text(struct text *to);
+void put_bytes(struct text *to, const char *bytes, uint64_t count);
+void put_text(struct text *to, const char *text);
+void put_number(struct text *to, uint64_t value);
+void put_digits(struct text *to, uint64_t value, int base, int least);
+
+/* The number at the beginning of a text, in decimal; moves `text` behind it. */
+uint64_t take_number(const char **text);
+bool begins_with(const char *text, const char *beginning);
+
+#endif

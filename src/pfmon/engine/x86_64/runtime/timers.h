@@ -1,0 +1,29 @@
+/* The guest's timers, which a process that shares the memory has for itself. */
+
+#ifndef PFMON_X86_64_TIMERS_H
+#define PFMON_X86_64_TIMERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { INTERVAL_TIMERS = 3, MAX_TIMERS = 256 };
+
+enum timer_kind { UNUSED, INTERVAL, POSIX, TIMER_FILE };
+
+struct timer {
+    uint8_t kind;
+    bool of_processor;           /* its clock does not go on while the guest waits */
+    bool sent;
+    uint64_t clock;
+    uint64_t expiry, interval;   /* nanoseconds since the program began; expiry 0: not set */
+    int signal;                  /* NO_SIGNAL: none */
+    uint64_t value;              /* that the signal carries */
+    uint64_t overrun;
+    int file;                    /* the eventfd whose counter is the timer's */
+    uint64_t file_id;
+};
+
+void save_timers(struct timer *to);
+void restore_timers(const struct timer *from);
+
+#endif
