@@ -77,7 +77,14 @@ static int64_t read_entries(struct list *it) {
     }
 }
 
-/* ---------------------------------------------------------------- /proc */
+/* ---------------------------------------------------------------- /proc, /sys */
+
+enum sort { ALL_SHOWN, PROCESSES, TASKS, PROCESSORS, NODES };    /* of a directory */
+
+static const struct {
+    const char *path;
+    const char *unit;            /* of its names with a number, of which the guest has the first */
+} units[] = {[PROCESSORS] = {"/sys/devices/system/cpu", "cpu"}, [NODES] = {"/sys/devices/system/node", "node"}};
 
 static bool is_number(const char *name) {
     const char *end = name;
@@ -85,33 +92,51 @@ static bool is_number(const char *name) {
     return end != name && !*end;
 }
 
-/* In /proc the first process has the guest's number, and others are left out, but for a child that lists them itself. */
-static bool show_process(struct entry *it, bool is_root) {
-    const char *name = it->name;
-    uint64_t number;
+static bool ends_with(const char *text, const char *end) {
+    uint64_t length = strlen(text), bytes = strlen(end);
+    return length >= bytes && !strcmp(text + length - bytes, end);
+}
+
+static enum sort sort_of(const struct list *it) {
+    struct statfs system;
+    struct text path;
+    int sort;
+    if (KERNEL2(__NR_fstatfs, it->file, &system))
+        return ALL_SHOWN;
+    if (system.f_type == PROC_SUPER_MAGIC && !(world.flags & HOST_IDS)) {
+        path_of_file(it->file, &path);
+        return it->inode == ROOT_OF_PROC ? PROCESSES : ends_with(path.bytes, "/task") ? TASKS : ALL_SHOWN;
+    }
+    if (system.f_type == SYSFS_MAGIC) {
+        path_of_file(it->file, &path);
+        for (sort = PROCESSORS; sort <= NODES; sort++)
+            if (!strcmp(path.bytes, units[sort].path))
+                return sort;
+    }
+    return ALL_SHOWN;
+}
+
+/* Show the first process by the guest's number. */
+static void show_number(struct entry *it, uint64_t number) {
     struct text shown;
-    if (!is_number(name))
-        return true;
-    number = take_number(&name);
     begin_text(&shown, NO_FILE);
     put_number(&shown, (uint64_t)seen_process((int64_t)number));
     if (shown.length < it->length - sizeof(*it))
         memcpy(it->name, shown.bytes, shown.length + 1);
-    return !is_root || number == first_process() || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
-/* Whether the directory's names are numbers of processes or threads; `is_root`: it is /proc itself. */
-static bool is_of_processes(const struct list *it, bool *is_root) {
-    static const char task[] = "/task";
-    struct statfs system;
-    struct text path;
-    uint64_t length;
-    *is_root = it->inode == ROOT_OF_PROC;
-    if ((world.flags & HOST_IDS) || KERNEL2(__NR_fstatfs, it->file, &system) || system.f_type != PROC_SUPER_MAGIC)
-        return false;
-    path_of_file(it->file, &path);
-    length = strlen(path.bytes);
-    return *is_root || (length > sizeof(task) && !strcmp(path.bytes + length - (sizeof(task) - 1), task));
+/* Whether an entry is shown. In /proc the first process is the only one, but for a child that lists them itself. */
+static bool is_shown(struct entry *it, enum sort sort) {
+    const char *name = it->name;
+    uint64_t number;
+    if (sort == PROCESSORS || sort == NODES)
+        return !begins_with(name, units[sort].unit) || !is_number(name + strlen(units[sort].unit))
+            || !strcmp(name + strlen(units[sort].unit), "0");
+    if (sort == ALL_SHOWN || !is_number(name))
+        return true;
+    number = take_number(&name);
+    show_number(it, number);
+    return sort == TASKS || number == first_process() || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
 /* ---------------------------------------------------------------- order */
@@ -136,7 +161,7 @@ static void sink(struct entry **heap, uint64_t at, uint64_t count) {
     heap[at] = it;
 }
 
-static void sort(struct entry **entries, uint64_t count) {
+static void sort_entries(struct entry **entries, uint64_t count) {
     uint64_t i;
     for (i = count / 2; i-- > 0;)
         sink(entries, i, count);
@@ -149,15 +174,15 @@ static void sort(struct entry **entries, uint64_t count) {
 }
 
 static void sort_list(struct list *it) {
-    bool is_root, of_processes = is_of_processes(it, &is_root);
+    enum sort sort = sort_of(it);
     uint64_t at;
     it->sorted = map_bytes(it->room);        /* an entry has more bytes than a pointer */
     for (at = 0; at < it->filled; at += ((struct entry *)(it->bytes + at))->length) {
         struct entry *entry = (struct entry *)(it->bytes + at);
-        if (!of_processes || show_process(entry, is_root))
+        if (is_shown(entry, sort))
             it->sorted[it->count++] = entry;
     }
-    sort(it->sorted, it->count);
+    sort_entries(it->sorted, it->count);
 }
 
 /* ---------------------------------------------------------------- lists */

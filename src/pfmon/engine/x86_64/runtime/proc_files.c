@@ -106,7 +106,7 @@ static void put_mapping(const struct mapping *it, void *with) {
     enum { NAME_AT = 73 };
     struct text *to = with, line;
     const char *name = it->name;
-    if (it->start == heap_start())
+    if (!*name && it->start <= heap_end() && it->end >= heap_start())
         name = "[heap]";
     else if (it->end == GUEST_STACK_END)
         name = "[stack]";
@@ -229,7 +229,7 @@ static void put_status(struct text *to) {
     put_field(to, "VmRSS:\t", kilobytes, " kB\n");
     put_text(to, "Threads:\t1\n");
     put_mask(to, "SigBlk:\t", signal_mask());
-    put_text(to, "Cpus_allowed:\t1\nCpus_allowed_list:\t0\n");
+    put_text(to, "Cpus_allowed:\t1\nCpus_allowed_list:\t0\nMems_allowed:\t1\nMems_allowed_list:\t0\n");
 }
 
 /* ---------------------------------------------------------------- the processor */
@@ -332,6 +332,13 @@ static void put_memory_of_system(struct text *to) {
                  "SwapTotal:      0 kB\nSwapFree:       0 kB\nShmem:          0 kB\nSReclaimable:   0 kB\n");
 }
 
+static void put_memory_of_node(struct text *to) {
+    uint64_t kilobytes = MEMORY_BYTES >> KILO;
+    put_field(to, "Node 0 MemTotal:        ", kilobytes, " kB\n");
+    put_field(to, "Node 0 MemFree:         ", kilobytes / 2, " kB\n");
+    put_field(to, "Node 0 MemUsed:         ", kilobytes / 2, " kB\n");
+}
+
 static void put_times(struct text *to, const char *name) {
     put_text(to, name);
     put_field(to, " ", instructions_retired() / TICK, " 0 0 ");
@@ -422,6 +429,11 @@ static const struct proc_file system_files[] = {
     {"/sys/devices/system/cpu/online", 0, "0\n", 0},
     {"/sys/devices/system/cpu/possible", 0, "0\n", 0},
     {"/sys/devices/system/cpu/present", 0, "0\n", 0},
+    {"/sys/devices/system/node/online", 0, "0\n", 0},
+    {"/sys/devices/system/node/possible", 0, "0\n", 0},
+    {"/sys/devices/system/node/node0/meminfo", put_memory_of_node, 0, 0},
+    {"/sys/devices/system/node/node0/cpumap", 0, "1\n", 0},
+    {"/sys/devices/system/node/node0/cpulist", 0, "0\n", 0},
 };
 
 /* A descriptor of a file with that content, for reading. */
