@@ -146,8 +146,8 @@ class BuildExtensions(build_ext):
     def build_runtime(self, path: Path) -> None:
         """Compile the program in which the x86_64 engine executes translated code."""
         self.compiler.src_extensions = [*self.compiler.src_extensions, ".S"]
-        headers = [str(header) for place in (RUNTIME, PLUGIN) for header in place.glob("*.h")]
-        sources = [*sorted(map(str, RUNTIME.glob("*.[cS]"))), *(str(PLUGIN / name) for name in DESCRIBED)]
+        headers = [str(header) for place in (RUNTIME, PLUGIN) for header in place.rglob("*.h")]
+        sources = [*sorted(map(str, RUNTIME.rglob("*.[cS]"))), *(str(PLUGIN / name) for name in DESCRIBED)]
         objects = self.compiler.compile(
             sources,
             output_dir=str(Path(self.build_temp, "runtime")),

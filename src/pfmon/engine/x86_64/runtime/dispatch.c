@@ -4,6 +4,7 @@
 #include <linux/signal.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1, SEGV_NOT_ALLOWED = 2 };
 

@@ -8,6 +8,7 @@
 #include <linux/prctl.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum {
     MAX_SEGMENTS = 64,

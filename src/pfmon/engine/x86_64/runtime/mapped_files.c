@@ -4,7 +4,7 @@
 
 #include "mapped_file.h"
 #include "runtime.h"
-#include "text.h"
+#include "world/world.h"
 
 enum { MAX_PLACES = 1024, MAX_SILENT = 64 };
 

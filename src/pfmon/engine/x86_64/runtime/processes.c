@@ -11,7 +11,8 @@
 
 #include "runtime.h"
 #include "signals.h"
-#include "timers.h"
+#include "world/timers.h"
+#include "world/world.h"
 
 enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
 

@@ -9,6 +9,7 @@
 #include <linux/signal.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
 

@@ -3,8 +3,6 @@
 #ifndef PFMON_X86_64_RUNTIME_H
 #define PFMON_X86_64_RUNTIME_H
 
-#include <asm/siginfo.h>
-
 #include "decode.h"
 #include "emit.h"
 #include "kernel.h"
@@ -195,6 +193,12 @@ int64_t begin_wait_mask(uint64_t at, uint64_t bytes);
 int64_t end_wait_mask(int64_t result);
 void die(int signal, uint64_t ip) __attribute__((noreturn));
 
+/* processor_models.c */
+extern bool has_vex;             /* the processor has AVX */
+extern uint32_t components;      /* of its XCR0 */
+bool choose_processor(const char *name);
+void emulate_cpuid(uint64_t *registers);
+
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
     const char *program, *interpreter;
@@ -219,76 +223,5 @@ extern uint32_t components;      /* of its XCR0 */
 extern uint32_t xstate_bytes;    /* their size in a signal's frame, in the standard format of xsave */
 bool choose_processor(const char *name);
 void emulate_cpuid(uint64_t *registers);
-
-/* world.c */
-enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4 };
-
-struct world {                   /* what the guest sees of the host; fixed by default */
-    uint64_t flags;              /* HOST_... */
-    uint64_t seed, epoch, boot, release;
-};
-
-#define HOST_NAME "pfmon"
-#define SYSTEM_VERSION "#1 SMP"
-static const uint64_t MEMORY_BYTES = (uint64_t)8 << 30;
-
-extern struct world world;
-bool world_call(int64_t number, const uint64_t *a, int64_t *result);
-uint64_t next_random(uint64_t *seed);
-int64_t fill_randomly(uint64_t to, uint64_t bytes);
-
-/* clock.c: times are in nanoseconds */
-static const int64_t BILLION = 1000000000;
-static const uint64_t NEVER = INT64_MAX;
-uint64_t instructions_retired(void);
-uint64_t elapsed(void);          /* since the program began */
-uint64_t elapsed_at(uint64_t retired);
-void pass_time(uint64_t nanoseconds);
-bool is_processor_time(uint64_t clock);
-uint64_t clock_start(uint64_t clock);
-uint64_t clock_time(uint64_t clock);
-uint64_t nanoseconds_of(uint64_t seconds, uint64_t rest);
-bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
-bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
-
-/* timers.c */
-uint64_t next_timer(void);
-void fire_timers(void);
-void forget_timers(void);
-void give_timer_to_host(bool to_host);
-bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
-
-/* waits.c */
-extern bool made_process;        /* other processes may end a wait */
-struct text;
-void waits_begin(void);
-bool read_descriptor_info(int file, struct text *to);
-bool is_inside_descriptor(int file);
-bool is_inside_wait(int64_t number, const uint64_t *a);
-int64_t wait_for_signal(uint64_t deadline);
-int64_t wait_for_process(int64_t number, const uint64_t *a);
-bool wait_call(int64_t number, const uint64_t *a, int64_t *result);
-
-/* ids.c */
-void ids_begin(void);
-uint32_t user_id(void);
-uint32_t group_id(void);
-uint32_t first_process(void);    /* its number on the host */
-int64_t seen_process(int64_t number);
-uint32_t process_id(void);
-uint32_t parent_id(void);
-uint32_t process_group(void);
-uint32_t process_session(void);
-void show_sender(siginfo_t *info);
-bool id_call(int64_t number, const uint64_t *a, int64_t *result);
-
-/* paths.c, proc_files.c, directories.c */
-void paths_begin(void);
-void path_of_file(int file, struct text *to);
-bool is_random(uint64_t file);
-bool path_call(int64_t number, uint64_t *a, int64_t *result);
-bool random_call(int64_t number, const uint64_t *a, int64_t *result);
-bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result);
-bool directory_call(int64_t number, const uint64_t *a, int64_t *result);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "runtime.h"
 #include "signals.h"
+#include "world/world.h"
 
 enum {
     QUEUE = 64, ALTERNATE_BYTES = 1 << 17,

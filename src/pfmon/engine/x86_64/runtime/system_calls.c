@@ -5,9 +5,10 @@
 #include <linux/signal.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum {
-    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, NOT_VALID = 22
+    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002
 };
 
 static const uint64_t SYSTEM_CALL_BYTES = 2;
@@ -70,7 +71,7 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return signal_call(number, a);
     if (path_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
-        || random_call(number, a, &result) || wait_call(number, a, &result))
+        || random_call(number, a, &result) || timed_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
         return result;
     switch (number) {
     case __NR_clone: case __NR_fork: case __NR_vfork:

@@ -8,6 +8,7 @@
 #include "encoding_rows.h"
 #include "operands.h"
 #include "runtime.h"
+#include "world/world.h"
 
 enum { EXTENDED = 0xFF00, SPARE = 2, CODE_STEP = 1 << 16 /* more bytes than a block's translation takes */ };
 

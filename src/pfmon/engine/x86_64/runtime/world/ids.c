@@ -10,6 +10,7 @@
 #include <linux/wait.h>
 
 #include "runtime.h"
+#include "world.h"
 
 enum {
     PROCESS_ID = 1000, PARENT_ID = 999, USER_ID = 1000, UNCHANGED = -1,

@@ -7,6 +7,7 @@
 #include <linux/utsname.h>
 
 #include "runtime.h"
+#include "world.h"
 
 struct world world;
 

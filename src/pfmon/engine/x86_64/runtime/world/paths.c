@@ -9,7 +9,7 @@
 #include <linux/stat.h>
 
 #include "runtime.h"
-#include "text.h"
+#include "world.h"
 
 enum {
     PATH_ROOM = 4096, NO_DIRECTORY = -1, RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9,

@@ -23,5 +23,6 @@ void put_digits(struct text *to, uint64_t value, int base, int least);
 /* The number at the beginning of a text, in decimal; moves `text` behind it. */
 uint64_t take_number(const char **text);
 bool begins_with(const char *text, const char *beginning);
+uint64_t length_of_word(const char *text);       /* up to a space, or the end */
 
 #endif

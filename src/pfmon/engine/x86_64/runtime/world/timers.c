@@ -12,8 +12,8 @@
 
 #include "runtime.h"
 #include "signals.h"
-#include "text.h"
 #include "timers.h"
+#include "world.h"
 
 enum {
     LONGEST_COUNT = 0x7FFFFFFF, MICROSECOND = 1000,

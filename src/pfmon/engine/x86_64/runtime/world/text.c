@@ -64,3 +64,10 @@ bool begins_with(const char *text, const char *beginning) {
         text++, beginning++;
     return !*beginning;
 }
+
+uint64_t length_of_word(const char *text) {
+    uint64_t count = 0;
+    while (text[count] && text[count] != ' ')
+        count++;
+    return count;
+}

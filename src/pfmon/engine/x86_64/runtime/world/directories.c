@@ -12,7 +12,7 @@
 #include <linux/stat.h>
 
 #include "runtime.h"
-#include "text.h"
+#include "world.h"
 
 enum {
     MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1

@@ -8,6 +8,7 @@
 #include <linux/time_types.h>
 
 #include "runtime.h"
+#include "world.h"
 
 enum { TICKS = 100 };             /* a second, of times(2) */
 

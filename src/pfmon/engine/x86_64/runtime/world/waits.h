@@ -1,0 +1,36 @@
+/* A call that waits, and what can end it. */
+
+#ifndef PFMON_X86_64_WAITS_H
+#define PFMON_X86_64_WAITS_H
+
+#include <linux/time_types.h>
+
+#include "runtime.h"
+#include "world.h"
+
+struct wait {
+    int64_t (*attempt)(const struct wait *it, uint64_t limit);   /* nanoseconds of the host; NEVER: without end */
+    bool (*is_inside)(const struct wait *it);        /* only the guest itself or time can end it */
+    int64_t number;
+    const uint64_t *a;
+    int64_t nothing;             /* the result of an attempt whose limit has passed */
+    bool polled;                 /* an attempt with a limit returns at once */
+};
+
+/* waits.c */
+const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_timespec *to);
+int64_t wait_until(const struct wait *it, uint64_t deadline);
+uint64_t after(uint64_t nanoseconds);
+uint64_t time_until(uint64_t deadline);
+
+static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f) {
+    return pass_on(number, (const uint64_t[6]){a, b, c, d, e, f});
+}
+
+/* wait_ends.c: whether nothing from outside can end a wait */
+bool is_inside_poll(const struct wait *it);
+bool without_children(const struct wait *it);
+bool without_processes(const struct wait *it);
+bool never_inside(const struct wait *it);
+
+#endif

@@ -1,0 +1,85 @@
+/* What the guest sees of processor, system and files, and its time (world/). Each `..._call` returns whether it has executed
+   the system call. */
+
+#ifndef PFMON_X86_64_WORLD_H
+#define PFMON_X86_64_WORLD_H
+
+#include <asm/siginfo.h>
+
+#include "kernel.h"
+#include "text.h"
+
+/* system_identity.c: random bytes, names */
+enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4 };
+
+struct world {                   /* what the guest sees of the host; fixed by default */
+    uint64_t flags;              /* HOST_... */
+    uint64_t seed, epoch, boot, release;
+};
+
+#define HOST_NAME "pfmon"
+#define SYSTEM_VERSION "#1 SMP"
+static const uint64_t MEMORY_BYTES = (uint64_t)8 << 30;
+
+extern struct world world;
+bool world_call(int64_t number, const uint64_t *a, int64_t *result);
+uint64_t next_random(uint64_t *seed);
+int64_t fill_randomly(uint64_t to, uint64_t bytes);
+
+/* clock.c: times are in nanoseconds */
+static const int64_t BILLION = 1000000000;
+static const uint64_t NEVER = INT64_MAX;
+uint64_t instructions_retired(void);
+uint64_t elapsed(void);          /* since the program began */
+uint64_t elapsed_at(uint64_t retired);
+void pass_time(uint64_t nanoseconds);
+bool is_processor_time(uint64_t clock);
+uint64_t clock_start(uint64_t clock);
+uint64_t clock_time(uint64_t clock);
+uint64_t nanoseconds_of(uint64_t seconds, uint64_t rest);
+bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
+bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* timers.c */
+uint64_t next_timer(void);
+void fire_timers(void);
+void forget_timers(void);
+void give_timer_to_host(bool to_host);
+bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* wait_ends.c */
+extern bool made_process;        /* other processes may end a wait */
+void waits_begin(void);
+bool read_descriptor_info(int file, struct text *to);
+bool is_inside_descriptor(int file);     /* nothing from outside can make it ready */
+
+/* waits.c, timed_waits.c, endless_waits.c */
+int64_t wait_for_signal(uint64_t deadline);
+int64_t wait_for_process(int64_t number, const uint64_t *a);
+bool is_inside_wait(int64_t number, const uint64_t *a);
+bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result);
+bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* ids.c */
+void ids_begin(void);
+uint32_t user_id(void);
+uint32_t group_id(void);
+uint32_t first_process(void);    /* its number on the host */
+int64_t seen_process(int64_t number);
+uint32_t process_id(void);
+uint32_t parent_id(void);
+uint32_t process_group(void);
+uint32_t process_session(void);
+void show_sender(siginfo_t *info);
+bool id_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* paths.c, proc_files.c, directories.c */
+void paths_begin(void);
+void path_of_file(int file, struct text *to);
+bool is_random(uint64_t file);
+bool path_call(int64_t number, uint64_t *a, int64_t *result);
+bool random_call(int64_t number, const uint64_t *a, int64_t *result);
+bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result);
+bool directory_call(int64_t number, const uint64_t *a, int64_t *result);
+
+#endif
