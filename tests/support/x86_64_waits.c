@@ -2,6 +2,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -9,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -202,11 +205,60 @@ static void child(void) {
     printf(", parent's alarm %d\n", alarm(0) > 0);
 }
 
-int main(void) {
+/* 200 ms until SIGALRM. */
+static void arm(void) {
+    struct itimerval soon = {{0, 0}, {0, 200000}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+    begin();
+}
+
+static void print(const char *call, long result) {
+    printf("%s %s", call, ending(result));
+    printf(" after %ld ms, signals %d\n", passed(), signals);
+}
+
+/* Calls that wait in the kernel for another process, which does nothing. */
+static void interrupted(const char *folder) {
+    static char bytes[200000];
+    int file, ends[2], status;
+    char byte;
+    pid_t other;
+    chdir(folder);
+    mkfifo("fifo", 0600);
+    pipe(ends);
+    other = fork();
+    if (other == 0) {
+        flock(open("lock", O_CREAT | O_RDWR, 0600), LOCK_EX);
+        write(ends[1], "x", 1);
+        for (;;)
+            pause();
+    }
+    read(ends[0], &byte, 1);
+    file = open("lock", O_RDWR);
+    arm();
+    print("open of a fifo", open("fifo", O_RDONLY));
+    arm();
+    print("flock", flock(file, LOCK_EX));
+    arm();
+    print("wait", wait(&status));
+    arm();
+    print("read", read(ends[0], &byte, 1));
+    arm();
+    print("write", write(ends[1], bytes, sizeof(bytes)));
+    arm();
+    kill(other, SIGKILL);
+    print("wait for its end", wait(&status) == other);
+}
+
+int main(int words, char **word) {
     timer_t timer;
     catch(SIGALRM);
     catch(SIGUSR1);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (words > 1) {
+        interrupted(word[1]);
+        return 0;
+    }
     timer = sleeps();
     files();
     others(timer);

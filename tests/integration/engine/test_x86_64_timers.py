@@ -136,6 +136,24 @@ def test_waits_end_as_the_manual_pages_say(way: str, waits: Path) -> None:
     assert time.monotonic() - began < 15
 
 
+INTERRUPTED = """\
+open of a fifo EINTR after 200 ms, signals 1
+flock EINTR after 200 ms, signals 1
+wait EINTR after 200 ms, signals 1
+read EINTR after 200 ms, signals 1
+write 65536 after 200 ms, signals 1
+wait for its end 1 after 0 ms, signals 0
+"""
+"""What ends when the timer of 200 ms expires; a pipe takes 65,536 bytes (pipe(7))."""
+
+
+def test_timer_interrupts_calls_that_wait_in_the_kernel(waits: Path, tmp_path: Path) -> None:
+    """These take the host's time, since another process might end them."""
+    words = [*PFMON, *WAYS["totals"], "--outfile=/dev/null", waits, tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == (INTERRUPTED, 0), done.stderr
+
+
 def test_waits_count_the_same_beside_other_processes(waits: Path) -> None:
     """Also when the host is busy."""
     alone = counted([str(waits)])

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
+from x86_64_host import AVX512, ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 PYTHON = "/usr/bin/python3"
@@ -214,6 +214,9 @@ def test_system_files_are_fixed() -> None:
     ("cpu", "has", "lacks"),
     [
         ("x86-64-v3", {"avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm", "xsave"}, {"avx512f", "rdrand"}),
+        pytest.param(
+            "x86-64-v4", {"avx2", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}, {"adx"}, marks=AVX512
+        ),
         ("Nehalem", {"sse4_2", "popcnt", "lahf_lm"}, {"avx", "xsave"}),
         ("Conroe", {"ssse3", "cx16", "lm", "nx"}, {"sse4_1", "popcnt"}),
     ],

@@ -165,6 +165,12 @@ static bool is_in_page_of(const struct block *block, uint64_t address) {
     return block && block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
 }
 
+/* A system call that is about to begin does not. */
+static void interrupt_call(struct sigcontext *host) {
+    if (host->rip >= (uint64_t)guarded_begin && host->rip <= (uint64_t)guarded_syscall)
+        host->rip = (uint64_t)interrupted;
+}
+
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
     const struct block *block = is_outside_blocks(host->rip) ? translated_block(state->target) : block_of_code(host->rip);
     if (queued < QUEUE) {
@@ -175,14 +181,18 @@ static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
     if (block) {
         signalled = block;
         unlink_block(block);
-    } else if (host->rip >= (uint64_t)guarded_begin && host->rip <= (uint64_t)guarded_syscall)
-        host->rip = (uint64_t)interrupted;
+    } else
+        interrupt_call(host);
 }
 
 static void handle(int number, siginfo_t *info, struct ucontext *context) {
     struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
     const struct block *block = block_of_code(host->rip);
     uint64_t address = (uint64_t)info->si_addr;
+    if (is_interruption(info)) {
+        interrupt_call(host);
+        return;
+    }
     if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
         put_in_queue(info, host);
         return;

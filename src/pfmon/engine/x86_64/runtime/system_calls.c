@@ -86,7 +86,7 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     case __NR_arch_prctl:
         return set_base(a);
     default:
-        return pass_on(number, a);
+        return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
     }
 }
 

@@ -16,7 +16,8 @@ static const struct feature_word feature_words[] = {
     {1, 0, RCX, "pni pclmulqdq dtes64 monitor ds_cpl vmx smx est tm2 ssse3 cid sdbg fma cx16 xtpr pdcm - pcid dca sse4_1 "
                 "sse4_2 x2apic movbe popcnt tsc_deadline_timer aes xsave - avx f16c rdrand hypervisor"},
     {0x80000001, 0, RCX, "lahf_lm cmp_legacy svm extapic cr8_legacy abm"},
-    {7, 0, RBX, "fsgsbase tsc_adjust sgx bmi1 hle avx2 - smep bmi2 erms"},
+    {7, 0, RBX, "fsgsbase tsc_adjust sgx bmi1 hle avx2 - smep bmi2 erms invpcid rtm cqm - mpx rdt_a avx512f avx512dq rdseed adx "
+                "smap avx512ifma - clflushopt clwb intel_pt avx512pf avx512er avx512cd sha_ni avx512bw avx512vl"},
     {0xD, 1, RAX, "xsaveopt xsavec xgetbv1 xsaves"},
 };
 

@@ -5,12 +5,13 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/poll.h>
-#include <linux/wait.h>
+#include <linux/signal.h>
+#include <linux/time.h>
 
 #include "waits.h"
 
 enum {
-    LOCK_WITHOUT_WAIT = 4,       /* flock(2): LOCK_NB */
+    SHORTEST_WAIT = 100000000,   /* nanoseconds of the host: a call that does not wait is not interrupted */
     MESSAGE_WITHOUT_WAIT = 0x40  /* recv(2): MSG_DONTWAIT */
 };
 
@@ -28,72 +29,72 @@ static int64_t wait_for_file(int file, short events) {
     return failed(flags) || flags & O_NONBLOCK ? 0 : wait_until(&wait, NEVER);
 }
 
-static int64_t message_flags(int64_t number, const uint64_t *a) {
-    switch (number) {
-    case __NR_recvfrom: case __NR_sendto:
-        return (int64_t)a[3];
-    case __NR_recvmsg: case __NR_sendmsg:
-        return (int64_t)a[2];
-    default:
-        return 0;
-    }
+static bool waits_for_message(int64_t number, const uint64_t *a) {
+    uint64_t flags = number == __NR_recvfrom ? a[3] : number == __NR_recvmsg ? a[2] : 0;
+    return !(flags & MESSAGE_WITHOUT_WAIT);
 }
 
-static bool file_call(int64_t number, const uint64_t *a, int64_t *result) {
-    short events;
+/* A read waits here, since time may pass at once. Returns whether a signal has ended the wait. */
+static bool read_call(int64_t number, const uint64_t *a, int64_t *result) {
     switch (number) {
     case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: case __NR_accept: case __NR_accept4:
-        events = POLLIN;
-        break;
-    case __NR_write: case __NR_writev: case __NR_sendto: case __NR_sendmsg:
-        events = POLLOUT;
-        break;
+        *result = waits_for_message(number, a) ? wait_for_file((int)a[0], POLLIN) : 0;
+        return *result == -EINTR;
     default:
         return false;
     }
-    if (message_flags(number, a) & MESSAGE_WITHOUT_WAIT)
-        return false;
-    *result = wait_for_file((int)a[0], events);
-    return *result == -EINTR;
 }
 
-static int64_t attempt_lock(const struct wait *it, uint64_t limit) {
-    const uint64_t *a = it->a;
-    if (limit == NEVER)
-        return pass_on(it->number, a);
-    if (it->number == __NR_flock)
-        return call(__NR_flock, a[0], a[1] | LOCK_WITHOUT_WAIT, 0, 0, 0, 0);
-    return call(__NR_fcntl, a[0], a[1] - 1, a[2], 0, 0, 0);      /* F_SETLKW is F_SETLK + 1 */
+/* ---------------------------------------------------------------- calls that wait in the kernel */
+
+static int timer;                /* of the host, and of this process: */
+static uint32_t timer_owner;
+static bool expired;
+
+static void set_timer(uint64_t nanoseconds) {
+    uint64_t value[4] = {0, 0, nanoseconds / BILLION, nanoseconds % BILLION};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTRAP};      /* which the guest never blocks */
+    uint32_t process = (uint32_t)KERNEL0(__NR_getpid);
+    event.sigev_value.sival_ptr = &timer;
+    if (timer_owner != process && KERNEL3(__NR_timer_create, CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_owner = process;
+    KERNEL4(__NR_timer_settime, timer, 0, value, 0);
 }
 
-static bool lock_call(int64_t number, const uint64_t *a, int64_t *result) {
-    const struct wait wait = {.attempt = attempt_lock, .is_inside = never_inside, .number = number, .a = a,
-                              .nothing = -EAGAIN, .polled = true};
-    if (!(number == __NR_flock && !(a[1] & LOCK_WITHOUT_WAIT))
-        && !(number == __NR_fcntl && ((uint32_t)a[1] == F_SETLKW || (uint32_t)a[1] == F_OFD_SETLKW)))
-        return false;
-    *result = wait_until(&wait, NEVER);
-    return true;
+/* Whether a signal is of the host's timer, which interrupts a call. */
+bool is_interruption(const siginfo_t *info) {
+    bool is_own = info->si_signo == SIGTRAP && info->si_code == SI_TIMER && info->si_value.sival_ptr == &timer;
+    expired = expired || is_own;
+    return is_own;
 }
 
-static int64_t attempt_process(const struct wait *it, uint64_t limit) {
-    siginfo_t info;
+/* Whether a signal has ended a call: also one that has written a part. */
+static bool is_interrupted(int64_t number, const uint64_t *a, int64_t result) {
+    return result == -EINTR || ((number == __NR_write || number == __NR_sendto) && result > 0 && (uint64_t)result < a[2]);
+}
+
+/* Let the kernel execute a call, at most until a timer of the guest expires. */
+int64_t call_until_timer(int64_t number, const uint64_t *a) {
+    uint64_t left;
     int64_t result;
-    if (limit == NEVER)
-        return pass_on(it->number, it->a);
-    if (it->number == __NR_wait4)
-        return call(__NR_wait4, it->a[0], it->a[1], it->a[2] | WNOHANG, it->a[3], 0, 0);
-    memset(&info, 0, sizeof(info));
-    result = call(__NR_waitid, it->a[0], it->a[1], (uint64_t)&info, it->a[3] | WNOHANG | WNOWAIT, 0, 0);
-    return result ? result : info.si_pid ? pass_on(it->number, it->a) : it->nothing;
+    for (;;) {
+        left = time_until(next_timer());
+        expired = false;
+        set_timer(left < SHORTEST_WAIT ? SHORTEST_WAIT : left);
+        result = pass_on(number, a);
+        set_timer(0);
+        if (!expired || !is_interrupted(number, a, result))
+            return result;
+        pass_time(time_until(next_timer()));
+        fire_timers();
+        if (state->pending || result != -EINTR)
+            return result;
+    }
 }
 
 /* wait4 and waitid, with the host's numbers. */
 int64_t wait_for_process(int64_t number, const uint64_t *a) {
-    const struct wait wait = {.attempt = attempt_process, .is_inside = never_inside, .number = number, .a = a,
-                              .nothing = number == __NR_wait4 ? 0 : -EAGAIN, .polled = true};
-    uint64_t options = number == __NR_wait4 ? a[2] : a[3];
-    return next_timer() == NEVER || options & WNOHANG ? pass_on(number, a) : wait_until(&wait, NEVER);
+    return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
 }
 
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
@@ -107,6 +108,6 @@ bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = wait_for_process(number, a);
         return true;
     default:
-        return next_timer() != NEVER && (file_call(number, a, result) || lock_call(number, a, result));
+        return next_timer() != NEVER && read_call(number, a, result);
     }
 }

@@ -7,8 +7,6 @@
 
 #include "waits.h"
 
-enum { BETWEEN_ATTEMPTS = 5000000 };
-
 const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_timespec *to) {
     to->tv_sec = (int64_t)(nanoseconds / BILLION);
     to->tv_nsec = (long long)(nanoseconds % BILLION);
@@ -18,22 +16,6 @@ const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_ti
 static int64_t rest(uint64_t nanoseconds) {
     struct __kernel_timespec time;
     return call(__NR_ppoll, 0, 0, (uint64_t)time_of(nanoseconds, &time), 0, 0, 0);
-}
-
-static int64_t attempt_for(const struct wait *it, uint64_t limit) {
-    uint64_t rested, step;
-    int64_t result;
-    if (!it->polled || limit == 0 || limit == NEVER)
-        return it->attempt(it, limit);
-    for (rested = 0; rested < limit; rested += step) {
-        step = limit - rested < BETWEEN_ATTEMPTS ? limit - rested : BETWEEN_ATTEMPTS;
-        if (rest(step) == -EINTR)
-            return -EINTR;
-        result = it->attempt(it, 0);
-        if (result != it->nothing)
-            return result;
-    }
-    return it->nothing;
 }
 
 /* Wait until an attempt succeeds, a signal arrives, or time reaches the deadline. */
@@ -54,7 +36,7 @@ int64_t wait_until(const struct wait *it, uint64_t deadline) {
         if (deadline < end)
             end = deadline;
         if (end == NEVER || !it->is_inside(it)) {
-            result = attempt_for(it, end == NEVER ? NEVER : end - now);
+            result = it->attempt(it, end == NEVER ? NEVER : end - now);
             if (result != it->nothing || end == NEVER)
                 return result;
         }

@@ -14,7 +14,6 @@ struct wait {
     int64_t number;
     const uint64_t *a;
     int64_t nothing;             /* the result of an attempt whose limit has passed */
-    bool polled;                 /* an attempt with a limit returns at once */
 };
 
 /* waits.c */
@@ -31,6 +30,5 @@ static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, u
 bool is_inside_poll(const struct wait *it);
 bool without_children(const struct wait *it);
 bool without_processes(const struct wait *it);
-bool never_inside(const struct wait *it);
 
 #endif

@@ -58,6 +58,8 @@ int64_t wait_for_signal(uint64_t deadline);
 int64_t wait_for_process(int64_t number, const uint64_t *a);
 bool is_inside_wait(int64_t number, const uint64_t *a);
 bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result);
+bool is_interruption(const siginfo_t *info);
+int64_t call_until_timer(int64_t number, const uint64_t *a);
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* ids.c */
