@@ -67,7 +67,7 @@ static bool has_effect(int64_t number, const uint64_t *a) {
     case __NR_openat:
         return !only_reads(a[2]);
     case __NR_read: case __NR_pread64: case __NR_readv: case __NR_preadv:
-        return !is_inside_descriptor((int)a[0]) && !is_own_channel(a[0]) && !is_random(a[0]);
+        return !is_inside_descriptor((int)a[0]) && !is_random(a[0]);
     case __NR_write: case __NR_writev:
         return !is_own_channel(a[0]);
     case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
