@@ -139,7 +139,7 @@ def accesses_in(words: list[int], table: BlockTable) -> Iterator[Access]:
         yield from made
         made, indices = [], []
         for index, one in enumerate(table.block(word & 0xFFFFFFFF).instructions):
-            for kind in (one.access, one.second):
+            for kind in (one.access, *[one.second & 7] * (1 + (one.second >> 3))):
                 if kind:
                     made.append(Access(one.address, kind, words[at], one.size))
                     indices.append(index)

@@ -13,9 +13,8 @@ import pytest
 from qemu_guests import ASSEMBLER, Access, accesses_in
 
 from pfmon.counting._counting import Tally
-from pfmon.engine import api
+from pfmon.engine import api, registry
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.x86_64.x86_64_guest import X8664Guest
 from pfmon.program import image
 from pfmon.stream._stream import Recorder, Tee
 
@@ -54,14 +53,21 @@ def outcomes(program: Sequence[str | Path], directory: Path, *options: str) -> d
     return found
 
 
-def recorded(program: Path, cpu: str, slow: bool = False) -> list[Access]:
+def recorded(program: Path, cpu: str, slow: bool = False, engine: str = "x86_64") -> list[Access]:
     """The accesses of a program that runs to its end on that processor, as they are in the stream."""
     with Path(os.devnull).open("w") as nowhere:
         settings = GuestSettings(standard_files=(0, nowhere.fileno(), nowhere.fileno()), cpu=cpu)
-        wanted = api.StartRequest(
-            image.load(str(program)), [os.fsencode(program)], (), settings, 1 << 30, "intel_v2", slow, addresses=True
+        words = [os.fsencode(program)]
+        guest, recorder = (
+            registry.start(
+                api.StartRequest(
+                    *(image.load(str(program)), words, (), settings, 1 << 30, "intel_v2", slow),
+                    addresses=True,
+                    engine=engine,
+                )
+            ),
+            Recorder(),
         )
-        guest, recorder = X8664Guest.start(wanted), Recorder()
         ending = guest.run(Tee(Tally(guest.table, True), recorder))
         guest.close()
     assert ending is not None and ending.status == 0

@@ -61,6 +61,8 @@ cdef enum:
     BANK_BLOCKS = 1 << BANK_SHIFT
     BANK_MASK = BANK_BLOCKS - 1
     INSTRUCTION_BYTES = 24
+    FURTHER_SHIFT = 3            # in BlockInstruction.second
+    MAX_FURTHER_ACCESSES = 240   # of a block, beyond two of an instruction
 
 cdef struct BlockInstruction:
     uint64_t address             # as defined by the instruction set; IA-64: bundle address | slot
@@ -72,7 +74,8 @@ cdef struct BlockInstruction:
     uint8_t access               # AccessKind, when it executes
     uint8_t branch               # BranchKind
     uint8_t privilege            # level at which it runs, 0 to 3
-    uint8_t second               # AccessKind of a second access, at an address of its own
+    uint8_t second               # AccessKind of a second access, at an address of its own; above FURTHER_SHIFT the number
+                                 # of those of this kind behind it: elements of a gather or a scatter
 
 cdef struct BlockAccess:         # an access that an instruction makes when it executes
     uint8_t instruction          # its number in the block
@@ -141,11 +144,21 @@ cdef inline uint64_t max_accesses(const BlockHead* head) noexcept nogil:
 
 cdef inline uint32_t address_count(const BlockInstruction* instruction) noexcept nogil:
     """Returns the number of accesses with an address of an instruction that executes."""
-    return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
+    return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS) + (instruction.second >> FURTHER_SHIFT)
+
+
+cdef inline uint8_t further_kind(const BlockInstruction* instruction) noexcept nogil:
+    """Returns the AccessKind of an instruction's second access and of those behind it."""
+    return instruction.second & ((1 << FURTHER_SHIFT) - 1)
+
+
+cdef inline uint8_t further_accesses(uint8_t kind, uint32_t count) noexcept nogil:
+    """Returns `second` of an instruction that makes `count` accesses of a kind, at least two."""
+    return <uint8_t>(kind | (count - 2) << FURTHER_SHIFT)
 
 
 cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:
-    """Whether access ``k`` of a block is the second one of its instruction: data ranges apply to the first."""
+    """Whether access ``k`` of a block is not the first of its instruction: data ranges apply to the first."""
     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction
 
 

@@ -29,7 +29,7 @@ cdef enum:
     MAX_COMMIT_STEP = 1 << 22
     MIN_TABLE_BLOCKS = 1 << 12
     MAX_PAYLOAD_BYTES = 1 << 8   # bytes of an instruction
-    MAX_INSTRUCTION_ACCESSES = 2  # accesses of an instruction
+    MAX_INSTRUCTION_ACCESSES = 2  # accesses of an instruction; a gather has more, of which a block has few
     SHARE_OF_FREE = 4            # a table takes a quarter of what is left of a limited address space at most
     MAP_FIXED_NOREPLACE = 0x100000
     ATTEMPTS = 64                # to find room
@@ -71,7 +71,7 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
         return False
     return (commit(table, bank, HEADS, (used.blocks + 1) * sizeof(BlockHead))
             and commit(table, bank, INSTRUCTIONS, (used.instructions + length) * sizeof(BlockInstruction))
-            and commit(table, bank, ACCESSES, (used.accesses + MAX_INSTRUCTION_ACCESSES * length) * sizeof(BlockAccess))
+            and commit(table, bank, ACCESSES, (used.accesses + MAX_INSTRUCTION_ACCESSES * length + MAX_FURTHER_ACCESSES) * sizeof(BlockAccess))
             and commit(table, bank, PAYLOADS, (used.instructions + length) * table.header.payload_bytes))
 
 
@@ -115,20 +115,21 @@ cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
     """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; a
     conditional instruction makes one access."""
-    cdef uint32_t i, conditions = 0
+    cdef uint32_t i, conditions = 0, further = 0
     if length == 0 or length > MAX_BLOCK_LENGTH:
         return False
     for i in range(length):
         if instructions[i].access > AccessKind.FETCH_LINE or instructions[i].branch > BranchKind.RETURN_BRANCH \
-                or instructions[i].privilege > 3 or instructions[i].second > AccessKind.FETCH_LINE:
+                or instructions[i].privilege > 3 or further_kind(&instructions[i]) > AccessKind.FETCH_LINE:
             return False
-        if instructions[i].second and (not instructions[i].access or instructions[i].condition != ALWAYS):
+        further += instructions[i].second >> FURTHER_SHIFT
+        if instructions[i].second and (not further_kind(&instructions[i]) or not instructions[i].access or instructions[i].condition != ALWAYS):
             return False
         if instructions[i].condition != ALWAYS:
             if instructions[i].condition != conditions or conditions == MAX_BLOCK_CONDITIONS:
                 return False
             conditions += 1
-    return True
+    return further <= MAX_FURTHER_ACCESSES
 
 
 cdef uint64_t fitting_capacity(uint64_t capacity, uint64_t payload_bytes, uint64_t room):
@@ -183,7 +184,8 @@ cdef class BlockTable:
         cdef int i
         share[HEADS] = <uint64_t>BANK_BLOCKS * sizeof(BlockHead)     # found by number, whatever the capacity
         share[INSTRUCTIONS] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockInstruction)
-        share[ACCESSES] = capacity * INSTRUCTIONS_A_BLOCK * MAX_INSTRUCTION_ACCESSES * sizeof(BlockAccess)
+        share[ACCESSES] = sizeof(BlockAccess) * (
+            capacity * INSTRUCTIONS_A_BLOCK * MAX_INSTRUCTION_ACCESSES + MAX_FURTHER_ACCESSES)
         share[PAYLOADS] = capacity * INSTRUCTIONS_A_BLOCK * payload_bytes
         for i in range(4):
             self.c.offset[i] = at

@@ -207,9 +207,13 @@ cdef class Splitter(Consumer):
         """Whether an instruction's accesses, from access ``access`` of the block on, read or write the byte of a data
         trigger."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
-        return self.mem_accesses(ran, instruction, i, instruction.access, ran.addresses[access], trigger) or (
-            instruction.second
-            and self.mem_accesses(ran, instruction, i, instruction.second, ran.addresses[access + 1], trigger))
+        cdef uint8_t kind = instruction.access
+        cdef uint32_t k
+        for k in range(address_count(instruction)):
+            if self.mem_accesses(ran, instruction, i, kind, ran.addresses[access + k], trigger):
+                return True
+            kind = further_kind(instruction)
+        return False
 
     cdef bint mem_accesses(self, const RanBlock* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
                       uint64_t address, uint32_t trigger) noexcept nogil:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import PARTS_BANK, blocks, record
 
-from pfmon.stream._stream import BlockTable, Consumer, Cut, Failure, InstructionSet, Ring
-from pfmon.stream.recording.block_records import BlockRecord
+from pfmon.stream._stream import AccessKind, BlockTable, Consumer, Cut, Failure, InstructionSet, Ring
+from pfmon.stream.recording.block_records import BlockRecord, InstructionRecord
 
 
 @pytest.mark.slow
@@ -84,6 +84,28 @@ def test_room_for_instructions_ends_too() -> None:
     with pytest.raises(MemoryError, match="TOO_MANY_BLOCKS"):
         table.enter(record(1, payload=b""))
     assert table.failure == Failure.TOO_MANY_BLOCKS and len(table) == 2
+
+
+def gather(accesses: int) -> InstructionRecord:
+    """An instruction with as many read accesses, at least two."""
+    second = AccessKind.READ | accesses - 2 << 3
+    return InstructionRecord(0x4000, 0, 0, 8, 16, None, AccessKind.READ, 0, 3, b"\1\2\3\4", second)
+
+
+def test_instruction_makes_up_to_sixteen_accesses() -> None:
+    table = BlockTable(payload_bytes=4)
+    for number, accesses in enumerate((2, 3, 16)):
+        entered = BlockRecord(number, 0x4000, (gather(accesses), gather(2)), Cut.WHOLE, number, 0)
+        assert table.enter(entered) == number
+        assert table.block(number) == entered
+
+
+def test_block_makes_240_accesses_beyond_two_an_instruction() -> None:
+    table = BlockTable(payload_bytes=4)
+    most = tuple(gather(16) for _ in range(17))
+    assert table.enter(BlockRecord(0, 0x4000, (*most, gather(4)), Cut.WHOLE, 0, 0)) == 0
+    with pytest.raises(ValueError, match="accesses"):
+        table.enter(BlockRecord(0, 0x4000, (*most, gather(5)), Cut.WHOLE, 0, 0))
 
 
 def test_blocks_longer_than_their_instructions_can_be_named_are_refused() -> None:

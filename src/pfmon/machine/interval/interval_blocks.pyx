@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from pfmon.stream._stream cimport (
     AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks,
-    is_second, max_accesses)
+    further_kind, is_second, max_accesses)
 
 cdef enum:
     INITIAL_PLANS = 1 << 10
@@ -96,6 +96,6 @@ cdef void describe(IntervalAccess* to, const BlockAccess* accesses, uint64_t k,
                    const BlockInstruction* instructions) noexcept nogil:
     """Describes one access of a block."""
     cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
-    cdef uint8_t kind = instruction.second if is_second(accesses, k) else instruction.access
+    cdef uint8_t kind = further_kind(instruction) if is_second(accesses, k) else instruction.access
     to.instruction, to.size = accesses[k].instruction, max(<uint16_t>1, instruction.size)
     to.reads, to.writes = kind & AccessKind.READ, (kind & AccessKind.WRITE) >> 1

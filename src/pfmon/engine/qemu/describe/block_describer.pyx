@@ -14,7 +14,7 @@ from pfmon.errors import PfmonError
 from pfmon.program.mapped_files import MappedFile
 
 from pfmon.stream._stream cimport (
-    ALWAYS, AccessKind, BlockHead, BranchKind, Failure, Kind, Table, enter_block, fresh_instruction, make_room)
+    ALWAYS, AccessKind, BlockHead, BranchKind, Failure, Kind, Table, enter_block, fresh_instruction, further_accesses, make_room)
 
 cdef extern from "<dlfcn.h>" nogil:
     void* dlopen(const char*, int)
@@ -80,9 +80,17 @@ cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
     return <uint64_t>1 << number if number < 64 else 0
 
 
-cdef void fit_accesses(BlockInstruction* described, uint32_t slots) noexcept nogil:
+cdef void fit_accesses(BlockInstruction* described, uint32_t slots, const uint8_t* code, uint8_t size) noexcept nogil:
     """Give an instruction as many accesses as it has addresses in the stream. Of two the first reads, unless both
-    write: a call through memory, and pushes, pops and moves from memory to memory."""
+    write: a call through memory, and pushes, pops and moves from memory to memory. Those of a gather or a scatter are
+    alike."""
+    cdef x86_gather gather
+    if slots == GATHER_SLOTS:
+        gather = x86_gather_of(code, size)
+        described.access = described.access or AccessKind.READ
+        described.second = further_accesses(described.access, gather.elements)
+        described.size = <uint16_t>gather.bytes
+        return
     if slots == 0:
         described.access = AccessKind.NO_ACCESS
     elif described.access == AccessKind.NO_ACCESS:
@@ -204,7 +212,7 @@ cdef class Describer:
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
-            fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
+            fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3, code, size)
             memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
             memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
             if self.traced:

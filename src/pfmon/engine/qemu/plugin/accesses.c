@@ -28,6 +28,17 @@ static void note_two_accesses(unsigned int cpu, uint32_t what, uint64_t address,
     slot[*slot != 0] = address;
 }
 
+/* An access of an element of a gather or a scatter; `own`: its first slot, and above 16 bits their number. */
+static void note_element(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own & 0xFFFF];
+    uint32_t i = 0, count = (uint32_t)((uintptr_t)own >> 16);
+    (void)what;
+    while (i < count && slot[i])
+        i++;
+    if (i < count)
+        slot[i] = address;
+}
+
 /* An access of an iteration of a string instruction; `own`: accesses per iteration. */
 static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
     struct thread *thread = &area->threads[cpu];
@@ -45,7 +56,10 @@ static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void 
 void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded) {
     uintptr_t own = slot;
     on_access call = code->slots == 2 ? note_two_accesses : note_access;
-    if (last && code->tail == REPEATED) {
+    if (code->elements) {
+        own |= (uintptr_t)code->slots << 16;
+        call = note_element;
+    } else if (last && code->tail == REPEATED) {
         own = code->slots;
         call = note_string;
     } else if (!threaded && call == note_access) {

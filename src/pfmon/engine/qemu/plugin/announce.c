@@ -61,10 +61,12 @@ uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
     return sum;
 }
 
-static uint16_t slots_of(const uint8_t *sizes, uint32_t length) {
+static uint16_t slots_of(const uint8_t *sizes, const uint8_t *bytes, uint32_t length) {
     uint32_t i, sum = 0;
-    for (i = 0; i < length; i++)
-        sum += sizes[i] >> SLOTS_SHIFT & 3;
+    for (i = 0; i < length; i++) {
+        sum += slots_of_size(sizes[i], bytes);
+        bytes += sizes[i] & SIZE_BITS;
+    }
     return (uint16_t)sum;
 }
 
@@ -114,7 +116,7 @@ static struct announcement *announce(const struct code_block *wanted) {
         it->accesses = wanted->end.accesses;
         it->counters = counters;
         it->file = wanted->file;
-        it->slots = slots_of(wanted->sizes + done, length);
+        it->slots = slots_of(wanted->sizes + done, wanted->bytes + done_bytes, length);
         memcpy(sizes_of(it), wanted->sizes + done, length);
         memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
         memset(counters_of(it), 0, counters * sizeof(uint64_t));

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "code.h"
 #include "layout.h"
+#include "x86_gather.h"
 
 static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
 
@@ -20,6 +22,17 @@ static inline uint64_t room_of(uint32_t length, uint32_t bytes) {
 
 static inline uint64_t *counters_of(const struct announcement *block) {
     return (uint64_t *)((uint8_t *)block + room_of(block->length, block->bytes));
+}
+
+/* The number of an instruction's addresses in its size byte. */
+static inline uint8_t slots_code(const struct code *code) {
+    return code->elements ? GATHER_SLOTS : code->slots;
+}
+
+/* The number of addresses of an instruction with that size byte. */
+static inline uint32_t slots_of_size(uint8_t size, const uint8_t *bytes) {
+    uint32_t slots = size >> SLOTS_SHIFT & 3;
+    return slots == GATHER_SLOTS ? x86_gather_of(bytes, size & SIZE_BITS).elements : slots;
 }
 
 /* Fill the announcement of a file that is mapped executable: its address, file offset, and path as code. */

@@ -12,7 +12,8 @@ struct code {
     bool conditional;            /* a conditional branch */
     uint8_t tail;                /* at the end of a block: enum tail */
     uint8_t accesses;            /* number of its accesses, if its tail is COUNTED */
-    uint8_t slots;               /* addresses in the stream, 0 to 2: one per operand */
+    uint8_t slots;               /* addresses in the stream, 0 to 2: one per operand; or one per element */
+    bool elements;               /* it is a gather or a scatter: its slots are those of its elements */
 };
 
 struct target {                  /* an instruction set */

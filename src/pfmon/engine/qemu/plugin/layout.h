@@ -36,7 +36,8 @@ enum {
     MAX_PATH_BYTES = 256,
     MAX_GUEST_THREADS = 256,          /* at a time */
     MAX_TRANSLATED_INSTRUCTIONS = 3 * 255,   /* instructions of a block */
-    MAX_TRANSLATED_SLOTS = 2 * MAX_TRANSLATED_INSTRUCTIONS
+    MAX_GATHER_SLOTS = 240,      /* addresses of gathers and scatters in a block */
+    MAX_TRANSLATED_SLOTS = 2 * MAX_TRANSLATED_INSTRUCTIONS + MAX_GATHER_SLOTS
 };
 
 enum trouble {                   /* why the plugin gave up */
@@ -73,7 +74,8 @@ enum { EXITED = 1 << 8 };        /* beside an exit status */
 
 enum {
     MAY_FAULT = 0x80,            /* flag in an instruction's size */
-    SLOTS_SHIFT = 5,             /* shift of its number of addresses in the stream, 0 to 2 */
+    SLOTS_SHIFT = 5,             /* shift of its number of addresses in the stream, 0 to 2, or GATHER_SLOTS */
+    GATHER_SLOTS = 3,            /* one for each element of a gather or a scatter (x86_gather.h) */
     SIZE_BITS = 0x1F
 };
 

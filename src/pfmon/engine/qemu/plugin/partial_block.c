@@ -58,7 +58,7 @@ static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     copy_start(&part, last, retired);
     stopped = part.ip + sum_of(part.sizes, retired);
     part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* changed code continues at the next instruction */
-    part.end = (struct code){false, false, CERTAIN, 0, 0};
+    part.end = (struct code){false, false, CERTAIN, 0, 0, false};
     part.whole = 0;
     if (retired)
         put_block(thread, block_of(&part), 0);

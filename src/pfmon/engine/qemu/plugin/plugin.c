@@ -194,8 +194,8 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
    first instruction not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
-    uint32_t length = length_of(tb), i, count = 0, marked = 0, marks = 0, slot = 0;
-    struct code code = {false, false, CERTAIN, 0, 0};
+    uint32_t length = length_of(tb), i, count = 0, marked = 0, marks = 0, slot = 0, gathered = 0;
+    struct code code = {false, false, CERTAIN, 0, 0, false};
     bool totals = area->totals && !threaded;
     (void)id;
     if (length == 0)
@@ -217,7 +217,12 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
         code = target->code(wanted.bytes + count, size);
-        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | code.slots << SLOTS_SHIFT);
+        gathered += code.elements ? code.slots : 0;
+        if (code.elements && gathered > MAX_GATHER_SLOTS) {
+            code.elements = false;                  /* the block has no room: the address of its first element */
+            code.slots = 1;
+        }
+        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | slots_code(&code) << SLOTS_SHIFT);
         count += (uint32_t)size;
         if (area->traced && code.slots)
             trace(instruction, &code, i == length - 1, slot, threaded);

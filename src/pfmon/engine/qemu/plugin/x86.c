@@ -2,6 +2,7 @@
    harmless may fault: that costs time and is never wrong. */
 
 #include "layout.h"
+#include "x86_gather.h"
 #include "x86_opcode.h"
 
 enum { NOT_HARMLESS = 0, HARMLESS = 1, IN_REGISTERS = 2 };
@@ -148,9 +149,14 @@ static bool is_trap(const struct decoded *it, const uint8_t *last) {
 
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64) {
     struct decoded it = decode(bytes, size, is_64);
-    struct code code = {true, false, SUCCESSOR, 0, 0};
+    struct code code = {true, false, SUCCESSOR, 0, 0, false};
     int accesses;
     code.slots = x86_slots(&it, bytes, size, is_64);
+    if (it.map == 1 && (it.opcode == 0xC4 || it.opcode == 0x62) && (is_64 || it.modrm >> 6 == 3)) {
+        uint32_t elements = x86_gather_of(bytes, size).elements;
+        code.elements = elements > 0;
+        code.slots = elements ? (uint8_t)elements : code.slots;
+    }
     if (is_harmless(&it, is_64)) {
         code.may_fault = false;
         code.tail = CERTAIN;

@@ -45,6 +45,7 @@ cdef class Announcements:
     cdef uint8_t* sizes          # of all instructions so far, as announced
     cdef uint64_t capacity, sizes_used, sizes_capacity
     cdef uint32_t parts_left, instructions_left
+    cdef uint32_t gathered       # addresses of gathers and scatters in the block at hand
 
     # Read and check the next one.
     cdef Announced next(self) noexcept nogil

@@ -67,8 +67,9 @@ cdef class Announcements:
         """Whether this is the next part of the last block, or the first of another one."""
         cdef const announcement* it = &self.head
         cdef uint64_t bytes = 0, slots = 0
-        cdef uint32_t i, size, first = self.parts_left == 0
+        cdef uint32_t i, size, instruction_slots, first = self.parts_left == 0
         if first:
+            self.gathered = 0
             self.instructions_left = it.instructions
             self.parts_left = it.parts
             if not 0 < it.instructions <= MAX_TRANSLATED_INSTRUCTIONS \
@@ -81,11 +82,17 @@ cdef class Announcements:
             return False
         for i in range(it.length):
             size = self.body[i] & SIZE_BITS
-            if not 0 < size <= MAX_CODE_BYTES or self.body[i] >> SLOTS_SHIFT & 3 == 3:
+            if not 0 < size <= MAX_CODE_BYTES or bytes + size > it.bytes:
                 return False
+            instruction_slots = self.body[i] >> SLOTS_SHIFT & 3
+            if instruction_slots == GATHER_SLOTS:
+                instruction_slots = x86_gather_of(self.body + it.length + bytes, size).elements
+                self.gathered += instruction_slots
+                if instruction_slots == 0:
+                    return False
             bytes += size
-            slots += self.body[i] >> SLOTS_SHIFT & 3
-        if bytes != it.bytes or slots != it.slots:
+            slots += instruction_slots
+        if bytes != it.bytes or slots != it.slots or self.gathered > MAX_GATHER_SLOTS:
             return False
         self.parts_left -= 1
         self.instructions_left -= it.length

@@ -20,6 +20,13 @@ cdef extern from *:
     uint32_t read_word_once "pfmon_read_once"(const uint32_t*) nogil
     void write_word "pfmon_write"(uint32_t*, uint32_t) nogil
 
+cdef extern from "x86_gather.h" nogil:
+    struct x86_gather:
+        uint32_t elements
+        uint32_t bytes
+
+    x86_gather x86_gather_of(const uint8_t* code, size_t size)
+
 cdef extern from "layout.h" nogil:
     enum: RING_BUFFERS
     enum: RING_BUFFER_WORDS
@@ -31,6 +38,8 @@ cdef extern from "layout.h" nogil:
     enum: MAX_GUEST_THREADS
     enum: MAX_TRANSLATED_INSTRUCTIONS
     enum: MAX_TRANSLATED_SLOTS
+    enum: MAX_GATHER_SLOTS
+    enum: GATHER_SLOTS
     enum: EXITED
     enum: MAY_FAULT
     enum: SLOTS_SHIFT
@@ -74,7 +83,7 @@ cdef extern from "layout.h" nogil:
         uint64_t progress
         uint64_t before
         const announcement* last
-        uint64_t slots[1530]
+        uint64_t slots[1770]
         string strings[2]
 
     struct area:

@@ -150,8 +150,8 @@ const struct announcement *announce_start(const struct announcement *block, uint
     part.file = block->file;
     for (i = 0; i < length; i++) {
         part.sizes[i] = sizes[i];
+        part.slots += slots_of_size(sizes[i], sizes + block->length + part.bytes);
         part.bytes += sizes[i] & SIZE_BITS;
-        part.slots += sizes[i] >> SLOTS_SHIFT & 3;
     }
     memcpy(part.code, sizes + block->length, part.bytes);
     return announce(&part);

@@ -349,6 +349,7 @@ bool decode(struct instruction *it, const uint8_t *bytes, uint32_t room) {
     it->modrm = NO_BYTE;
     read_prefixes(it, &cursor);
     what = read_opcode(it, &cursor, &vvvv);
+    it->third = (int8_t)vvvv;
     if (what == 'm' || what == 'M' || what == 'Z' || what == 'f' || what == 'F')
         read_modrm(it, &cursor);
     it->immediate = next_number(&cursor, immediate_size(it, what));

@@ -40,6 +40,7 @@ struct instruction {
     uint8_t prefix;              /* the mandatory one */
     bool wide, r, x, b;          /* bits of REX, VEX or EVEX */
     bool broadcast, high_index;  /* EVEX.b; EVEX.V': bit 4 of a vector's number */
+    int8_t third;                /* register in vvvv, or NO_BYTE */
     uint8_t vector_length;       /* 0, 1, 2: 16, 32, 64 bytes */
     uint8_t mask;                /* number of the opmask register, 0: none */
     bool operand_size, repeats, short_address;

@@ -77,25 +77,32 @@ static void put_range(uint64_t before, uint64_t after, uint64_t size, uint64_t t
     put_word(times == 0 ? 0 : before < after ? before : after + size);
 }
 
-/* The record of a repeated string instruction and the block that it ends: the lowest address of each operand, and the
-   bytes that its iterations passed. */
-static void record_string(const struct block *block) {
+/* Begin the record of a block whose last instruction has that many addresses, which the runtime writes: `state->ring` is
+   their place. Returns that instruction. */
+const uint8_t *begin_record(const struct block *block, uint32_t slots) {
     const struct announcement *it = block->announced;
-    const uint8_t *sizes = sizes_of(it), *code = sizes + it->length + (it->last_ip - it->ip);
-    struct instruction string;
-    uint64_t *registers = state->registers, times = state->string[0] - registers[RCX], size;
     uint64_t *record = (uint64_t *)state->ring;
-    uint32_t slots = sizes[it->length - 1] >> SLOTS_SHIFT & 3, before = it->slots - slots;
-    decode(&string, code, sizes[it->length - 1] & SIZE_BITS);
-    size = string.opcode & 1 ? (string.wide ? 8 : string.operand_size ? 2 : 4) : 1;
-    if (string.short_address)
-        times = (uint32_t)times;
     if (in_guard((uint64_t)(record + it->slots))) {          /* the record stays in one buffer */
         continue_in_next_buffer((uint64_t)(record + it->slots), record);
         record = next_words();
     }
     *record = it->number;
-    state->ring = (uint64_t)(record + 1 + before);
+    state->ring = (uint64_t)(record + 1 + it->slots - slots);
+    return sizes_of(it) + it->length + (it->last_ip - it->ip);
+}
+
+/* The record of a repeated string instruction and the block that it ends: the lowest address of each operand, and the
+   bytes that its iterations passed. */
+static void record_string(const struct block *block) {
+    const struct announcement *it = block->announced;
+    const uint8_t *sizes = sizes_of(it);
+    struct instruction string;
+    uint64_t *registers = state->registers, times = state->string[0] - registers[RCX], size;
+    uint32_t slots = sizes[it->length - 1] >> SLOTS_SHIFT & 3;
+    decode(&string, begin_record(block, slots), sizes[it->length - 1] & SIZE_BITS);
+    size = string.opcode & 1 ? (string.wide ? 8 : string.operand_size ? 2 : 4) : 1;
+    if (string.short_address)
+        times = (uint32_t)times;
     if (slots == 2 && string.opcode >= 0xA6) {
         put_range(state->string[2], registers[RDI], size, times);
         put_range(state->string[1], registers[RSI], size, times);
@@ -141,6 +148,9 @@ static uint64_t after_exit(const struct exit *exit) {
         return system_call(exit->target, exit->block->announced->instructions - 1u);
     case EXIT_STRING:
         record_string(exit->block);
+        return exit->target;
+    case EXIT_GATHER:
+        record_gather(exit->block);
         return exit->target;
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);

@@ -73,35 +73,44 @@ static void put_segment_address(const struct instruction *it, int temporary) {
         put_lea(temporary, temporary, it->displacement);
 }
 
-/* vmovdqu [state->vector], the index register */
-static void put_index_store(const struct instruction *it, int index) {
-    if (it->encoding == EVEX) {  /* 64 bytes of zmm0 to zmm31 */
+/* vmovdqu [address], a vector: with EVEX 64 bytes of zmm0 to zmm31, else 32 bytes of ymm0 to ymm15 */
+static void put_vector_store(bool evex, uint64_t address, int vector) {
+    uint32_t high = (uint32_t)((vector & 8 ? 0 : 0x80) | 0x60 | TWO_BYTES);
+    if (evex) {
         put_byte(0x62);
-        put_byte((uint32_t)((index & 8 ? 0 : 0x80) | 0x60 | (index & 16 ? 0 : 0x10) | TWO_BYTES));
+        put_byte(high | (vector & 16 ? 0 : 0x10));
         put_byte(0xFE);
         put_byte(0x48);
-    } else {                     /* 32 bytes of ymm0 to ymm15 */
+    } else {
         put_byte(0xC4);
-        put_byte((uint32_t)((index & 8 ? 0 : 0x80) | 0x60 | TWO_BYTES));
+        put_byte(high);
         put_byte(0x7E);
     }
     put_byte(0x7F);
-    put_byte((uint32_t)(0x04 | (index & 7) << 3));
+    put_byte((uint32_t)(0x04 | (vector & 7) << 3));
     put_byte(0x25);
-    put_32(STATE_AT + STATE_VECTOR);
+    put_32(address);
 }
 
-/* The address of a gather's first element. */
-static void put_gather_address(const struct instruction *it, int temporary) {
-    int sib = it->bytes[it->modrm_at + 1], index = (sib >> 3 & 7) | it->x << 3 | it->high_index << 4;
-    bool wide = it->opcode & 1, has_base = it->modrm >> 6 || (sib & 7) != RBP;
-    put_index_store(it, index);
-    put_absolute(wide ? 0x8B : 0x63, temporary, STATE_AT + STATE_VECTOR);
-    put_byte((uint32_t)(0x48 | (temporary >> 3) << 2 | (temporary >> 3) << 1 | it->b));
-    put_byte(0x8D);
-    put_byte((uint32_t)((has_base ? 0x80 : 0) | (temporary & 7) << 3 | 4));
-    put_byte((uint32_t)((sib & 0xC0) | (temporary & 7) << 3 | (sib & 7)));
-    put_32((uint32_t)it->displacement);
+/* kmovw [address], k */
+static void put_mask_store(uint64_t address, int mask) {
+    put_byte(0xC5);
+    put_byte(0xF8);
+    put_byte(0x91);
+    put_byte((uint32_t)(0x04 | mask << 3));
+    put_byte(0x25);
+    put_32(address);
+}
+
+/* Store the indices and the mask of a gather or a scatter. */
+void put_gather_operands(const struct instruction *it) {
+    int sib = it->bytes[it->modrm_at + 1], index = (sib >> 3 & 7) | it->x << 3;
+    bool evex = it->encoding == EVEX;
+    put_vector_store(evex, STATE_AT + STATE_VECTOR, index | (evex ? it->high_index << 4 : 0));
+    if (evex)
+        put_mask_store(STATE_AT + STATE_MASK, it->mask);
+    else
+        put_vector_store(false, STATE_AT + STATE_MASK, it->third);
 }
 
 struct recorder {                /* where addresses go */
@@ -115,9 +124,7 @@ static void put_slot(struct recorder *to, int reg) {
 }
 
 static void record_operand(struct recorder *to, const struct instruction *it, int32_t more) {
-    if (it->kind == GATHER)
-        put_gather_address(it, to->temporary);
-    else if (it->segment)
+    if (it->segment)
         put_segment_address(it, to->temporary);
     else
         put_memory_operand(0x8D, to->temporary, it, false);

@@ -11,8 +11,7 @@
 
 enum {
     MAX_BLOCK = 128,             /* instructions of a block */
-    MAX_BLOCK_BYTES = MAX_BLOCK * MAX_INSTRUCTION,
-    MAX_BLOCK_SLOTS = 2 * MAX_BLOCK
+    MAX_BLOCK_BYTES = MAX_BLOCK * MAX_INSTRUCTION
 };
 
 struct code_block {              /* instructions that follow each other in memory */
@@ -39,8 +38,8 @@ struct block {                   /* a translated block */
     uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
 };
 
-enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP, EXIT_XGETBV,
-                 EXIT_UNSUPPORTED, EXIT_COUNTDOWN };
+enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
+                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN };
 
 struct exit {                    /* a place where translated code is left */
     uint8_t kind;
@@ -128,6 +127,10 @@ void begin_at(uint64_t ip);
 void execute_one_at(uint64_t ip);
 void continue_after_fault(void);
 void take_registers_in_block(const struct block *block, const uint64_t *host);
+const uint8_t *begin_record(const struct block *block, uint32_t slots);
+
+/* gather.c */
+void record_gather(const struct block *block);
 
 /* system_calls.c: each `..._call` returns whether it has executed the call */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction);

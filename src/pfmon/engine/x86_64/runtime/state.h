@@ -26,6 +26,7 @@
 #define STATE_RDX 464
 #define STATE_COUNTDOWN 472
 #define STATE_COMPONENTS 512
+#define STATE_MASK 1536
 
 #ifndef __ASSEMBLER__
 
@@ -45,12 +46,13 @@ struct state {
     uint64_t rcx;                /* while an indirect branch's target is compared */
     uint64_t string[3];          /* rcx, rsi and rdi before a repeated string instruction */
     uint64_t unused[2];
-    uint64_t vector[8];          /* index register of a gather */
+    uint64_t vector[8];          /* index register of a gather or a scatter */
     uint64_t pending;            /* signals wait */
     uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
     int64_t countdown;           /* instructions until a timer expires (timers.c) */
     uint64_t more_unused[4];
     uint32_t components[256];    /* those that the guest's processor has, of 8 */
+    uint64_t mask[8];            /* what selects the elements of a gather or a scatter */
 };
 
 #define state ((struct state *)STATE_AT)

@@ -34,7 +34,7 @@ static int count_bits(uint32_t bits) {
 }
 
 static bool ends_block(uint8_t kind) {
-    return kind != PLAIN && kind != GATHER && kind != SAVE_STATE;
+    return kind != PLAIN && kind != SAVE_STATE;
 }
 
 static uint32_t in_page(uint64_t ip) {
@@ -77,7 +77,7 @@ static void decode_block(struct work *work, uint64_t ip, uint32_t most) {
             note_processor_result(it);
         used |= it->registers;
         code = x86_code(it->bytes, it->length, true);
-        to->sizes[to->length] = (uint8_t)(it->length | code.slots << SLOTS_SHIFT);
+        to->sizes[to->length] = (uint8_t)(it->length | slots_code(&code) << SLOTS_SHIFT);
         to->conditional = code.conditional;
         to->slots += code.slots;
         memcpy(to->code + to->bytes, it->bytes, it->length);
@@ -363,6 +363,18 @@ static void put_string(const struct work *work, const struct instruction *it, ui
     put_service_exit(work, EXIT_STRING, next, block);        /* writes the record */
 }
 
+/* A gather or a scatter: its record, which the runtime writes, needs what selects its elements. */
+static void put_gather(const struct work *work, const struct instruction *it, uint64_t next, struct block *block) {
+    if (!work->traced) {
+        put_copy(it);
+        put_direct_exit(work, next, false, block);
+        return;
+    }
+    put_gather_operands(it);
+    put_copy(it);
+    put_service_exit(work, EXIT_GATHER, next, block);
+}
+
 /* The instruction that ends a block, and the exits. */
 static void put_end(const struct work *work, const struct instruction *it, uint64_t ip, struct block *block) {
     uint64_t next = ip + it->length, target = next + (uint64_t)it->immediate;
@@ -391,6 +403,9 @@ static void put_end(const struct work *work, const struct instruction *it, uint6
         return;
     case STRING:
         put_string(work, it, next, block);
+        return;
+    case GATHER:
+        put_gather(work, it, next, block);
         return;
     case SYSTEM_CALL: case CPUID: case RDTSC: case RDTSCP: case XGETBV:
         put_record(work, false);
@@ -472,9 +487,9 @@ static void put_body(const struct work *work, struct block *block) {
     put_entry(work);
     for (i = 0; i <= last; i++) {
         const struct instruction *it = &work->instructions[i];
-        uint32_t slots = work->block.sizes[i] >> SLOTS_SHIFT & 3;
+        uint32_t slots = slots_of_size(work->block.sizes[i], it->bytes);
         block->offsets[i] = (uint16_t)(emitted - block->entry);
-        if (work->traced && it->kind != STRING) {
+        if (work->traced && it->kind != STRING && it->kind != GATHER) {
             put_addresses(it, slots, work->ring, work->temporary, place);
             place += (int32_t)(8 * slots);
         }
