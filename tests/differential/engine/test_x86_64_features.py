@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from grids import few, first_quick
-from qemu_guests import assemble
+from qemu_guests import assemble, compile_c
 from x86_64_host import AVX512, MARKS, PFMON, V4, recorded
+
+from pfmon.stream._stream import AccessKind
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
@@ -186,3 +188,69 @@ def test_c_library_takes_the_processor_for_x86_64_v4(tmp_path: Path) -> None:
         subprocess.run([*PFMON, f"--set=qemu.cpu={cpu}", *COUNT, made], check=False).returncode
         for cpu in ("x86-64-v3", "x86-64-v4")
     ] == [0, 1]
+
+
+ACCESSES = {
+    "vmovups (%rax), %zmm1": (AccessKind.READ, 64),
+    "vmovdqu8 %ymm1, (%rax){%k1}": (AccessKind.WRITE, 32),
+    "vpmovqb %zmm1, (%rax)": (AccessKind.WRITE, 8),
+    "vaddps (%rax){1to16}, %zmm1, %zmm2": (AccessKind.READ, 4),
+    "vpaddq 64(%rax), %zmm1, %zmm2{%k1}": (AccessKind.READ, 64),
+    "kmovw %k1, (%rax)": (AccessKind.WRITE, 2),
+    "kmovq (%rax), %k1": (AccessKind.READ, 8),
+    "vextractf64x4 $1, %zmm1, (%rax)": (AccessKind.WRITE, 32),
+    "vcompressps %zmm1, (%rax)": (AccessKind.WRITE, 64),
+    "vcvtps2udq (%rax), %zmm1": (AccessKind.READ, 64),
+    "vinserti32x4 $1, (%rax), %zmm1, %zmm2": (AccessKind.READ, 16),
+    "vpbroadcastb (%rax), %zmm1": (AccessKind.READ, 1),
+    "vpmovzxbw (%rax), %zmm1": (AccessKind.READ, 32),
+    "vmovss (%rax), %xmm1{%k1}": (AccessKind.READ, 4),
+    "vpsllw (%rax), %zmm1, %zmm2": (AccessKind.READ, 16),
+    "vrcp14ss (%rax), %xmm1, %xmm2": (AccessKind.READ, 4),
+}
+"""The kind and the bytes of an instruction's access."""
+
+
+@AVX512
+def test_accesses_of_avx_512_have_their_kinds_and_sizes(tmp_path: Path) -> None:
+    code = "\n".join(ACCESSES)
+    program = assemble(tmp_path, f"lea -2048(%rsp), %rax\n {code}\n mov $60, %eax\n xor %edi, %edi\n syscall\n")
+    made = [(one.kind, one.size) for one in recorded(program, "x86-64-v4")]
+    assert dict(zip(ACCESSES, made, strict=True)) == ACCESSES
+
+
+V3_BITS = {
+    "1 ecx": (0, 9, 12, 13, 19, 20, 22, 23, 26, 27, 28, 29),
+    "7 ebx": (3, 5, 8),
+    "7 ecx": (),
+    "7 edx": (),
+    "80000001 ecx": (0, 5),
+    "d 1 eax": (),
+    "xcr0": (0, 1, 2),
+}
+"""SSE3, SSSE3, FMA, CX16, SSE4.1, SSE4.2, MOVBE, POPCNT, XSAVE, OSXSAVE, AVX, F16C; BMI1, AVX2, BMI2; LAHF, LZCNT
+(System V ABI for AMD64, 3.1.1; bits: SDM volume 2, CPUID)."""
+V4_BITS = V3_BITS | {"7 ebx": (3, 5, 8, 16, 17, 28, 30, 31), "xcr0": (0, 1, 2, 5, 6, 7)}
+"""And AVX512F, DQ, CD, BW, VL."""
+PRINTS_CPUID = """
+    #include <cpuid.h>
+    #include <stdio.h>
+    int main(void) {
+        unsigned a, b, c, d;
+        __cpuid(1, a, b, c, d); printf("1 ecx %u\\n", c);
+        __cpuid_count(7, 0, a, b, c, d); printf("7 ebx %u\\n7 ecx %u\\n7 edx %u\\n", b, c, d);
+        __cpuid(0x80000001, a, b, c, d); printf("80000001 ecx %u\\n", c);
+        __cpuid_count(0xD, 1, a, b, c, d); printf("d 1 eax %u\\n", a);
+        __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0)); printf("xcr0 %u\\n", a);
+    }
+"""
+
+
+@pytest.mark.parametrize(("cpu", "bits"), [("x86-64-v3", V3_BITS), pytest.param("x86-64-v4", V4_BITS, marks=AVX512)])
+def test_cpuid_has_the_features_of_its_level_alone(cpu: str, bits: dict[str, tuple[int, ...]], tmp_path: Path) -> None:
+    program = compile_c(tmp_path, PRINTS_CPUID)
+    told = subprocess.run(
+        [*PFMON, f"--set=qemu.cpu={cpu}", *COUNT, program], capture_output=True, text=True, check=True
+    ).stdout
+    found = {name: int(value) for name, value in (line.rsplit(" ", 1) for line in told.splitlines())}
+    assert found == {name: sum(1 << bit for bit in set_bits) for name, set_bits in bits.items()}

@@ -50,22 +50,24 @@ PREFETCH = re.compile(r"prefetch\w*")
 
 FLOATING_ARITHMETIC = re.compile(
     r"v?(?:add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|cmp|comi|ucomi|addsub|hadd|hsub|dp|cvtt?\w*2)(?:ss|sd|ps|pd)?"
-    r"(?:ss|sd|ps|pd|si|dq|pi)"
+    r"(?:ss|sd|ps|pd|u?si|u?dq|pi|u?qq|ph)"
+    r"|v(?:rcp14|rsqrt14|getexp|getmant|rndscale|scalef|fixupimm|fpclass|range|reduce)(?:ss|sd|ps|pd)"
     r"|vf(?:n?m(?:add|sub)|maddsub|msubadd)\w+"
     r"|f(?:i?(?:add|subr?|mul|divr?|com)\w*|sqrt|abs|chs|sin|cos|sincos|ptan|patan|2xm1|yl2x\w*|rndint|scale|prem1?"
     r"|ucom\w*|tst|xam|xtract)"
 )
-"""Mnemonics that compute with floating-point numbers: SSE, AVX, x87."""
+"""Mnemonics that compute with floating-point numbers: SSE, AVX, AVX-512, x87."""
 
 FLOATING_MOVE = re.compile(
     r"v?(?:mov[auhl]?(?:hl|lh|nt)?|and|andn|or|xor|shuf|unpck[hl]|blendv?|broadcast|maskmov|perm\w*|insert|extract|movmsk"
     r"|movddup|movs[hl]dup)(?:ss|sd|ps|pd)|v?movsldup|v?movshdup|v?movddup"
+    r"|v(?:compress|expand|blendm|gather[dq]|scatter[dq])p[sd]|v(?:broadcast|insert|extract|shuf)f\d+x\d"
     r"|f(?:i?ld\w*|[in]?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
 )
 """Mnemonics that move floating-point numbers."""
 
 WRITES_FIRST = re.compile(
-    r"v?p?mov\w*|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
+    r"v?p?mov\w*|kmov\w|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
     r"|vp?maskmov\w+|vp?scatter\w+|vp?compress\w+|vcvtps2ph|s[gil]dt|str|smsw"
 )
 """Mnemonics that only write their first operand."""
