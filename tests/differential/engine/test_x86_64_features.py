@@ -99,30 +99,28 @@ WITH_IMMEDIATE = (0x70, 0x71, 0x72, 0x73, 0xC2, 0xC4, 0xC5, 0xC6)
 """Opcodes of the second map (0F) that have an immediate byte; all of the third one (0F 3A) have."""
 
 
+def evex(draw: random.Random, number: int) -> list[int]:
+    """The prefix, and an opcode of that map: any mandatory prefix and W, registers with and without extensions, all
+    lengths, broadcasts, masks k0, k1, and k5 with zeroing."""
+    first = draw.choice((0xF0, 0xE0)) | number
+    second = draw.choice((0x7C, 0x4C)) | draw.choice((0, 0x80)) | draw.randrange(4)
+    third = 8 | draw.choice((0, 0x20, 0x40)) | draw.choice((0, 0x10)) | draw.choice((0, 1, 0x85))
+    return [0x62, first, second, third, draw.randrange(256)]
+
+
+def vex(draw: random.Random, number: int) -> list[int]:
+    """The same with a prefix VEX, without vzeroupper (0F 77), which has no operands."""
+    second = draw.choice((0x78, 0x70)) | draw.choice((0, 0x80)) | draw.randrange(8)
+    return [0xC4, 0xE0 | number, second, draw.choice([one for one in range(0x30, 0x9A) if one != 0x77])]
+
+
 def encodings(draw: random.Random, count: int) -> list[bytes]:
-    """Random instructions with EVEX, or of opmask registers: of registers, or of one byte of displacement from rax."""
+    """Random instructions with EVEX, some with VEX: of registers, or of one byte of displacement from rax."""
     lines = []
     for _ in range(count):
-        form = draw.choice((0x48, 0x40, 0x50, 0x78, 0xC8, 0xD8))
-        number = draw.choice((1, 2, 3))
-        if draw.random() < 0.1:
-            start = [
-                0xC4,
-                0xE0 | number,
-                draw.randrange(256) & 0x87 | draw.choice((0x78, 0x70)),
-                draw.randrange(0x30, 0x9A),
-            ]
-        else:
-            start = [
-                0x62,
-                0x60 | draw.choice((0x90, 0x80)) | number,
-                draw.randrange(256) & 0x83 | draw.choice((0x7C, 0x4C)),
-            ]
-            start += [
-                draw.choice((8, 0x28, 0x48)) | draw.choice((0, 0x10)) | draw.choice((0, 1, 0x85)),
-                draw.randrange(256),
-            ]
-        operands = [form, draw.randrange(1, 128) | draw.choice((0, 0x80))] if form < 0xC0 else [form]
+        form, number = draw.choice((0x48, 0x40, 0x50, 0x78, 0xC8, 0xD8)), draw.choice((1, 2, 3))
+        start = vex(draw, number) if draw.random() < 0.1 else evex(draw, number)
+        operands = [form, draw.choice([one for one in range(256) if one not in (0, 0x80)])] if form < 0xC0 else [form]
         immediate = [1] if number == 3 or (number == 1 and start[-1] in WITH_IMMEDIATE) else []
         lines.append(bytes([*start, *operands, *immediate]))
     return lines

@@ -13,7 +13,8 @@ from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
 from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
-from pfmon.engine.x86_64.x86_64_guest import runtime_path
+from pfmon.engine.x86_64.x86_64_guest import FEATURES, check_host, runtime_path
+from pfmon.errors import PfmonError
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
@@ -314,6 +315,12 @@ def test_program_sees_the_chosen_processor(tmp_path: Path) -> None:
     program = str(assemble(tmp_path, body))
     assert pfmon(ENGINE, V3, "-e", "instructions_retired", program, status=1)
     assert pfmon(ENGINE, "--set=qemu.cpu=Nehalem", "-e", "instructions_retired", program, status=0)
+
+
+def test_host_that_lacks_a_feature_of_the_processor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FEATURES, "x86-64-v4", ("fpu", "avx1024"))
+    with pytest.raises(PfmonError, match=r"lacks avx1024 of x86-64-v4; give --engine=qemu"):
+        check_host("x86-64-v4")
 
 
 def test_avx_is_illegal_on_a_nehalem(tmp_path: Path) -> None:

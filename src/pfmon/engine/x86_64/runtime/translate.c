@@ -366,12 +366,12 @@ static void put_string(const struct work *work, const struct instruction *it, ui
 /* A gather or a scatter: its record, which the runtime writes, needs what selects its elements. */
 static void put_gather(const struct work *work, const struct instruction *it, uint64_t next, struct block *block) {
     if (!work->traced) {
-        put_copy(it);
+        put_copy(it, work->temporary);
         put_direct_exit(work, next, false, block);
         return;
     }
     put_gather_operands(it);
-    put_copy(it);
+    put_copy(it, work->temporary);
     put_service_exit(work, EXIT_GATHER, next, block);
 }
 
