@@ -1,0 +1,70 @@
+"""The x86_64 engine: programs of a Debian system do what they do natively, and count the same in every run."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from x86_64_host import MARKS, PFMON
+from x86_64_programs import ENVIRONMENT, PROGRAMS, SAMPLE, path_of, prepare
+
+pytestmark = MARKS
+
+EVENTS = "instructions_retired,unhalted_core_cycles"
+
+
+class Outcome(NamedTuple):
+    """Exit status, standard output, and the file that the program makes."""
+
+    status: int
+    told: bytes
+    made: bytes
+
+
+def outcome(words: list[str], directory: Path, made: str | None, environment: Mapping[str, str]) -> Outcome:
+    """What a command does in a directory."""
+    done = subprocess.run(
+        words, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False
+    )
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Outcome(status, done.stdout, (directory / made).read_bytes() if made else b"")
+
+
+def counted(words: list[str], directory: Path, made: str | None, environment: Mapping[str, str]) -> tuple[Outcome, str]:
+    """What it does under the engine, and its counts."""
+    counts = directory / "counts.json"
+    variables = [f"--env={name}={value}" for name, value in environment.items()]
+    command = [*PFMON, "-e", EVENTS, "--json", f"--outfile={counts}", *variables, *words]
+    found = outcome(command, directory, made, environment)
+    events = json.loads(counts.read_text())["events"]
+    counts.unlink()
+    return found, ",".join(str(event["count"]) for event in events)
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [
+        *(pytest.param(name, 2, marks=pytest.mark.slow) for name in SAMPLE),
+        *(pytest.param(name, 10, marks=pytest.mark.exhaustive) for name in PROGRAMS),
+    ],
+)
+def test_programs_do_what_they_do_natively_and_repeat(name: str, runs: int, tmp_path: Path) -> None:
+    """In two directories and two environments. Between these the counts may differ, as natively: the environment is part
+    of the initial stack, where it moves what is below it, and a program may read where it is."""
+    program = PROGRAMS[name]
+    path = path_of(program.command[0])
+    if path is None:
+        pytest.skip(f"{program.command[0]} is not here")
+    words = [path, *program.command[1:]]
+    for place in ("one", "another place"):
+        directory = tmp_path / place
+        prepare(directory, name)
+        for more in ({}, {"NOTE": "x" * 333}):
+            environment = ENVIRONMENT | more
+            native = outcome(words, directory, program.made, environment)
+            times = runs if place == "one" and not more else 2
+            found = [counted(words, directory, program.made, environment) for _ in range(times)]
+            assert {one for one, _ in found} == {native}
+            assert len({counts for _, counts in found}) == 1
