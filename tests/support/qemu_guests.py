@@ -1,4 +1,5 @@
-"""Programs on the qemu engine: the examples, and small ones that are assembled here."""
+"""Programs on the engines of host processes, qemu if no other is named: the examples, and small ones that are assembled
+here."""
 
 import os
 import platform
@@ -15,7 +16,7 @@ from pfmon.counting._counting import Tally
 from pfmon.engine import api, registry
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.qemu.qemu_guest import QemuGuest
+from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.program import image
 from pfmon.stream._stream import BlockTable, Mark, Recorder, Tee
 from pfmon.stream.recording.block_records import InstructionRecord
@@ -34,7 +35,7 @@ class Ran(NamedTuple):
     retired: int
     tally: Tally
     words: list[int]
-    guest: QemuGuest
+    guest: ProcessGuest
 
 
 class Options(TypedDict, total=False):
@@ -46,9 +47,10 @@ class Options(TypedDict, total=False):
     notices: list[str]
     addresses: bool
     totals: bool
+    engine: str
 
 
-def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> QemuGuest:
+def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> ProcessGuest:
     """A program that has not begun."""
     words = [os.fsencode(word) for word in command]
     wanted = api.StartRequest(
@@ -62,10 +64,10 @@ def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> QemuGues
         addresses=options.get("addresses", False),
         totals=options.get("totals", False),
         on_notice=options.get("notices", []).append,
-        engine="qemu",
+        engine=options.get("engine", "qemu"),
     )
     engine = registry.start(wanted)
-    assert isinstance(engine, QemuGuest)
+    assert isinstance(engine, ProcessGuest)
     return engine
 
 

@@ -1,4 +1,5 @@
-/* Executes a program by single steps and writes the 15 bytes at each instruction that retires, as a line in base 16. A
+/* Executes a program by single steps and writes the address of each instruction that retires and the 15 bytes there, as a line in
+   base 16. Arguments: the file that is written, the program and its arguments. A
    repeated string instruction is stepped once an iteration and retires once; one that faults does not retire. Other signals
    do not reach the program. */
 
@@ -37,21 +38,27 @@ static int is_fault(int signal) {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
 }
 
-static void print(const unsigned char *code) {
+static FILE *made;
+
+static void print(unsigned long at, const unsigned char *code) {
     int i;
+    fprintf(made, "%lx ", at);
     for (i = 0; i < BYTES - 1; i++)
-        printf("%02x", code[i]);
-    printf("\n");
+        fprintf(made, "%02x", code[i]);
+    fprintf(made, "\n");
 }
 
 int main(int argc, char **argv) {
-    pid_t pid = fork();
+    pid_t pid;
     unsigned char code[BYTES];
     struct user_regs_struct at;
     int status, stopped_by, signal = 0;
-    if (argc < 2 || pid == 0) {
+    if (argc < 3 || !(made = fopen(argv[1], "we")))
+        return 1;
+    pid = fork();
+    if (pid == 0) {
         ptrace(PTRACE_TRACEME, 0, 0, 0);
-        execv(argv[1], argv + 1);
+        execv(argv[2], argv + 2);
         _exit(127);
     }
     waitpid(pid, &status, 0);
@@ -65,14 +72,14 @@ int main(int argc, char **argv) {
             return 1;
         if (!WIFSTOPPED(status)) {
             if (signal == 0)
-                print(code);
+                print(before, code);
             return 0;
         }
         ptrace(PTRACE_GETREGS, pid, 0, &at);
         stopped_by = WSTOPSIG(status);
         if (signal == 0 && !is_fault(stopped_by)
             && (at.rip != before || (stopped_by == SIGTRAP && !repeats(code))))
-            print(code);
+            print(before, code);
         signal = is_fault(stopped_by) ? stopped_by : 0;
     }
 }

@@ -2,7 +2,7 @@
 are by capstone."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +12,15 @@ from capstone import x86
 SOURCE = Path(__file__).resolve().with_name("x86_64_steps.c")
 
 
-class Steps(NamedTuple):
-    """Instructions that a program retired, and those of them that are branches, that load, that store."""
+class Step(NamedTuple):
+    """An instruction that retired: its address, and its bytes with those behind them."""
+
+    ip: int
+    code: bytes
+
+
+class Counts(NamedTuple):
+    """Retired instructions, and those of them that are branches, that load, that store."""
 
     instructions: int
     branches: int
@@ -21,32 +28,42 @@ class Steps(NamedTuple):
     stores: int
 
 
-def stepped(command: Sequence[str | Path], directory: Path) -> list[bytes]:
+def stepped(command: Sequence[str | Path], directory: Path) -> list[Step]:
     """The instructions that a program retires, in order; the directory gets the program that steps."""
-    stepper = directory / "steps"
+    stepper, made = directory / "steps", directory / "stepped"
     if not stepper.exists():
         subprocess.run(["cc", "-O1", "-o", stepper, SOURCE], check=True)
-    done = subprocess.run([stepper, *command], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
-    return [bytes.fromhex(line) for line in done.stdout.splitlines() if len(line) == 30]
+    nothing = subprocess.DEVNULL
+    subprocess.run([stepper, made, *command], stdin=nothing, stdout=nothing, stderr=nothing, check=True)
+    lines = (line.split() for line in made.read_text().splitlines())
+    return [Step(int(ip, 16), bytes.fromhex(code)) for ip, code in lines]
 
 
-BRANCHES = {capstone.CS_GRP_JUMP, capstone.CS_GRP_CALL, capstone.CS_GRP_RET}
+BRANCHES = {capstone.CS_GRP_JUMP, capstone.CS_GRP_CALL, capstone.CS_GRP_RET, capstone.CS_GRP_BRANCH_RELATIVE}
+PUSHES, POPS = ("push", "call", "enter"), ("pop", "ret", "leave")
+NO_ACCESS = ("lea", "nop", "prefetch")
+"""Beginnings of mnemonics: of instructions that store to the stack, that load from it, and whose operand in memory is
+not accessed (SDM volume 2)."""
 
 
-def counted_by_steps(command: Sequence[str | Path], directory: Path) -> Steps:
-    """What a program retires. Instructions without operands in memory that load or store (``push``, ``movsb``) count as
-    capstone's implicit registers say: none is in the programs that are counted so."""
+def counts(steps: Iterable[Step]) -> Counts:
+    """What capstone says of the instructions."""
     disassembler = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     disassembler.detail = True
-    counts = [0, 0, 0, 0]
-    for code in stepped(command, directory):
-        one = next(disassembler.disasm(code, 0, 1))
-        memory = [operand for operand in one.operands if operand.type == x86.X86_OP_MEM]
-        signs = (
-            True,
-            bool(BRANCHES & set(one.groups)),
-            any(operand.access & capstone.CS_AC_READ for operand in memory),
-            any(operand.access & capstone.CS_AC_WRITE for operand in memory),
-        )
-        counts = [count + sign for count, sign in zip(counts, signs, strict=True)]
-    return Steps(*counts)
+    known: dict[bytes, Counts] = {}
+    total = [0, 0, 0, 0]
+    for step in steps:
+        if step.code not in known:
+            known[step.code] = _count(next(disassembler.disasm(step.code, step.ip, 1)))
+        total = [count + more for count, more in zip(total, known[step.code], strict=True)]
+    return Counts(*total)
+
+
+def _count(one: capstone.CsInsn) -> Counts:
+    name = one.mnemonic.split()[-1]
+    memory = [] if name.startswith(NO_ACCESS) else [part for part in one.operands if part.type == x86.X86_OP_MEM]
+    loads = name.startswith(POPS) or any(part.access & capstone.CS_AC_READ for part in memory)
+    stores = name.startswith(PUSHES) or any(part.access & capstone.CS_AC_WRITE for part in memory)
+    if name.startswith("set"):  # capstone has some of them for loads
+        loads, stores = False, bool(memory)
+    return Counts(1, bool(BRANCHES & set(one.groups)), loads, stores)

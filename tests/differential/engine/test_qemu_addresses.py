@@ -1,4 +1,5 @@
-"""Addresses of memory accesses under qemu: as Valgrind traces them in the examples, as written in small programs."""
+"""Addresses of memory accesses under qemu and the x86_64 engine: as Valgrind traces them in the examples, as written in
+small programs."""
 
 import re
 import subprocess
@@ -9,12 +10,14 @@ from grids import each, few, sampled
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
+from x86_64_host import HERE
 
 from pfmon.stream._stream import AccessKind
 
 pytestmark = [QEMU, ASSEMBLER]
 
 VALGRIND = needs("valgrind")
+ENGINES = ["qemu", "x86_64"] if HERE else ["qemu"]
 KINDS = {"L": AccessKind.READ, "S": AccessKind.WRITE, "M": AccessKind.READ_WRITE}
 EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall\n"
 SECTIONS = ".data\n .balign 64\n .globl from, to\n from: .fill 4096, 1, 1\n to: .fill 4096, 1, 1\n .text\n"
@@ -38,9 +41,11 @@ def traced(command: list[str], file: Path) -> list[Access]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 5))
 @VALGRIND
-def test_examples_access_what_valgrind_traces(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_examples_access_what_valgrind_traces(name: str, engine: str, tmp_path: Path) -> None:
     command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
-    made, expected = list(accesses(run(command, addresses=True))), traced(command, tmp_path / "trace")
+    made = list(accesses(run(command, addresses=True, engine=engine)))
+    expected = traced(command, tmp_path / "trace")
     assert len(made) == len(expected) > 10
     assert [one._replace(address=0) for one in made] == [one._replace(address=0) for one in expected]
     own = [(a.address, b.address) for a, b in zip(made, expected, strict=True) if b.address < NO_STACK]
@@ -49,13 +54,13 @@ def test_examples_access_what_valgrind_traces(name: str, tmp_path: Path) -> None
     assert len(stack) <= 2  # both stacks are elsewhere, and so is the memory behind the program (brk)
 
 
-def accessed(code: str, directory: Path) -> list[tuple[int, str, int, int]]:
+def accessed(code: str, directory: Path, engine: str) -> list[tuple[int, str, int, int]]:
     """Kind, symbol, offset and size of a program's accesses of its own data."""
     program = assemble(directory, f"{SECTIONS} _start: {code}\n {EXIT}")
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     places = {name: int(address, 16) for address, _, name in (line.split() for line in symbols.splitlines())}
     found = []
-    for one in accesses(run([program], addresses=True)):
+    for one in accesses(run([program], addresses=True, engine=engine)):
         for name in ("to", "from"):
             if places[name] <= one.address < places[name] + 4096:
                 found.append((one.kind, name, one.address - places[name], one.size))
@@ -63,6 +68,7 @@ def accessed(code: str, directory: Path) -> list[tuple[int, str, int, int]]:
 
 
 @sampled(6)
+@each("engine", ENGINES)
 @each(
     ("code", "expected"),
     [
@@ -86,9 +92,9 @@ def accessed(code: str, directory: Path) -> list[tuple[int, str, int, int]]:
     ],
 )
 def test_accesses_are_where_the_program_says(
-    code: str, expected: list[tuple[int, str, int, int]], tmp_path: Path
+    code: str, expected: list[tuple[int, str, int, int]], engine: str, tmp_path: Path
 ) -> None:
-    found = accessed(code, tmp_path)
+    found = accessed(code, tmp_path, engine)
     assert (sorted(found) if "cmps" in code else found) == expected  # Intel gives no order to the reads of cmps
 
 

@@ -3,8 +3,9 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from qemu_guests import assemble
-from x86_64_host import MARKS, outcomes
+from x86_64_host import MARKS, PFMON, WAYS, outcomes
 from x86_64_steps import stepped
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -19,6 +20,31 @@ def test_stores_of_program_and_kernel_change_the_code_that_executes(tmp_path: Pa
     found = outcomes([program], tmp_path)
     assert {told for _, told, _ in found.values()} == {native} and "kernel 4104 402" in native
     assert len(set(found.values())) == 1
+
+
+@pytest.mark.slow
+def test_full_code_cache_is_filled_anew(tmp_path: Path) -> None:
+    """Each turn stores to the page of its code, which is translated again: more than 208 MB in all, with records of
+    addresses."""
+    body = """
+        _start:
+            mov $100000, %ebx
+        1:  movb $0x90, 2f(%rip)
+            call 2f
+            dec %ebx
+            jnz 1b
+            mov $60, %eax
+            xor %edi, %edi
+            syscall
+        2:  nop
+            .rept 126
+            mov 100(%rsp), %rax
+            .endr
+            ret
+    """
+    program, counts = assemble(tmp_path, body, "-Wl,-N"), tmp_path / "counts"
+    subprocess.run([*PFMON, *WAYS["addresses"], f"--outfile={counts}", program], timeout=120, check=True)
+    assert int(counts.read_text().split()[0]) == (4 + 128) * 100_000 + 4
 
 
 def test_block_that_writes_over_itself_retires_what_steps_count(tmp_path: Path) -> None:

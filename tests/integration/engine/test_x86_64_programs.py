@@ -51,8 +51,8 @@ def counted(words: list[str], directory: Path, made: str | None, environment: Ma
     ],
 )
 def test_programs_do_what_they_do_natively_and_repeat(name: str, runs: int, tmp_path: Path) -> None:
-    """In two directories and two environments. Between these the counts may differ, as natively: the environment is part
-    of the initial stack, where it moves what is below it, and a program may read where it is."""
+    """In two directories and two environments. Between these the counts may differ, as natively: the environment is
+    part of the initial stack, where it moves what is below it, and a program may read where it is."""
     program = PROGRAMS[name]
     path = path_of(program.command[0])
     if path is None:

@@ -223,9 +223,11 @@ void relink_block(const struct block *block) {
 void forget_translations(void) {
     for (; stale_exits < exit_count; stale_exits++)
         unlink_exit(&exits[stale_exits]);
-    stale_blocks = block_count;
-    memset(all_buckets, 0, sizeof(all_buckets));
-    empty_table();
+    for (; stale_blocks < block_count; stale_blocks++) {
+        uint64_t ip = blocks[stale_blocks]->ip;
+        all_buckets[0][hash_of(ip)] = all_buckets[1][hash_of(ip)] = NULL;
+        ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
+    }
 }
 
 /* A child that shares the memory has translations of its own, which add to no counter. */
