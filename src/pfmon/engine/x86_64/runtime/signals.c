@@ -208,6 +208,8 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
             take_store_to_itself(block, context);
         return;
     }
+    if (number == SIGBUS && is_own(address, 1))
+        give_up(NO_MEMORY);      /* for a page of the shared files */
     if (!block)
         give_up(INTERRUPTED);
     take_fault(block, info, context);
