@@ -93,7 +93,7 @@ PROGRAMS = {
     "find": Program(("find", "tree", "-name", "*1", "-size", "-9")),
     "make": Program(("make", "-s", "-f", "makefile", "all")),
     "bash": shell("bash", "s=0; for i in {1..500}; do ((s += i % 7)); a[i]=$s; done; echo ${a[@]:490}; exit 3"),
-    "dash": shell("dash", "i=0; while [ $i -lt 500 ]; do i=$((i + 1)); done; x=$(echo $i); echo $x; (exit 4)"),
+    "dash": shell("dash", "i=0; while [ $i -lt 500 ]; do i=$((i + 1)); done; echo $i; exit 4"),
     "tclsh": Program(("tclsh", "script.tcl")),
     "ruby": Program(("ruby", "--disable-gems", "-e", "puts (1..2000).sum { |i| i % 7 }")),
     "php": Program(("php", "-n", "-r", "echo array_sum(array_map(fn($i) => $i % 7, range(1, 2000)));")),
