@@ -1,5 +1,6 @@
 """Which instructions of a run issued in which cycle: from a sample of every cycle, without skid."""
 
+from bisect import bisect_left
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -18,6 +19,10 @@ class Timeline(NamedTuple):
 
     issued: list[int]
     places: list[int]
+
+    def cycle(self, number: int) -> int:
+        """The cycle in which the instruction of this number issued, counted from 1 on."""
+        return bisect_left(self.issued, number)
 
     def interrupt(self, cycle: int) -> int | None:
         """The number of the first bundle that begins behind all that has issued when a cycle ends."""

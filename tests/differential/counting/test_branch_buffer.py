@@ -371,7 +371,7 @@ def test_checks_that_fail_and_exceptions_are_captured_on_montecito(name: str) ->
 
 def is_second(line: Timeline, number: int) -> bool:
     """Whether an instruction of the log issued in the second bundle of its cycle, right behind the first."""
-    cycle = next(cycle for cycle, issued in enumerate(line.issued) if issued > number)
+    cycle = line.cycle(number + 1)
     return line.places[line.issued[cycle - 1]] >> 4 == (line.places[number] >> 4) - 1
 
 

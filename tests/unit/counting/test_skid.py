@@ -38,7 +38,7 @@ def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -
 def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu: str) -> None:
     line = timeline(name, pmu)
     for period in (1, 2, 50, 997, 1500, 2501, len(line.places) - 5, len(line.places)):
-        cycle = next(number for number, issued in enumerate(line.issued) if issued >= period)
+        cycle = line.cycle(period)
         for skid in (1, 2, 13, 100, 1000):
             check_first(name, pmu, INSTRUCTIONS, period, skid, cycle)
 
@@ -51,7 +51,7 @@ def test_instructions_count_on_from_the_interrupt(name: str, pmu: str, skid: int
     samples = sampled(example(name, *SMALL[name]), pmu, [INSTRUCTIONS], [50], skid=skid).samples
     begin = 0
     for sample in samples:
-        cycle = next(number for number, issued in enumerate(line.issued) if issued >= begin + 50)
+        cycle = line.cycle(begin + 50)
         assert sample.stamp == line.interrupt(cycle + skid)
         begin = sample.stamp
     assert len(samples) > 10
@@ -68,7 +68,7 @@ def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> N
     for sample in samples:
         came = {begin + 70 + skid for begin in begins if line.interrupt(begin + 70 + skid) == sample.stamp}
         assert came
-        issue = next(number for number, issued in enumerate(line.issued) if issued > sample.stamp)
+        issue = line.cycle(sample.stamp + 1)
         begins = {begin for first in came for begin in range(first, issue)}
     assert len(samples) > 10
 

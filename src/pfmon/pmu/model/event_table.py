@@ -114,6 +114,7 @@ class EventTable:
         self.pmu = pmu
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
+        self._of_codes: dict[int, list[Event]] = {}
         self._events = LazyMap(self._rows, lambda row: _event(columns, fields(row)))
         for row in rows:
             name, code, _ = row.split(",", 2)
@@ -121,7 +122,9 @@ class EventTable:
             self._names.setdefault(int(code, 16), []).append(name)
 
     def _of_code(self, code: int) -> list[Event]:
-        return [self._events[name] for name in self._names.get(code, [])]
+        if code not in self._of_codes:
+            self._of_codes[code] = [self._events[name] for name in self._names.get(code, [])]
+        return self._of_codes[code]
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self._events.values())
