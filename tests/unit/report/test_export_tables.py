@@ -3,6 +3,7 @@
 import csv
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import EXAMPLES
@@ -18,18 +19,27 @@ from pfmon.report.exports.sample_export import ExportSubject
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.sampling.sampling_period import Sample
 
-pyarrow = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.parquet")
-pandas = pytest.importorskip("pandas")
-
 NUMBERS = {"number", "stamp", "last_val", "set", "line"}
+
+
+@pytest.fixture(autouse=True)
+def optional_packages() -> None:
+    """Imported when a test runs: they take a second and 80 MB of every process that collects tests."""
+    pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("pandas")
+
+
+def pandas_table(path: Path) -> Any:
+    import pandas
+
+    return pandas.read_parquet(path)
 
 
 @pytest.mark.parametrize("name", first_quick(["queens", "shapes"]))
 def test_it_has_the_table_of_csv(name: str, tmp_path: Path) -> None:
     command = QUEENS if name == "queens" else (str(write_cpp_program(tmp_path / "shapes")),)
     words = ("-e", "ia64_inst_retired,loads_retired,nops_retired", "--long-smpl-periods=5,7")
-    table = pandas.read_parquet(export(tmp_path / "parquet", "parquet", *words, command=command))
+    table = pandas_table(export(tmp_path / "parquet", "parquet", *words, command=command))
     with export(tmp_path / "csv", "csv", *words, command=command).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(table.columns) == list(rows[0]) and "pmd6" in rows[0]
@@ -53,7 +63,9 @@ def test_samples_with_different_registers_have_them_in_their_columns() -> None:
 
 
 def parquet_columns(data: bytes) -> dict[str, list[int | None]]:
-    return dict(pyarrow.parquet.read_table(BytesIO(data)).to_pydict())
+    from pyarrow import parquet
+
+    return dict(parquet.read_table(BytesIO(data)).to_pydict())
 
 
 def csv_columns(data: bytes) -> dict[str, list[int | None]]:
@@ -64,7 +76,7 @@ def csv_columns(data: bytes) -> dict[str, list[int | None]]:
 def test_captures_have_columns(tmp_path: Path) -> None:
     words = ("-e", "data_ear_cache_lat4,loads_retired", "--long-smpl-periods=3")
     hashmap = (str(EXAMPLES / "ia64" / "hashmap"), "100")
-    table = pandas.read_parquet(export(tmp_path / "table", "parquet", *words, command=hashmap))
+    table = pandas_table(export(tmp_path / "table", "parquet", *words, command=hashmap))
     taken = library.run(hashmap, events=words[1], long_smpl_periods=3, smpl_stacks=True, stdout=library.DEVNULL).samples
     assert taken is not None and len(taken) > 5
     registers = [f"pmd{number}" for number, _ in taken[0].pmds]
@@ -74,7 +86,7 @@ def test_captures_have_columns(tmp_path: Path) -> None:
 
 
 def test_its_rows_are_the_samples(tmp_path: Path) -> None:
-    table = pandas.read_parquet(export(tmp_path / "table", "parquet", *EVERYTHING))
+    table = pandas_table(export(tmp_path / "table", "parquet", *EVERYTHING))
     assert [*zip(table.iip, table.stamp, table.last_val, strict=True)] == [
         (one.frames[0], one.stamp, one.period) for one in expected()
     ]
