@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from grids import few
 from ia64_program import DATA, TEXT, write_program
 from ia64_tasks import (
     FUTEX_WAIT,
@@ -55,11 +56,12 @@ def test_a_barrier_lets_nobody_through_before_all_have_come(tmp_path: Path, seed
 
 
 @pytest.mark.slow
-def test_64_threads_under_100_schedules(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schedules", few([30, 100], 1))
+def test_64_threads_under_many_schedules(schedules: int, tmp_path: Path) -> None:
     for make in (counting, meeting):
         path, wanted = make(tmp_path / make.__name__, 64, 5)
         seen = set()
-        for seed in range(100):
+        for seed in range(schedules):
             done = run(path, quantum=60, schedule_seed=seed)
             assert (done.status, number(done.output)) == (0, wanted), (make.__name__, seed)
             seen.add(done.retired)

@@ -25,7 +25,8 @@ class OptionRecord:
     def frozen(self) -> Self:
         """Freeze it, with the records in it; its lists become tuples, its sets frozen. Returns it."""
         fields = vars(self)
-        fields.update({name: _frozen(value) for name, value in fields.items()}, _frozen=True)
+        changing = {name: value for name, value in fields.items() if isinstance(value, CHANGING)}
+        fields.update({name: _frozen(value) for name, value in changing.items()}, _frozen=True)
         return self
 
     def replaced(self, **fields: object) -> Self:
@@ -33,6 +34,10 @@ class OptionRecord:
         made = object.__new__(type(self))
         vars(made).update(vars(self), **fields)
         return made.frozen()
+
+
+CHANGING = (OptionRecord, list, tuple, set)
+"""Types of values that can change, or that can have such in them."""
 
 
 def _frozen(value: object) -> object:
