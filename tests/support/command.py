@@ -29,7 +29,8 @@ def example(name: str) -> str:
 
 @cache
 def load_everything() -> None:
-    """Modules that a command imports where it needs them, and the files that it reads: once for all children."""
+    """What a command imports where it needs it, the files that it reads, and the tables that a first run makes: once
+    for all children."""
     folder = Path(library.__file__).parent
     for path in folder.rglob("*.py"):
         if path.stem[0] != "_" and not path.is_relative_to(folder / "testing"):
@@ -38,6 +39,8 @@ def load_everything() -> None:
         pmu.get(name)
     for machine in machine_config.FILES:
         machine_config.load(machine)
+    for name in pmu.IA64:
+        library.run([example("fib"), "3"], pmu=name, report="cpi", stdout=library.DEVNULL)
 
 
 def pfmon(*words: str) -> subprocess.CompletedProcess[str]:
