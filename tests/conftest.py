@@ -10,7 +10,7 @@ from pathlib import Path
 import example_counts
 import host_programs
 import pytest
-from kept_memory import forget
+from kept_memory import forget_what_is_left
 from open_files import close_collected
 
 import pfmon
@@ -72,9 +72,8 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Close files of what the test has left; behind a module's last test, forget what its tests have kept."""
-    if isinstance(item, pytest.Function) and (nextitem is None or nextitem.path != item.path):
-        forget(item.module)
+    """Close files of what the test has left; behind the last test that needs it, forget what tests have kept."""
+    forget_what_is_left(item, nextitem)
     close_collected()
 
 
