@@ -211,8 +211,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
     assert said.splitlines()[-1] == "pfmon: interrupted; finished counts are kept, and the same command continues"
     there = {one: one.stat().st_mtime_ns for one in (folder / "cells").glob("[!.]*.json")}
     assert 2 <= len(there) < CELLS and not (folder / "table.parquet").exists()
-    process = started(path)
-    assert process.wait(60) == 0
+    assert pfmon("sweep", str(path)).returncode == 0
     assert {one: one.stat().st_mtime_ns for one in there} == there
     assert all(row["error"] == "" for row in table(folder)) and len(table(folder)) == CELLS
 
@@ -249,8 +248,7 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(tmp_path: Path) -> 
         finally:
             cluster.stdin.close()
     assert {one: one.stat().st_mtime_ns for one in there} == there and len(there) < CELLS
-    alone = started(path, f"--output={tmp_path / 'alone'}")
-    assert alone.wait(60) == 0
+    assert pfmon("sweep", str(path), f"--output={tmp_path / 'alone'}").returncode == 0
     assert without_time(table(path.with_suffix(".sweep"))) == without_time(table(tmp_path / "alone"))
 
 
