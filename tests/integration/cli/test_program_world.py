@@ -82,8 +82,8 @@ def test_notice_names_variables_that_programs_obey(program: str, monkeypatch: py
     first_quick(
         [
             # Intel SDM, volume 4, table 2-1: Core 2 is 06_0FH, the Core i7 of Nehalem 06_1AH. Volume 1, chapter 5:
-            # SSSE3 came with Core 2, SSE4.2 with Nehalem, AVX later; Haswell, the first with AVX2, is 06_3CH. None tells
-            # of a PMU in leaf 0AH.
+            # SSSE3 came with Core 2, SSE4.2 with Nehalem, AVX later; Haswell, the first with AVX2, is 06_3CH. None
+            # tells of a PMU in leaf 0AH.
             ([], "GenuineIntel 306c0 ssse3 sse4.2 avx avx2 0"),
             (["--machine=core2"], "GenuineIntel 006f0 ssse3 0"),
             (["--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
