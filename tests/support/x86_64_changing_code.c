@@ -109,6 +109,25 @@ static void by_the_kernel(uint8_t *at) {
     printf("zeroed %d\n", call(at, 0, 0));
 }
 
+/* Code that is written through another mapping, and through the file. */
+static void elsewhere(void) {
+    int file = memfd_create("code", 0);
+    uint8_t *to, *from, bytes[6];
+    if (ftruncate(file, PAGE))
+        _exit(1);
+    to = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    from = mmap(0, PAGE, PROT_READ, MAP_SHARED, file, 0);
+    mprotect(from, PAGE, PROT_READ | PROT_EXEC);
+    for (int i = 0; i < 3; i++) {
+        put_constant(to, (uint32_t)(600 + i));
+        printf("elsewhere %d\n", call(from, 0, 0));
+    }
+    put_constant(bytes, 700);
+    if (pwrite(file, bytes, sizeof(bytes), 0) < 0)
+        _exit(1);
+    printf("elsewhere %d\n", call(from, 0, 0));
+}
+
 static volatile sig_atomic_t handled;
 
 static void handle(int number) {
@@ -138,6 +157,7 @@ int main(void) {
     across(code + 2 * PAGE);
     by_the_kernel(code + PAGE);
     framed(code + PAGE);
+    elsewhere();
     for (int i = 0; i < 600; i++) {
         mprotect(code, PAGE, PROT_READ | (i & 1 ? PROT_EXEC : 0) | PROT_WRITE);
         put_constant(code, (uint32_t)i);

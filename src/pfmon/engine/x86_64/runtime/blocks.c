@@ -122,11 +122,18 @@ static void enter(struct block *block) {
     *bucket = block;
 }
 
+static bool has_changed(const struct block *block) {
+    const struct announcement *it = block->announced;
+    return !is_readable(block->ip) || memcmp(sizes_of(it) + it->length, (const void *)block->ip, it->bytes);
+}
+
 /* The translation of the code at a guest address; NULL: no code is there. */
 struct block *block_at(uint64_t ip) {
     struct block *block = translated_block(ip);
-    if (block)
+    if (block && !(block->checked && has_changed(block)))
         return block;
+    if (block)
+        forget_translations();
     if (!is_executable(ip) || !is_readable(ip))
         return NULL;
     protect_code(ip);

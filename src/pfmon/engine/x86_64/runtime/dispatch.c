@@ -176,7 +176,7 @@ void leave_code(void) {
         return;
     }
     block = continue_at(target);
-    if (block != translated_block(target))   /* a signal's handler, or a block that executes once */
+    if (block != translated_block(target) || block->checked)         /* a signal's handler, or a block that executes once */
         return;
     if (exit->kind == EXIT_DIRECT)
         link_exit(exit, block);

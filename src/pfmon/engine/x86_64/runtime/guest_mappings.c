@@ -49,6 +49,8 @@ static int64_t map_memory(const uint64_t *a) {
     remove_places(mapped.start, mapped.end);
     keep_file(&mapped, protection);
     add_mapping(mapped.start, bytes, protection);
+    if ((flags & MAP_TYPE) != MAP_PRIVATE)
+        add_shared_mapping(mapped.start, bytes);
     return place;
 }
 
@@ -87,7 +89,7 @@ static int64_t protect_memory(uint64_t start, uint64_t length, int protection) {
         return result;
     if (protection & PROT_GROWSDOWN)
         start = GUEST_HIGH_END;
-    forget_mapping(start, end);
+    forget_protection(start, end);
     add_mapping(start, end - start, protection);
     if (protection & PROT_EXEC)
         announce_silent(start, end);

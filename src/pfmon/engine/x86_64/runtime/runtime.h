@@ -36,6 +36,7 @@ struct block {                   /* a translated block */
     uint8_t exits;
     uint8_t ring, temporary;     /* host registers in its body */
     uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
+    bool checked;                /* whenever it begins: whether its code has changed */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
@@ -156,9 +157,12 @@ uint32_t file_at(uint64_t address);
 
 /* code_pages.c */
 void add_mapping(uint64_t start, uint64_t bytes, int protection);
+void add_shared_mapping(uint64_t start, uint64_t bytes);
 void forget_mapping(uint64_t start, uint64_t end);
+void forget_protection(uint64_t start, uint64_t end);
 void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
 bool is_executable(uint64_t address);
+bool is_shared(uint64_t address);
 void protect_code(uint64_t address);
 bool release_code(uint64_t address);
 void release_all_code(void);

@@ -525,6 +525,7 @@ struct block *translate(uint64_t ip, uint32_t most, bool alone) {
     block->end = ip + work.block.bytes;
     block->announced = announced;
     block->in_table = 0;
+    block->checked = is_shared(ip) || is_shared(block->end - 1);
     block->length = (uint16_t)work.block.length;
     block->ring = (uint8_t)work.ring;
     block->temporary = (uint8_t)work.temporary;
