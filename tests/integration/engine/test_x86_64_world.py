@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from grids import first_quick
 from x86_64_host import AVX512, ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -279,3 +280,20 @@ def test_counts_do_not_depend_on_what_is_written_there(tmp_path: Path) -> None:
     words = ["dd", f"if={tmp_path / 'made'}", "of=/dev/urandom", "status=none"]
     (tmp_path / "made").write_bytes(bytes(64))
     assert counted(words) == counted(words)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.fixture(scope="module")
+def bad_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that calls the kernel with random arguments."""
+    made = tmp_path_factory.mktemp("calls") / "bad_calls"
+    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_bad_calls.c"], check=True)
+    return made
+
+
+@pytest.mark.parametrize("seed", first_quick(range(6)))
+def test_bad_arguments_end_no_run(seed: int, bad_calls: Path) -> None:
+    """Addresses at the edges of memory are refused or used, as by the kernel: the runtime does not fault."""
+    assert "failed" in pfmon(ENGINE, *WAYS["totals"], str(bad_calls), str(seed), "2000").stdout

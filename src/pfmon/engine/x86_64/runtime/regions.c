@@ -19,10 +19,18 @@ static bool is_writable_now(uint64_t at) {
     return KERNEL4(__NR_rt_sigprocmask, 0, 0, at, 8) == 0;
 }
 
+bool are_readable(uint64_t address, uint64_t bytes) {
+    uint64_t at, end = address + bytes;
+    for (at = address & -(uint64_t)8; at < end; at = (at & -(uint64_t)PAGE) + PAGE)
+        if (!is_readable(at))
+            return false;
+    return end >= address;
+}
+
 /* Whether bytes can be written; translations of code in them are stale then. */
 bool is_writable(uint64_t address, uint64_t bytes) {
-    uint64_t at, word;
-    for (at = address & -(uint64_t)8; at < address + bytes; at = (at & -(uint64_t)PAGE) + PAGE) {
+    uint64_t at, word, end = address + bytes;
+    for (at = address & -(uint64_t)8; at < end; at = (at & -(uint64_t)PAGE) + PAGE) {
         if (!is_readable(at))
             return false;
         word = *(volatile uint64_t *)at;
@@ -30,7 +38,7 @@ bool is_writable(uint64_t address, uint64_t bytes) {
             return false;
         *(volatile uint64_t *)at = word;
     }
-    return true;
+    return end >= address;
 }
 
 /* ---------------------------------------------------------------- the runtime's own memory */

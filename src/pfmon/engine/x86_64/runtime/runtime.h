@@ -173,6 +173,7 @@ struct range {                   /* of addresses */
 };
 
 bool is_readable(uint64_t address);
+bool are_readable(uint64_t address, uint64_t bytes);
 bool is_writable(uint64_t address, uint64_t bytes);
 bool is_own(uint64_t start, uint64_t bytes);
 uint64_t own_address(uint64_t bytes);

@@ -470,7 +470,7 @@ uint64_t signal_mask(void) {
 int64_t begin_wait_mask(uint64_t at, uint64_t bytes) {
     if (bytes != 8)
         return -NOT_VALID;
-    if (!is_readable(at))
+    if (!are_readable(at, 8))
         return -FAULT_ADDRESS;
     suspended_mask = own.mask;
     set_mask(*(const uint64_t *)at);

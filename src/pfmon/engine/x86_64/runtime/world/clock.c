@@ -39,6 +39,12 @@ bool is_processor_time(uint64_t clock) {
     return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID || clock > CLOCK_TAI;    /* also negative numbers: clocks of a process */
 }
 
+/* Whether there is such a clock: negative numbers are processor times of a process or thread (clock_getcpuclockid(3)). */
+bool is_clock(uint64_t clock) {
+    int32_t number = (int32_t)clock;
+    return number < 0 ? (number & 3) == 2 : number <= CLOCK_TAI && number != 10;
+}
+
 /* The clock's time when the program began. */
 uint64_t clock_start(uint64_t clock) {
     return (is_real_time(clock) ? world.epoch : is_processor_time(clock) ? 0 : world.boot) * BILLION;
@@ -57,9 +63,13 @@ static int64_t write_time(uint64_t to, uint64_t nanoseconds, uint64_t part) {
 }
 
 static int64_t get_time_of_day(const uint64_t *a) {
-    if (a[1] && is_writable(a[1], 8))
-        *(uint64_t *)a[1] = 0;
-    return a[0] ? write_time(a[0], clock_time(CLOCK_REALTIME), 1000) : 0;
+    int64_t result = a[0] ? write_time(a[0], clock_time(CLOCK_REALTIME), 1000) : 0;
+    if (result || !a[1])
+        return result;
+    if (!is_writable(a[1], 8))
+        return -EFAULT;
+    memset((void *)a[1], 0, 8);  /* a time zone */
+    return 0;
 }
 
 static int64_t get_seconds(uint64_t to) {
@@ -75,7 +85,7 @@ static int64_t get_seconds(uint64_t to) {
 bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error) {
     const struct __kernel_timespec *time = (const struct __kernel_timespec *)from;
     *error = -EFAULT;
-    if (!is_readable(from) || !is_readable(from + 8))
+    if (!are_readable(from, sizeof(*time)))
         return false;
     *error = -EINVAL;
     if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= BILLION)
@@ -92,6 +102,8 @@ uint64_t nanoseconds_of(uint64_t seconds, uint64_t rest) {
 static int64_t sleep_until(uint64_t clock, bool absolute, uint64_t request, uint64_t left_at) {
     uint64_t wanted, now, deadline, start = elapsed();
     int64_t result;
+    if (!is_clock(clock) || clock == CLOCK_THREAD_CPUTIME_ID)
+        return -EINVAL;
     if (!read_time(request, &wanted, &result))
         return result;
     if (absolute) {
@@ -110,6 +122,8 @@ static int64_t sleep_until(uint64_t clock, bool absolute, uint64_t request, uint
 
 /* Processor time is that of the instructions; other resources are not counted. */
 static int64_t get_usage(int64_t whose, uint64_t to) {
+    if ((int32_t)whose != RUSAGE_SELF && (int32_t)whose != RUSAGE_THREAD && (int32_t)whose != RUSAGE_CHILDREN)
+        return -EINVAL;
     if (!is_writable(to, 144))
         return -EFAULT;
     memset((void *)to, 0, 144);
@@ -131,10 +145,10 @@ bool clock_call(int64_t number, const uint64_t *a, int64_t *result) {
         return false;
     switch (number) {
     case __NR_clock_gettime:
-        *result = write_time(a[1], clock_time(a[0]), 1);
+        *result = is_clock(a[0]) ? write_time(a[1], clock_time(a[0]), 1) : -EINVAL;
         return true;
     case __NR_clock_getres:
-        *result = a[1] ? write_time(a[1], 1, 1) : 0;
+        *result = !is_clock(a[0]) ? -EINVAL : a[1] ? write_time(a[1], 1, 1) : 0;
         return true;
     case __NR_gettimeofday:
         *result = get_time_of_day(a);

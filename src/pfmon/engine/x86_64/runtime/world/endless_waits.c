@@ -1,11 +1,13 @@
 /* Calls that wait without a time limit, while a timer of the guest is set, whose signal may end them. */
 
 #include <asm/siginfo.h>
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/poll.h>
 #include <linux/signal.h>
+#include <linux/stat.h>
 #include <linux/time.h>
 
 #include "waits.h"
@@ -29,20 +31,33 @@ static int64_t wait_for_file(int file, short events) {
     return failed(flags) || flags & O_NONBLOCK ? 0 : wait_until(&wait, NEVER);
 }
 
-static bool waits_for_message(int64_t number, const uint64_t *a) {
-    uint64_t flags = number == __NR_recvfrom ? a[3] : number == __NR_recvmsg ? a[2] : 0;
-    return !(flags & MESSAGE_WITHOUT_WAIT);
+static bool is_socket(uint64_t file) {
+    struct stat status;
+    return KERNEL2(__NR_fstat, file, &status) == 0 && (status.st_mode & S_IFMT) == S_IFSOCK;
+}
+
+/* Whether a call reads, and may wait for it. */
+static bool may_wait_for_input(int64_t number, const uint64_t *a) {
+    switch (number) {
+    case __NR_read: case __NR_readv:
+        return true;
+    case __NR_accept: case __NR_accept4:
+        return is_socket(a[0]);
+    case __NR_recvfrom:
+        return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
+    case __NR_recvmsg:
+        return !(a[2] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
+    default:
+        return false;
+    }
 }
 
 /* A read waits here, since time may pass at once. Returns whether a signal has ended the wait. */
 static bool read_call(int64_t number, const uint64_t *a, int64_t *result) {
-    switch (number) {
-    case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg: case __NR_accept: case __NR_accept4:
-        *result = waits_for_message(number, a) ? wait_for_file((int)a[0], POLLIN) : 0;
-        return *result == -EINTR;
-    default:
+    if (!may_wait_for_input(number, a))
         return false;
-    }
+    *result = wait_for_file((int)a[0], POLLIN);
+    return *result == -EINTR;
 }
 
 /* ---------------------------------------------------------------- calls that wait in the kernel */

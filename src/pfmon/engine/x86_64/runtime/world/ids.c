@@ -255,7 +255,7 @@ static bool terminal_call(const uint64_t *a, int64_t *result) {
             *(uint32_t *)a[2] = (uint32_t)seen(*(int32_t *)a[2], a[1] == GET_SESSION ? host_session : host_group);
         return true;
     }
-    if (a[1] != SET_FOREGROUND || !is_readable(a[2]) || *(uint32_t *)a[2] != PROCESS_ID)
+    if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4) || *(uint32_t *)a[2] != PROCESS_ID)
         return false;
     group = host_group;
     *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);

@@ -177,10 +177,13 @@ static bool own_link(const char *path, const char *own, struct text *to) {
     return to->length;
 }
 
+/* O_PATH: the kernel shall open the file, or refuse to. */
 static uint64_t open_flags(int64_t number, const uint64_t *a) {
+    const struct open_how *how;
     if (number != __NR_openat2)
         return a[number == __NR_open ? 1 : 2];
-    return is_readable(a[2]) ? ((const struct open_how *)a[2])->flags : O_PATH;
+    how = (const struct open_how *)a[2];
+    return a[3] == sizeof(*how) && are_readable(a[2], sizeof(*how)) && !how->mode && !how->resolve ? how->flags : O_PATH;
 }
 
 static bool opens(int64_t number) {
@@ -250,7 +253,7 @@ static int64_t read_randomly(uint64_t vectors, uint64_t count) {
     const struct { uint64_t at, bytes; } *it = (const void *)vectors;
     int64_t done = 0, part;
     for (; count--; it++) {
-        if (!is_readable((uint64_t)it) || !is_readable((uint64_t)it + 8))
+        if (!are_readable((uint64_t)it, sizeof(*it)))
             return -EFAULT;
         part = fill_randomly(it->at, it->bytes);
         if (failed(part))

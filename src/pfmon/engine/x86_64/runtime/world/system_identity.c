@@ -20,9 +20,9 @@ uint64_t next_random(uint64_t *seed) {    /* splitmix64 */
 
 int64_t fill_randomly(uint64_t to, uint64_t bytes) {
     uint64_t i, word = 0;
-    if (bytes && !is_writable(to, bytes))
-        return -EFAULT;
     for (i = 0; i < bytes; i++) {
+        if ((i == 0 || (to + i) % PAGE == 0) && !is_writable(to + i, 1))
+            return i ? (int64_t)i : -EFAULT;
         if (i % 8 == 0)
             word = next_random(&world.seed);
         ((uint8_t *)to)[i] = (uint8_t)(word >> 8 * (i % 8));
@@ -76,7 +76,7 @@ bool world_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_getrandom:
         if (world.flags & HOST_RANDOM)
             return false;
-        *result = fill_randomly(a[0], a[1]);
+        *result = (uint32_t)a[2] & ~7u ? -EINVAL : fill_randomly(a[0], a[1]);
         return true;
     default:
         return false;

@@ -147,7 +147,7 @@ static int64_t read_deadline(uint64_t from, uint64_t part, uint64_t *deadline) {
         return error;
     if (from && part != 1) {
         const int64_t *words = (const int64_t *)from;
-        if (!is_readable(from) || !is_readable(from + 8))
+        if (!are_readable(from, 16))
             return -EFAULT;
         if (words[0] < 0 || words[1] < 0)
             return -EINVAL;
@@ -197,7 +197,7 @@ static int64_t timed_select(int64_t number, const uint64_t *a) {
     int64_t result = read_deadline(a[4], part, &deadline);
     if (result)
         return result;
-    if (mask && (!is_readable((uint64_t)mask) || !is_readable((uint64_t)mask + 8)))
+    if (mask && !are_readable((uint64_t)mask, 16))
         return -EFAULT;
     return write_left(a[4], deadline, part,
                       wait_masked(wait_in_select, a, deadline, mask ? mask[0] : 0, mask ? mask[1] : 0));
@@ -215,7 +215,7 @@ static int64_t timed_signal(int64_t number, const uint64_t *a) {
     const struct wait wait = {.attempt = attempt_signal, .is_inside = without_children, .number = number, .a = a,
                               .nothing = -EAGAIN};
     uint64_t deadline;
-    int64_t result = read_deadline(a[2], 1, &deadline);
+    int64_t result = a[3] == 8 ? read_deadline(a[2], 1, &deadline) : -EINVAL;
     if (result == 0)
         result = wait_until(&wait, deadline);
     if (result > 0 && a[1])

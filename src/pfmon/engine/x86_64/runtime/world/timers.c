@@ -231,7 +231,7 @@ static int64_t write_setting(const struct timer *it, uint64_t to, uint64_t part)
 static int64_t read_setting(uint64_t from, uint64_t part, uint64_t *interval, uint64_t *value) {
     const int64_t *words = (const int64_t *)from;
     int i;
-    if (!is_readable(from) || !is_readable(from + 24))
+    if (!are_readable(from, 32))
         return -EFAULT;
     for (i = 0; i < 4; i += 2)
         if (words[i] < 0 || words[i + 1] < 0 || words[i + 1] >= (int64_t)(BILLION / part))
@@ -273,10 +273,10 @@ static int64_t create_timer(uint64_t clock, uint64_t event, uint64_t result) {
     struct sigevent wanted = {.sigev_signo = SIGALRM, .sigev_notify = SIGEV_SIGNAL};
     struct timer *it;
     int number;
-    if (clock > 11 || clock == 10)
+    if (!is_clock(clock))
         return -EINVAL;
     if (event) {
-        if (!is_readable(event) || !is_readable(event + 16))
+        if (!are_readable(event, 24))
             return -EFAULT;
         memcpy(&wanted, (const void *)event, 24);
         if (wanted.sigev_notify == SIGEV_THREAD_ID && (uint32_t)wanted._sigev_un._tid != process_id())

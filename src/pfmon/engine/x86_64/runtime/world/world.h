@@ -33,6 +33,7 @@ uint64_t instructions_retired(void);
 uint64_t elapsed(void);          /* since the program began */
 uint64_t elapsed_at(uint64_t retired);
 void pass_time(uint64_t nanoseconds);
+bool is_clock(uint64_t clock);
 bool is_processor_time(uint64_t clock);
 uint64_t clock_start(uint64_t clock);
 uint64_t clock_time(uint64_t clock);
