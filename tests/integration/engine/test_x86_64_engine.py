@@ -13,7 +13,8 @@ from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
 from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
-from pfmon.engine.x86_64.x86_64_guest import FEATURES, check_host, runtime_path
+from pfmon.engine.x86_64.processors import FEATURES
+from pfmon.engine.x86_64.x86_64_guest import check_host, runtime_path
 from pfmon.errors import PfmonError
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -218,6 +219,7 @@ static void wait_inside(void) {
     struct timeval limit = {0, 1000};
     char bytes[16];
     fd_set set;
+    sigset_t none, alarm = {0};
     int files[2];
     FILE *random = fopen("/dev/urandom", "r");
     pipe(files);
@@ -227,8 +229,11 @@ static void wait_inside(void) {
     poll(&(struct pollfd){.fd = files[0], .events = POLLIN}, 1, 10);
     fread(bytes, sizeof(bytes), 1, random);
     signal(SIGALRM, handle);
+    sigemptyset(&none);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm, 0);
     setitimer(ITIMER_REAL, &once, 0);
-    pause();
+    sigsuspend(&none);           /* not pause(): under qemu the timer may expire before it */
 }
 int main(int count, char **words) {
     char byte;
@@ -319,7 +324,7 @@ def test_program_sees_the_chosen_processor(tmp_path: Path) -> None:
 
 def test_host_that_lacks_a_feature_of_the_processor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FEATURES, "x86-64-v4", ("fpu", "avx1024"))
-    with pytest.raises(PfmonError, match=r"lacks avx1024 of x86-64-v4; give --engine=qemu"):
+    with pytest.raises(PfmonError, match=r"lacks avx1024 of x86-64-v4, .* --engine=qemu"):
         check_host("x86-64-v4")
 
 
