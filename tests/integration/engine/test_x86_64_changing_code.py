@@ -1,6 +1,7 @@
 """The x86_64 engine: code that changes while it executes."""
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,38 @@ def test_block_that_writes_over_itself_retires_what_steps_count(tmp_path: Path) 
     program = assemble(tmp_path, body, "-Wl,-N")
     steps = len(stepped([program], tmp_path))
     assert set(outcomes([program], tmp_path).values()) == {(0, "", steps)} and steps > 3000
+
+
+def test_indirect_branches_are_as_fast_after_translations_were_forgotten(tmp_path: Path) -> None:
+    """Twenty million calls and returns are found in the table (blocks.c), whether or not a store changed the code."""
+    body = """
+        _start:
+            lea function(%rip), %rbx
+            mov $10, %r14d
+            call turns
+            movb $0x90, {place}(%rip)
+            mov $20000000, %r14d
+            call turns
+            mov $60, %eax
+            xor %edi, %edi
+            syscall
+        turns:
+            call *%rbx
+            dec %r14d
+            jnz turns
+            ret
+        function:
+            nop
+            ret
+        .section .bss
+        data: .skip 8192
+    """
+    times = []
+    for place in ("data+4096", "function"):
+        folder = tmp_path / place
+        folder.mkdir()
+        program = assemble(folder, body.format(place=place), "-Wl,-N")
+        began = time.monotonic()
+        subprocess.run([*PFMON, *WAYS["totals"], program], capture_output=True, timeout=60, check=True)
+        times.append(time.monotonic() - began)
+    assert times[1] < 4 * times[0]

@@ -14,7 +14,6 @@ enum {
 
 static const uint64_t BLOCK_ROOM = (uint64_t)1 << 28;
 
-
 static struct block *all_buckets[2][BUCKETS], **buckets;
 static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
@@ -234,6 +233,7 @@ void forget_translations(void) {
         uint64_t ip = blocks[stale_blocks]->ip;
         all_buckets[0][hash_of(ip)] = all_buckets[1][hash_of(ip)] = NULL;
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
+        last_checks[ip % TABLE_ENTRIES] = NULL;
     }
 }
 
