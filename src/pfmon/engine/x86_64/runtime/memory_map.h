@@ -14,6 +14,8 @@
 #define CODE_ROOM 0x07000000UL
 #define EXITS_AT 0x77000000UL        /* what blocks seldom need: ways to the runtime, checks of indirect branches' targets */
 #define EXITS_ROOM 0x06000000UL
+#define COUNT_AT 0x7D010000UL        /* read at the number of instructions until a timer expires; nothing is below */
+#define COUNT_ROOM 0x00FF0000UL
 #define STATE_AT 0x7E000000UL        /* struct state */
 #define TABLE_AT 0x7E100000UL        /* targets of indirect branches, by the low 16 bits of the address */
 #define TABLE_ENTRIES 0x10000UL

@@ -30,6 +30,7 @@ struct block {                   /* a translated block */
     const struct announcement *announced;
     uint8_t *entry;              /* for direct branches */
     uint8_t *code_end;
+    uint8_t *on_countdown;       /* exit for a timer that expires within the block */
     uint16_t *offsets;           /* host offset of each instruction from `entry` */
     uint32_t first_exit;
     uint16_t length;

@@ -203,6 +203,10 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         *ring_at = (uint64_t)next_words();
         return;
     }
+    if (number == SIGSEGV && block && in_countdown(block, address, host->rip)) {
+        host->rip = (uint64_t)block->on_countdown;
+        return;
+    }
     if (number == SIGSEGV && release_code(address)) {
         if (is_in_page_of(block, address))
             take_store_to_itself(block, context);

@@ -449,31 +449,21 @@ static void put_save_state(const struct work *work, const struct instruction *it
 
 /* ---------------------------------------------------------------- blocks */
 
-/* Take the block's instructions off the countdown; if it has fewer, leave before the block. No flags change: rcx takes the
-   high half, which is 0 as long as the countdown is not negative. */
-static void put_countdown(struct block *block) {
-    uint32_t number = new_exit(EXIT_COUNTDOWN, block->ip, block);
-    uint8_t *enough, *blocks_end;
+/* Take the block's instructions off the countdown, and read at that place: below 0 this faults, and the handler goes on at
+   the block's countdown exit. No flags change. */
+static void put_countdown(const struct block *block) {
     put_load(temporary_register, STATE_AT + STATE_COUNTDOWN);
     put_lea(temporary_register, temporary_register, -(int32_t)block->length);
     put_store(STATE_AT + STATE_COUNTDOWN, temporary_register);
-    put_store(STATE_AT + STATE_RCX, RCX);
-    put_byte(0x8B);              /* mov ecx, [state->countdown + 4] */
-    put_byte(0x0C);
-    put_byte(0x25);
-    put_32(STATE_AT + STATE_COUNTDOWN + 4);
-    put_byte(0xE3);              /* jrcxz */
-    enough = emitted;
-    put_byte(0);
-    put_byte(0xE9);
-    put_32(0);
-    *enough = (uint8_t)(emitted - (enough + 1));
-    blocks_end = begin_apart();
-    aim(blocks_end - 4, emitted);
-    put_load(RCX, STATE_AT + STATE_RCX);
+    put_based(0x8B, temporary_register, temporary_register, COUNT_AT);
+}
+
+static void put_countdown_exit(struct block *block) {
+    uint32_t number = new_exit(EXIT_COUNTDOWN, block->ip, block);
+    uint8_t *blocks_end = begin_apart();
+    block->on_countdown = emitted;
     put_stub(number);
     end_apart(blocks_end);
-    put_load(RCX, STATE_AT + STATE_RCX);
 }
 
 static void put_body(const struct work *work, struct block *block) {
@@ -501,6 +491,8 @@ static void put_body(const struct work *work, struct block *block) {
             put_end(work, it, ip, block);
         ip += it->length;
     }
+    if (counting_down)
+        put_countdown_exit(block);
 }
 
 /* Translate the code at a guest address, at most `most` instructions; NULL: there is none. `alone`: its first instruction,

@@ -6,6 +6,7 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/poll.h>
 #include <linux/signal.h>
 #include <linux/time.h>
@@ -16,7 +17,7 @@
 #include "world.h"
 
 enum {
-    LONGEST_COUNT = 0x7FFFFFFF, MICROSECOND = 1000,
+    LONGEST_COUNT = COUNT_ROOM - PAGE, MICROSECOND = 1000,
     FLAG_ABSOLUTE = 1, NO_SIGNAL = 0
 };
 
@@ -50,6 +51,21 @@ uint64_t next_timer(void) {
     return next;
 }
 
+/* From now on, since forgetting translations again would fill the code cache. */
+static void begin_countdown(void) {
+    int64_t place = KERNEL6(__NR_mmap, COUNT_AT, COUNT_ROOM, PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != (int64_t)COUNT_AT)
+        give_up(NO_MEMORY);
+    counting_down = true;
+    forget_translations();
+}
+
+/* Whether a fault, at the host's instruction `ip`, is of a block's countdown. */
+bool in_countdown(const struct block *block, uint64_t address, uint64_t ip) {
+    return address < COUNT_AT && address >= COUNT_AT - MAX_BLOCK && ip < (uint64_t)block->entry + block->offsets[0];
+}
+
 /* Set the countdown to the next expiry. */
 static void set_countdown(const struct times *now) {
     uint64_t least = LONGEST_COUNT, reached;
@@ -65,10 +81,8 @@ static void set_countdown(const struct times *now) {
                 least = timers[i].expiry - reached;
         }
     state->countdown = (int64_t)least;
-    if (any && !counting_down) { /* from now on, since forgetting translations again would fill the code cache */
-        counting_down = true;
-        forget_translations();
-    }
+    if (any && !counting_down)
+        begin_countdown();
 }
 
 /* ---------------------------------------------------------------- expiry */

@@ -42,6 +42,8 @@ bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
 bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* timers.c */
+struct block;
+bool in_countdown(const struct block *block, uint64_t address, uint64_t ip);
 uint64_t next_timer(void);
 void fire_timers(void);
 void forget_timers(void);
