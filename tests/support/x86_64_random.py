@@ -49,10 +49,11 @@ popping:
 
 
 class Writer:
-    """Writes one program. r13 is the address of the buffer."""
+    """Writes one program; ``changing``: it writes over its code. r13 is the address of the buffer."""
 
-    def __init__(self, seed: int, avx512: bool = False) -> None:
+    def __init__(self, seed: int, avx512: bool = False, changing: bool = False) -> None:
         self._random = random.Random(seed)
+        self._changing = changing
         self._labels = 0
         self._avx512 = avx512
 
@@ -243,12 +244,21 @@ class Writer:
             ]
         )
 
+    def change(self) -> str:
+        """A store to the immediate operand of an instruction that follows: mov of 32 bits, whose opcode is one byte."""
+        self._labels += 1
+        label, value = f"1{self._labels:05}", self._random.getrandbits(31)
+        word = self._random.choice(["eax", "ecx", "edx", "ebx", "esi", "edi", "ebp"])
+        between = self._random.choice(["nop", self.unary(), self.select(), f"jmp {label}f"])
+        return f"movl ${value}, {label}f+1(%rip); {between}; {label}: mov $5, %{word}"
+
     def program(self, length: int) -> str:
         """The assembly of a program of about that many instructions."""
         makers = [self.arithmetic] * 6 + [self.unary, self.stack, self.call, self.select, self.select, self.vector]
         makers += [self.vector, self.string, self.branch, self.branch, self.branch]
         if self._avx512:
             makers += [self.evex] * 12
+        makers += [self.change] * 3 if self._changing else []
         lines = [f"mov ${self._random.getrandbits(63)}, %{name}" for name in REGISTERS if name != "r13"]
         lines += [f"mov %{name}, {64 * number}(%r13)" for number, name in enumerate(REGISTERS) if name != "r13"]
         lines += [self._random.choice(makers)() for _ in range(length)]
@@ -261,10 +271,14 @@ class Writer:
         return PROLOGUE.format(bytes=MEMORY_BYTES) + "\n".join(lines).replace("; ", "\n") + "\n" + end
 
 
-def random_program(seed: int, length: int, directory: Path, *options: str, avx512: bool = False) -> Path:
-    """Assemble and link a random program, with instructions of AVX-512 or without; ``options``: of the compiler."""
+def random_program(
+    seed: int, length: int, directory: Path, *options: str, avx512: bool = False, changing: bool = False
+) -> Path:
+    """Assemble and link a random program, with instructions of AVX-512 or without; ``options``: of the compiler;
+    ``changing``: code and data are in the same pages, and it writes over its code."""
     source, made = directory / f"random{seed}.s", directory / f"random{seed}"
-    source.write_text(Writer(seed, avx512).program(length))
-    command = ["cc", "-nostdlib", "-static", *options, "-o", made, source]
+    source.write_text(Writer(seed, avx512, changing).program(length))
+    writable = ["-Wl,-N", "-Wl,--no-warn-rwx-segments"] if changing else []
+    command = ["cc", "-nostdlib", "-static", *writable, *options, "-o", made, source]
     subprocess.run(command, check=True)
     return made

@@ -23,10 +23,14 @@ FAR = "-Wl,-Ttext-segment=0x200000000000"
 """More than 2 GB from the code cache, so that operands relative to rip need a register there."""
 
 
-@pytest.mark.parametrize("options", [(), (FAR,)], ids=["near", "far"])
+@pytest.mark.parametrize(
+    ("options", "changing"), [((), False), ((FAR,), False), ((), True)], ids=["near", "far", "changing"]
+)
 @pytest.mark.parametrize("seed", first_quick(few(range(24), 6)))
-def test_random_programs_end_in_the_state_of_native_ones(seed: int, options: tuple[str, ...], tmp_path: Path) -> None:
-    ends_as_natively(random_program(seed, 400, tmp_path, *options), V3, tmp_path)
+def test_random_programs_end_in_the_state_of_native_ones(
+    seed: int, options: tuple[str, ...], changing: bool, tmp_path: Path
+) -> None:
+    ends_as_natively(random_program(seed, 400, tmp_path, *options, changing=changing), V3, tmp_path)
 
 
 @AVX512

@@ -47,8 +47,9 @@ def check(command: list[str | Path], directory: Path, printed: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", first_quick(few(range(30, 60), 4)))
-def test_random_programs_retire_what_single_steps_do(seed: int, tmp_path: Path) -> None:
-    check([random_program(seed, 300, tmp_path)], tmp_path, tmp_path / "printed")
+@pytest.mark.parametrize("changing", [False, True])
+def test_random_programs_retire_what_single_steps_do(seed: int, changing: bool, tmp_path: Path) -> None:
+    check([random_program(seed, 300, tmp_path, changing=changing)], tmp_path, tmp_path / "printed")
 
 
 @pytest.mark.slow

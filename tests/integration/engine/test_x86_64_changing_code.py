@@ -23,6 +23,29 @@ def test_stores_of_program_and_kernel_change_the_code_that_executes(tmp_path: Pa
     assert len(set(found.values())) == 1
 
 
+TRAMPOLINES = """
+#include <stdio.h>
+static int twice(int (*f)(int), int n) { return f(n) + f(n + 1); }
+static int outer(int k, int depth) {
+    int inner(int x) { return x * k; }
+    int sum = twice(inner, depth);
+    return depth ? sum + outer(k + 1, depth - 1) : sum;
+}
+int main(void) { int sum = 0; for (int i = 0; i < 50; i++) sum += outer(i, i % 9); printf("%d\\n", sum); return 0; }
+"""
+"""GCC writes code on the stack for the address of a function within a function."""
+
+
+@pytest.mark.slow
+def test_code_on_the_stack_executes(tmp_path: Path) -> None:
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(TRAMPOLINES)
+    subprocess.run(["gcc", "-O1", "-w", "-o", program, source], check=True)
+    native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    found = set(outcomes([program], tmp_path).values())
+    assert {told for _, told, _ in found} == {native} and len(found) == 1
+
+
 @pytest.mark.slow
 def test_full_code_cache_is_filled_anew(tmp_path: Path) -> None:
     """Each turn stores to the page of its code, which is translated again: more than 208 MB in all, with records of

@@ -12,7 +12,7 @@ enum {
     BLOCK_STEP = 1 << 12         /* more bytes than their descriptions take */
 };
 
-static const uint64_t BLOCK_ROOM = (uint64_t)1 << 28;
+static const uint64_t BLOCK_ROOM = (uint64_t)1 << 27;
 
 static struct block *all_buckets[2][BUCKETS], **buckets;
 static struct block **blocks;    /* in the order of their code */
