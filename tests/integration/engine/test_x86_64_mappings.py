@@ -45,20 +45,20 @@ def test_address_sanitizer_finds_its_shadow_free(error: bool, tmp_path: Path) ->
     assert {status for status, _, _ in found.values()} == {int(error)}
 
 
-def test_program_that_maps_over_the_runtime_is_refused(tmp_path: Path) -> None:
-    """mmap with MAP_FIXED of a page of the code cache, and of the runtime's memory."""
-    for address in (0x7000_0000, 0x7100_0000_0000):
-        body = f"""
-            _start:
-                mov $9, %eax
-                mov ${address}, %rdi
-                mov $4096, %esi
-                mov $3, %edx
-                mov $0x32, %r10d
-                mov $-1, %r8
-                xor %r9d, %r9d
-                syscall
-                ud2
-        """
-        for status, said in refusals([assemble(tmp_path, body)]):
-            assert status == 125 and "--engine=qemu" in said
+@pytest.mark.parametrize("address", first_quick([0x7000_0000, 0x7100_0000_0000]), ids=["code cache", "memory"])
+def test_program_that_maps_over_the_runtime_is_refused(address: int, tmp_path: Path) -> None:
+    """mmap with MAP_FIXED."""
+    body = f"""
+        _start:
+            mov $9, %eax
+            mov ${address}, %rdi
+            mov $4096, %esi
+            mov $3, %edx
+            mov $0x32, %r10d
+            mov $-1, %r8
+            xor %r9d, %r9d
+            syscall
+            ud2
+    """
+    for status, said in refusals([assemble(tmp_path, body)]):
+        assert status == 125 and "--engine=qemu" in said
