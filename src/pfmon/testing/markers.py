@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-START = 0x7D00_0000_0000
-"""An address at which neither qemu nor the kernel maps anything by default."""
+START = 0x3D00_0000_0000
+"""An address at which no engine of x86-64 programs and no kernel maps anything by default."""
 STOP = START + 64
 RETURN = b"\xc3"
 """x86-64's ret."""

@@ -13,6 +13,40 @@ from x86_64_host import AVX512, ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 PYTHON = "/usr/bin/python3"
+
+EXECUTED = """
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+int main(int count, char **words) {
+    char name[16];
+    prctl(PR_GET_NAME, name);
+    printf("%s %s %s\\n", (char *)getauxval(AT_EXECFN), words[0], name);
+}
+"""
+
+
+def test_program_named_relative_to_its_directory_counts_the_same_in_each(tmp_path: Path) -> None:
+    """AT_EXECFN and the stack below it are the path that was given, as natively (getauxval(3))."""
+    counts = set()
+    for name in ("one", "another-directory"):
+        place = tmp_path / name
+        place.mkdir()
+        (place / "executed.c").write_text(EXECUTED)
+        subprocess.run(["cc", "-o", "executed", "executed.c"], cwd=place, check=True)
+        native = subprocess.run(["./executed"], cwd=place, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(
+            [*PFMON, "-e", "instructions_retired,unhalted_core_cycles", "--outfile=counts", "./executed"],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == native == "./executed ./executed executed\n"
+        counts.add((place / "counts").read_text())
+    assert len(counts) == 1
+
+
 HAS_PYTHON = pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"there is no {PYTHON}")
 pytestmark = MARKS
 

@@ -134,6 +134,7 @@ class X8664Guest(ProcessGuest):
             *(str(image.bias), str(interpreter.bias if interpreter else 0)),
             interpreter.path if interpreter else "",
             os.path.realpath(image.path),
+            image.path,
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,

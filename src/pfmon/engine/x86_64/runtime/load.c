@@ -25,6 +25,7 @@ struct loaded {
 };
 
 const char *program_path;
+static const char *executed_path;
 struct program_stack program_stack;
 
 static int open_file(const char *path) {
@@ -154,7 +155,7 @@ static uint64_t make_stack(char **arguments, char **environment, uint64_t bytes,
     random[0] = next_random(&world.seed);
     random[1] = next_random(&world.seed);
     sp -= 16;
-    at_path = push_bytes(&sp, program_path, strlen(program_path) + 1);
+    at_path = push_bytes(&sp, executed_path, strlen(executed_path) + 1);
     argument_at = reserve((argument_count + variable_count + 1) * sizeof(uint64_t));
     variable_at = argument_at + argument_count;
     program_stack.end = sp;
@@ -199,7 +200,8 @@ uint64_t load_program(const struct places *places, char **arguments, char **envi
     static struct loaded program, interpreter;
     bool interpreted = *places->interpreter;
     program_path = places->program;
-    KERNEL2(__NR_prctl, PR_SET_NAME, base_name(program_path));
+    executed_path = places->executed;
+    KERNEL2(__NR_prctl, PR_SET_NAME, base_name(executed_path));
     load_file(places->program, places->program_at, &program);
     set_break(program.moved ? GUEST_BREAK : program.end);
     if (interpreted) {

@@ -15,7 +15,7 @@ enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
 
 enum argument {
     RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
-    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, VARIABLES, FIRST_VARIABLE
+    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, EXECUTED, VARIABLES, FIRST_VARIABLE
 };
 
 uint32_t most_instructions = MAX_BLOCK;
@@ -96,7 +96,7 @@ void begin(uint64_t *sp) {
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
     world = (struct world){number_of(arguments[WORLD_FLAGS]), number_of(arguments[SEED]), number_of(arguments[EPOCH]),
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
-    places = (struct places){arguments[PROGRAM], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
+    places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
     ids_begin();
     paths_begin();

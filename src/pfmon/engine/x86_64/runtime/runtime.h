@@ -210,7 +210,7 @@ void emulate_cpuid(uint64_t *registers);
 
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
-    const char *program, *interpreter;
+    const char *program, *executed, *interpreter;    /* `executed`: the path that the program is executed by */
     uint64_t program_at, interpreter_at;
 };
 uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes);
