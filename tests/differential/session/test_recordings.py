@@ -48,7 +48,7 @@ def record(path: Path, name: str, *options: str) -> Path:
 
 
 def comparable(found: dict) -> dict:
-    return {key: value for key, value in found.items() if key not in ("header",)}
+    return {key: value for key, value in found.items() if key not in ("header", "engine")}
 
 
 @pytest.mark.slow

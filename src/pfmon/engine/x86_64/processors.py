@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pfmon.errors import PfmonError
 
@@ -18,6 +17,8 @@ FEATURES = {"x86-64-v4": (*V3, *AVX512), DEFAULT: V3, "Nehalem": ("sse4_2", "pop
 
 def host_features() -> frozenset[str]:
     """The features in the host's /proc/cpuinfo."""
+    from pathlib import Path
+
     with Path("/proc/cpuinfo").open(encoding="ascii", errors="replace") as file:
         return frozenset(next((line.split(":")[1].split() for line in file if line.startswith("flags")), []))
 
