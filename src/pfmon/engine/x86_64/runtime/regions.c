@@ -5,6 +5,7 @@
 #include <linux/mman.h>
 
 #include "runtime.h"
+#include "world/text.h"
 
 enum { MAX_FREE = 1024, INVALID = 22, NO_ROOM = 12, EXISTS = 17 };
 
@@ -71,18 +72,6 @@ static int64_t map_free(uint64_t at, uint64_t bytes, int protection, int flags, 
     return KERNEL6(__NR_mmap, at, bytes, protection, flags | MAP_FIXED_NOREPLACE, file, offset);
 }
 
-static uint64_t hexadecimal(const char **text) {
-    uint64_t value = 0;
-    for (;; ++*text) {
-        uint32_t digit = (uint32_t)**text - '0';
-        if (digit > 9)
-            digit = (uint32_t)**text - 'a' + 10;
-        if (digit > 15 || (**text > '9' && digit < 10))
-            return value;
-        value = value << 4 | digit;
-    }
-}
-
 /* The start of the lowest mapping that has some of these bytes (proc(5), /proc/pid/maps); `end`: none is found. */
 static uint64_t first_mapping(uint64_t start, uint64_t end) {
     static char text[4 * PAGE];   /* a line is shorter than two pages */
@@ -96,9 +85,9 @@ static uint64_t first_mapping(uint64_t start, uint64_t end) {
                 ;
             if (next == limit)
                 break;
-            from = hexadecimal(&line);
+            from = take_hexadecimal(&line);
             line++;
-            to = hexadecimal(&line);
+            to = take_hexadecimal(&line);
             if (to > start && from < end && from < found)
                 found = from;
         }

@@ -7,19 +7,6 @@
 
 enum { MAX_LINE = 512, NAME_AT = 73 };
 
-static uint64_t take_address(const char **text) {
-    uint64_t value = 0;
-    for (;; ++*text) {
-        char c = **text;
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uint64_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = value << 4 | (uint64_t)(c - 'a' + 10);
-        else
-            return value;
-    }
-}
-
 struct mapping {
     uint64_t start, end;
     const char *rights, *offset, *name;      /* parts of its line */
@@ -28,9 +15,9 @@ struct mapping {
 /* Take a line of the host's maps apart; false: it is the runtime's. */
 static bool take_mapping(char *line, struct mapping *it) {
     const char *at = line;
-    it->start = take_address(&at);
+    it->start = take_hexadecimal(&at);
     at++;
-    it->end = take_address(&at);
+    it->end = take_hexadecimal(&at);
     it->rights = ++at;
     it->offset = at + 5;
     it->name = it->offset;

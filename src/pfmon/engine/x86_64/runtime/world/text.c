@@ -59,6 +59,19 @@ uint64_t take_number(const char **text) {
     return value;
 }
 
+uint64_t take_hexadecimal(const char **text) {
+    uint64_t value = 0;
+    for (;; ++*text) {
+        char c = **text;
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return value;
+    }
+}
+
 bool begins_with(const char *text, const char *beginning) {
     while (*beginning && *text == *beginning)
         text++, beginning++;

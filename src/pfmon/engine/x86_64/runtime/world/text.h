@@ -20,8 +20,9 @@ void put_text(struct text *to, const char *text);
 void put_number(struct text *to, uint64_t value);
 void put_digits(struct text *to, uint64_t value, int base, int least);
 
-/* The number at the beginning of a text, in decimal; moves `text` behind it. */
+/* The number at the beginning of a text, in decimal or with lower-case hexadecimal digits; moves `text` behind it. */
 uint64_t take_number(const char **text);
+uint64_t take_hexadecimal(const char **text);
 bool begins_with(const char *text, const char *beginning);
 uint64_t length_of_word(const char *text);       /* up to a space, or the end */
 
