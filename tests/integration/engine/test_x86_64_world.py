@@ -213,7 +213,7 @@ print(json.dumps({
 }))
 """
     shown = json.loads(output([PYTHON, "-S", "-E", "-c", "import json, os" + script]))
-    files, name = shown.pop("files"), Path(program).name[:15]
+    files, name = shown.pop("files"), Path(PYTHON).name[:15]
     assert shown.pop("bytes") == shown.pop("size") > 8 << 20
     assert {"[heap]", "[stack]", program} <= set(files) and not [name for name in files if "runtime" in name]
     assert shown == {
