@@ -125,6 +125,28 @@ def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str)
     assert done.returncode == 139 and "main+" in done.stderr
 
 
+FRAMES = {
+    V3: "flags 7, magic 46505853 46505845, components 7, 832 and 836 bytes, aligned 1",
+    "--machine=nehalem": "flags 6, magic 46505853 0, components 0, 512 and 516 bytes, aligned 1",
+}
+"""x87, SSE and AVX by xsave (SDM volume 1, 13.4), or by fxsave (10.5), with the marks of Linux (asm/sigcontext.h)."""
+
+
+@pytest.mark.parametrize("processor", FRAMES)
+def test_frames_of_signals_hold_the_state_of_the_processor(processor: str, tmp_path: Path) -> None:
+    """The handler changes xmm4 and MXCSR in the frame and all registers: the program goes on with those of the frame.
+
+    test_x86_64_hosts.py compares with what such processors do natively."""
+    program = tmp_path / "frames"
+    subprocess.run(["cc", "-O1", "-o", program, SUPPORT / "x86_64_frames.c"], check=True)
+    done = pfmon(ENGINE, processor, *WAYS["totals"], "--outfile=/dev/null", str(program))
+    assert done.stdout.splitlines() == [
+        FRAMES[processor],
+        "mxcsr 1f80, xmm3 33, xmm4 44, x87 27f",
+        "behind: xmm3 33 33, xmm4 45 44, mxcsr 9f80, x87 27f",
+    ]
+
+
 def test_faulting_instruction_does_not_retire(tmp_path: Path) -> None:
     """Three instructions before the store that faults; none of the instructions behind it."""
     body = "mov $1, %eax\n nop\n mov $8, %edi\n mov %eax, (%rdi)\n nop\n nop\n"

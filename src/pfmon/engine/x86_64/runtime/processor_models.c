@@ -62,7 +62,7 @@ static const struct processor processors[] = {
         {0x80000006, ANY, 0, 0, 0x01006040, 0},
         {0x80000008, ANY, 0x00003027, 0, 0, 0},
     }},
-    {"Nehalem", SSE4, 0, 832, {
+    {"Nehalem", SSE4, 0, 512, {
         {0, ANY, 4, 0x756E6547, 0x6C65746E, 0x49656E69},
         {1, ANY, 0x000106A3, 0x00010800, 0x00982201, 0x078BFBFF},    /* SSE4.2, POPCNT */
         {2, ANY, 0x55035A01, 0x00F0B2E4, 0, 0x09CA212C},
@@ -75,7 +75,7 @@ static const struct processor processors[] = {
         {0x80000006, ANY, 0, 0, 0x01006040, 0},
         {0x80000008, ANY, 0x00003028, 0, 0, 0},
     }},
-    {"Conroe", BASE, 0, 832, {
+    {"Conroe", BASE, 0, 512, {
         {0, ANY, 4, 0x756E6547, 0x6C65746E, 0x49656E69},
         {1, ANY, 0x000006FB, 0x00010800, 0x00002201, 0x078BFBFF},    /* SSSE3 */
         {2, ANY, 0x05B0B101, 0x005657F0, 0, 0x2CB43049},

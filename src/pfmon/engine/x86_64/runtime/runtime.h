@@ -229,7 +229,7 @@ void note_processor_result(const struct instruction *it);
 /* processor_models.c */
 extern uint8_t processor_level;  /* its instructions: features up to this one (encoding_rows.h) */
 extern uint32_t components;      /* of its XCR0 */
-extern uint32_t xstate_bytes;    /* their size in a signal's frame, in the standard format of xsave */
+extern uint32_t xstate_bytes;    /* of the state in the frame of a signal (extended_state.c) */
 bool choose_processor(const char *name);
 void emulate_cpuid(uint64_t *registers);
 

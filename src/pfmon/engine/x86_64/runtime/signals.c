@@ -11,13 +11,13 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "extended_state.h"
 #include "runtime.h"
 #include "signals.h"
 #include "world/world.h"
 
 enum {
     QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
-    MOST_XSTATE_BYTES = 2688,    /* of any model (processor_models.c) */
     RED_ZONE = 128, MINIMUM_STACK = 2048,
     SS_ONSTACK = 1, SS_DISABLE = 2,          /* sigaltstack(2) */
     FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
@@ -40,7 +40,6 @@ static bool is_forced;
 static uint64_t suspended_mask;
 static bool suspended;
 static const struct block *signalled;
-static uint8_t xstate[MOST_XSTATE_BYTES] __attribute__((aligned(64)));
 
 static void set_mask(uint64_t mask) {
     uint64_t host;
@@ -273,20 +272,10 @@ static bool on_stack(uint64_t sp) {
     return sp - (uint64_t)own.stack.ss_sp < own.stack.ss_size;
 }
 
-static void save_xstate(uint8_t *to) {
-    struct _fpx_sw_bytes software = {FP_XSTATE_MAGIC1, xstate_bytes + FP_XSTATE_MAGIC2_SIZE, components, xstate_bytes, {0}};
-    uint32_t magic = FP_XSTATE_MAGIC2;
-    memset(xstate, 0, sizeof(xstate));
-    __asm__ volatile("xsave64 %0" : "+m"(xstate) : "a"(components | 3), "d"(0));
-    memcpy(xstate + 464, &software, sizeof(software));
-    memcpy(to, xstate, xstate_bytes);
-    memcpy(to + xstate_bytes, &magic, sizeof(magic));
-}
-
 static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info, uint64_t fpstate) {
     struct sigcontext *it = (struct sigcontext *)&to->uc_mcontext;
     const uint64_t *r = state->registers;
-    to->uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
+    to->uc_flags = (components ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
     to->uc_stack = own.stack;
     if (!(own.stack.ss_flags & SS_DISABLE) && on_stack(r[RSP]))
         to->uc_stack.ss_flags = SS_ONSTACK;
@@ -311,14 +300,14 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     struct frame *frame;
     if (action.flags & SA_ONSTACK && !(own.stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
         sp = (uint64_t)own.stack.ss_sp + own.stack.ss_size;
-    fpstate = (sp - xstate_bytes - FP_XSTATE_MAGIC2_SIZE) & -(uint64_t)64;
+    fpstate = (sp - extended_state_room()) & -(uint64_t)64;
     frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
     if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
         die(SIGSEGV, ip);
     memset(frame, 0, sizeof(*frame));
     frame->return_address = action.restorer;
     frame->info = *info;
-    save_xstate((uint8_t *)fpstate);
+    save_extended_state((uint8_t *)fpstate);
     fill_context(&frame->context, ip, info, fpstate);
     if (action.flags & SA_RESETHAND)
         own.actions[info->si_signo].handler = 0;
@@ -372,16 +361,6 @@ bool wants_restart(int64_t number) {
 
 /* ---------------------------------------------------------------- system calls */
 
-static void load_xstate(uint64_t from) {
-    if (!from || !is_readable(from) || !is_readable(from + xstate_bytes - 8))
-        return;
-    memcpy(xstate, (const void *)from, xstate_bytes);
-    *(uint64_t *)(xstate + 512) &= components | 3;
-    memset(xstate + 520, 0, 56);
-    *(uint32_t *)(xstate + 24) &= 0xFFFF;    /* MXCSR: reserved bits would fault */
-    __asm__ volatile("xrstor64 %0" : : "m"(xstate), "a"(components | 3), "d"(0));
-}
-
 /* rt_sigreturn: returns where to go on. */
 uint64_t return_from_handler(void) {
     const struct frame *frame = (const struct frame *)(state->registers[RSP] - 8);
@@ -394,7 +373,7 @@ uint64_t return_from_handler(void) {
     r[R14] = it->r14, r[R15] = it->r15, r[RDI] = it->rdi, r[RSI] = it->rsi, r[RBP] = it->rbp, r[RBX] = it->rbx;
     r[RDX] = it->rdx, r[RAX] = it->rax, r[RCX] = it->rcx, r[RSP] = it->rsp;
     state->flags = (it->eflags & 0xCD5) | 0x202;
-    load_xstate((uint64_t)it->fpstate);
+    load_extended_state((uint64_t)it->fpstate);
     memcpy(&mask, &frame->context.uc_sigmask, sizeof(mask));
     set_mask(mask);
     return it->rip;
