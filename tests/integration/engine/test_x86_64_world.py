@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from grids import first_quick
@@ -56,7 +57,7 @@ def output(program: list[str], *options: str) -> str:
     return pfmon(ENGINE, *options, *WAYS["totals"], "--outfile=/dev/null", *program).stdout
 
 
-def said(script: str, *options: str) -> object:
+def said(script: str, *options: str) -> Any:
     """What a Python script prints, as JSON."""
     return json.loads(output([PYTHON, "-S", "-E", "-c", f"import json, os\nprint(json.dumps({script}))"], *options))
 
@@ -87,6 +88,18 @@ def test_own_files_belong_to_the_program_s_user(tmp_path: Path) -> None:
     assert said(script) == [[1000, 1000]] * 4
     assert (made.stat().st_uid, made.stat().st_gid) == (os.getuid(), os.getgid())
     assert said(f"os.stat('{made}')[4:6]", "--host-ids") == [os.getuid(), os.getgid()]
+
+
+@HAS_PYTHON
+def test_devices_are_numbered_and_blocks_have_one_size() -> None:
+    """Natively, blocks of /proc have 1024 bytes and devices the numbers of this host."""
+    paths = ["/proc", PYTHON, "/usr/bin", "/dev/null", "/proc/self"]
+    devices, blocks = said(f"[[os.stat(path)[2] for path in {paths}], [os.stat(path).st_blksize for path in {paths}]]")
+    host = [Path(path).stat().st_dev for path in paths]
+    assert [devices.index(device) for device in devices] == [host.index(device) for device in host]
+    assert {os.major(device) for device in devices} == {8} and max(map(os.minor, devices)) < 10
+    assert blocks == [4096] * 5
+    assert said(f"[os.stat(path)[2] for path in {paths[:4]}]", "--host-ids") == host[:4]
 
 
 @HAS_PYTHON

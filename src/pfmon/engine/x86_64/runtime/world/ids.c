@@ -159,11 +159,11 @@ static bool user_call(int64_t number, const uint64_t *a, int64_t *result) {
 /* ---------------------------------------------------------------- owners of files */
 
 static uint32_t owner(uint32_t user) {
-    return user == host_user ? USER_ID : user;
+    return user == host_user ? user_id() : user;
 }
 
 static uint32_t owning_group(uint32_t group) {
-    return group == host_user_group ? USER_ID : group;
+    return group == host_user_group ? group_id() : group;
 }
 
 static uint64_t host_owner(uint64_t user, uint32_t own) {
@@ -175,6 +175,7 @@ static int64_t show_status(int64_t result, uint64_t at) {
     if (result == 0) {
         it->st_uid = owner(it->st_uid);
         it->st_gid = owning_group(it->st_gid);
+        fix_status(it);
     }
     return result;
 }
@@ -184,6 +185,7 @@ static int64_t show_extended_status(int64_t result, uint64_t at) {
     if (result == 0) {
         it->stx_uid = owner(it->stx_uid);
         it->stx_gid = owning_group(it->stx_gid);
+        fix_extended_status(it);
     }
     return result;
 }
@@ -197,7 +199,7 @@ static int64_t change_owner(int64_t number, const uint64_t *a, int at) {
     return pass_on(number, own);
 }
 
-static bool owner_call(int64_t number, const uint64_t *a, int64_t *result) {
+static bool status_call(int64_t number, const uint64_t *a, int64_t *result) {
     switch (number) {
     case __NR_stat: case __NR_lstat: case __NR_fstat:
         *result = show_status(pass_on(number, a), a[1]);
@@ -208,6 +210,13 @@ static bool owner_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_statx:
         *result = show_extended_status(pass_on(number, a), a[4]);
         return true;
+    default:
+        return false;
+    }
+}
+
+static bool owner_call(int64_t number, const uint64_t *a, int64_t *result) {
+    switch (number) {
     case __NR_chown: case __NR_lchown: case __NR_fchown:
         *result = change_owner(number, a, 1);
         return true;
@@ -345,6 +354,8 @@ static bool processor_call(int64_t number, const uint64_t *a, int64_t *result) {
 }
 
 bool id_call(int64_t number, const uint64_t *a, int64_t *result) {
+    if (status_call(number, a, result))
+        return true;
     if (of_host())
         return false;
     return process_call(number, a, result) || user_call(number, a, result) || owner_call(number, a, result)

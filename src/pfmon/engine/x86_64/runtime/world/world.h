@@ -65,6 +65,12 @@ bool is_interruption(const siginfo_t *info);
 int64_t call_until_timer(int64_t number, const uint64_t *a);
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result);
 
+/* file_status.c */
+struct stat;
+struct statx;
+void fix_status(struct stat *it);
+void fix_extended_status(struct statx *it);
+
 /* ids.c */
 void ids_begin(void);
 uint32_t user_id(void);
