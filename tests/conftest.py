@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if signal.getsignal(number) is signal.SIG_IGN:  # by a shell that started pytest in the background, or nohup
             signal.signal(number, usual)
     if not hasattr(config, "workerinput"):
-        host_programs.install()
+        host_programs.install(is_exhaustive(config))
     example_counts.load_profile(is_exhaustive(config))
 
 

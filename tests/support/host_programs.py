@@ -17,6 +17,11 @@ PACKAGES = {
 }
 """Program -> Debian's package."""
 
+EXHAUSTIVE_PACKAGES = {"qemu-system-x86_64": "qemu-system-x86"}
+"""The same for programs that only the tests marked exhaustive need."""
+
+ALL_PACKAGES = {**PACKAGES, **EXHAUSTIVE_PACKAGES}
+
 PERMISSION = "PFMON_TEST_PACKAGES"
 """The variable of the environment that lets the tests install packages, if it is ``install``."""
 
@@ -28,15 +33,20 @@ def missing(packages: Mapping[str, str] = PACKAGES) -> dict[str, str]:
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Tests so marked are skipped where one of these programs is not here."""
-    left = missing({program: PACKAGES[program] for program in programs})
+    left = missing({program: ALL_PACKAGES[program] for program in programs})
     reason = ", ".join(f"{program} is not here (package {package})" for program, package in left.items())
     return pytest.mark.skipif(bool(left), reason=reason)
 
 
-def install() -> None:
+def may_install() -> bool:
+    """Whether the tests are allowed and able to have packages of Debian's."""
+    return os.environ.get(PERMISSION) == "install" and not os.geteuid() and shutil.which("apt-get") is not None
+
+
+def install(exhaustive: bool = False) -> None:
     """Install what is missing, where that is allowed and possible; tests that need the rest are skipped."""
-    packages = sorted(set(missing().values()))
-    if not packages or os.environ.get(PERMISSION) != "install" or os.geteuid() or not shutil.which("apt-get"):
+    packages = sorted(set(missing(ALL_PACKAGES if exhaustive else PACKAGES).values()))
+    if not packages or not may_install():
         return
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (["apt-get", "-qq", "update"], ["apt-get", "-qq", "install", "--no-install-recommends", *packages]):
