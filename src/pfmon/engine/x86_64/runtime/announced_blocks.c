@@ -17,6 +17,7 @@ struct area *area;
 static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, counters_committed, numbers;
 static struct known *buckets[BUCKETS];
 static const struct announcement **numbered;
+static uint8_t *lengths;         /* instructions, by number: close together, as the counters are */
 
 void area_begin(int file, uint64_t bytes) {
     int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE,
@@ -28,6 +29,7 @@ void area_begin(int file, uint64_t bytes) {
     area->base = area;
     area->threads[0].last = &area->nothing;
     numbered = reserve(bytes / sizeof(struct announcement) * sizeof(*numbered));
+    lengths = reserve(bytes / sizeof(struct announcement));
 }
 
 const struct announcement *announcement_numbered(uint64_t number) {
@@ -41,9 +43,10 @@ uint64_t *counter_of(const struct announcement *block) {
 
 /* Instructions retired, by the counters of blocks. */
 uint64_t count_runs(void) {
+    const uint64_t *counters = (const uint64_t *)(AREA_AT + area_bytes) - 1;
     uint64_t sum = 0, i;
     for (i = 0; i < numbers; i++)
-        sum += *counter_of(numbered[i]) * numbered[i]->instructions;
+        sum += *(counters - i) * lengths[i];
     return sum;
 }
 
@@ -102,6 +105,7 @@ static const struct announcement *announce_new(const struct code_block *wanted) 
     if (area->totals)
         make_counter();
     numbered[numbers] = it;
+    lengths[numbers] = (uint8_t)wanted->length;
     it->number = numbers++;
     it->ip = wanted->ip;
     it->next_ip = wanted->ip + wanted->bytes;
