@@ -8,6 +8,30 @@ number of the instruction in the block that caused it, bits 0-31 a value.
 
 from libc.stdint cimport uint64_t
 
+cdef extern from *:
+    """
+    /* The place behind a number of addresses. By branches, which the host predicts: a sum would let the load of each
+       block's word wait for what is looked up of the block before. */
+    static inline uint64_t pfmon_past_addresses(uint64_t place, uint64_t count) {
+        if (count == 0)
+            return place;
+        if (count == 1) {
+            __asm__("" : "+r"(place));
+            return place + 1;
+        }
+        if (count == 2) {
+            __asm__("" : "+r"(place));
+            return place + 2;
+        }
+        if (count == 3) {
+            __asm__("" : "+r"(place));
+            return place + 3;
+        }
+        return place + count;
+    }
+    """
+    uint64_t past_addresses "pfmon_past_addresses"(uint64_t place, uint64_t count) nogil
+
 cdef enum:
     CONDITION_SHIFT = 32
     BLOCK_MASK = 0xFFFFFFFF

@@ -9,7 +9,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport Failure, MARK_KINDS, Mark, accesses_of, mark_kind, mark_value
+from pfmon.stream._stream cimport Failure, MARK_KINDS, Mark, accesses_of, mark_kind, mark_value, past_addresses
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -102,7 +102,7 @@ cdef class Tally(RunCounter):
                 entry.runs = 0
             entry.runs += 1
             if self.traced:
-                i += accesses_of(&self.table.c.heads[last], word)
+                i = past_addresses(i, accesses_of(&self.table.c.heads[last], word))
         self.last = last
 
     cdef void follow(self, uint64_t block) noexcept nogil:

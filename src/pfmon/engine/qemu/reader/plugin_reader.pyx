@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
     BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, copy_start, free_address_space, indexed,
-    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word)
+    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word, past_addresses)
 
 
 cdef extern from "<sys/mman.h>" nogil:
@@ -252,7 +252,7 @@ cdef class PluginReader:
             if number < blocks:
                 self.last = number + 1
                 counted += self.describer.table.c.heads[number].length
-                i += reached[number] if traced else 0
+                i = past_addresses(i, reached[number]) if traced else i
             elif not self.is_mark(words[i]):
                 return False
             i += 1
