@@ -126,8 +126,8 @@ static bool has_changed(const struct block *block) {
     return !is_readable(block->ip) || memcmp(sizes_of(it) + it->length, (const void *)block->ip, it->bytes);
 }
 
-/* The translation of the code at a guest address; NULL: no code is there. */
-struct block *block_at(uint64_t ip) {
+/* The translation of the code at a guest address; NULL: no code is there. `indirectly`: an indirect branch has reached it. */
+struct block *block_at(uint64_t ip, bool indirectly) {
     struct block *block = translated_block(ip);
     if (block && !(block->checked && has_changed(block)))
         return block;
@@ -137,7 +137,7 @@ struct block *block_at(uint64_t ip) {
         return NULL;
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);
-    block = translate(ip, most_instructions, false);
+    block = translate(ip, most_instructions, false, indirectly);
     if (block)
         enter(block);
     return block;
@@ -145,12 +145,12 @@ struct block *block_at(uint64_t ip) {
 
 /* The first instructions of the block at a guest address, to be executed once. */
 struct block *part_at(uint64_t ip, uint32_t most) {
-    return translate(ip, most, false);
+    return translate(ip, most, false, false);
 }
 
 /* A translation of the instruction at a guest address alone, to be executed once. Its page stays writable. */
 struct block *block_of_one(uint64_t ip) {
-    return is_readable(ip) ? translate(ip, 1, true) : NULL;
+    return is_readable(ip) ? translate(ip, 1, true, false) : NULL;
 }
 
 /* The block whose translation contains a host address; NULL: none. */
@@ -187,16 +187,17 @@ void link_exit(struct exit *exit, const struct block *target) {
 /* Let indirect branches reach a block: its check is the last one of its entry in the table. */
 void enter_in_table(struct block *block) {
     uint64_t entry = block->ip % TABLE_ENTRIES;
-    uint8_t *otherwise, *check;
     if (block->in_table == table_number)
         return;
     block->in_table = table_number;
-    check = put_target_check(block, &otherwise);
+    if (!block->check)
+        put_target_check(block);
+    make_last_check(block);
     if (last_checks[entry])
-        aim(last_checks[entry], check + CHECKED_STORE);
+        aim(last_checks[entry], block->check + CHECKED_STORE);
     else
-        ((uint64_t *)TABLE_AT)[entry] = (uint64_t)check;
-    last_checks[entry] = otherwise;
+        ((uint64_t *)TABLE_AT)[entry] = (uint64_t)block->check;
+    last_checks[entry] = block->otherwise;
 }
 
 static void unlink_exit(const struct exit *exit) {

@@ -29,14 +29,15 @@ void execute_one_at(uint64_t ip) {
     one_at = ip;
 }
 
-static struct block *next_block(uint64_t ip) {
-    struct block *block = ip == one_at ? block_of_one(ip) : block_at(ip);
+static struct block *next_block(uint64_t ip, bool indirectly) {
+    struct block *block = ip == one_at ? block_of_one(ip) : block_at(ip, indirectly);
     one_at = 0;
     return block;
 }
 
-/* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. */
-static struct block *continue_at(uint64_t ip) {
+/* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. `indirectly`: an
+   indirect branch goes there. */
+static struct block *continue_at(uint64_t ip, bool indirectly) {
     struct block *block;
     int reg;
     for (;;) {
@@ -46,7 +47,7 @@ static struct block *continue_at(uint64_t ip) {
             ip = vsyscall(ip);
             continue;
         }
-        block = next_block(ip);
+        block = next_block(ip, indirectly);
         if (block)
             break;
         raise_fault(SYSTEM_SIGSEGV, is_readable(ip) ? SEGV_NOT_ALLOWED : SEGV_NOT_MAPPED, ip);
@@ -172,10 +173,10 @@ void leave_code(void) {
     take_signalled_block();
     target = after_exit(exit);
     if (forget_when_full()) {
-        continue_at(target);
+        continue_at(target, false);
         return;
     }
-    block = continue_at(target);
+    block = continue_at(target, exit->kind == EXIT_MISS);
     if (block != translated_block(target) || block->checked)         /* a signal's handler, or a block that executes once */
         return;
     if (exit->kind == EXIT_DIRECT)
@@ -188,11 +189,11 @@ void leave_code(void) {
 void continue_after_fault(void) {
     take_signalled_block();
     forget_when_full();
-    continue_at(state->target);
+    continue_at(state->target, false);
 }
 
 /* The first block. */
 void begin_at(uint64_t ip) {
-    continue_at(ip);
+    continue_at(ip, false);
     enter_code();
 }

@@ -37,6 +37,7 @@ struct block {                   /* a translated block */
     uint8_t exits;
     uint8_t ring, temporary;     /* host registers in its body */
     uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
+    uint8_t *check, *otherwise;  /* compares state->target with its address; where it goes on if they differ. NULL: none */
     bool checked;                /* whenever it begins: whether its code has changed */
 };
 
@@ -95,10 +96,11 @@ uint64_t *counter_of(const struct announcement *block);
 const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
 
 /* translate.c */
-struct block *translate(uint64_t ip, uint32_t most, bool alone);
+struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly);
 void put_jump_by_table(void);
 void put_after_last_check(void);
-uint8_t *put_target_check(const struct block *block, uint8_t **otherwise);
+void put_target_check(struct block *block);
+void make_last_check(const struct block *block);
 bool is_outside_blocks(uint64_t address);
 bool is_code_full(void);
 void empty_code(void);
@@ -107,7 +109,7 @@ void empty_code(void);
 void translation_begin(void);
 struct block *new_block(uint32_t instructions);
 bool forget_when_full(void);
-struct block *block_at(uint64_t ip);
+struct block *block_at(uint64_t ip, bool indirectly);
 struct block *part_at(uint64_t ip, uint32_t most);
 struct block *block_of_one(uint64_t ip);
 struct block *translated_block(uint64_t ip);

@@ -243,11 +243,17 @@ void put_after_last_check(void) {
     end_apart(blocks_end);
 }
 
-/* The check of an indirect branch's target: if state->target is the block's address, it is entered, else the next check
-   whose displacement is at `otherwise`. Returns the check's address. */
-uint8_t *put_target_check(const struct block *block, uint8_t **otherwise) {
+/* No check is behind this one. */
+void make_last_check(const struct block *block) {
+    aim(block->otherwise, after_last_check);
+}
+
+/* The check of an indirect branch's target: if state->target is the block's address, what follows is executed, else the
+   next check, whose displacement is at `otherwise`. */
+static void put_check(struct block *block) {
     uint64_t ip = block->ip;
-    uint8_t *blocks_end = begin_apart(), *start = emitted, *equal;
+    uint8_t *equal;
+    block->check = emitted;
     put_store(STATE_AT + STATE_RCX, RCX);
     if (fits_signed(-ip)) {
         put_load(RCX, STATE_AT + STATE_TARGET);
@@ -261,16 +267,21 @@ uint8_t *put_target_check(const struct block *block, uint8_t **otherwise) {
     equal = emitted;
     put_byte(0);
     put_byte(0xE9);
-    *otherwise = emitted;
+    block->otherwise = emitted;
     put_32(0);
-    aim(*otherwise, after_last_check);
+    make_last_check(block);
     *equal = (uint8_t)(emitted - (equal + 1));
     put_load(RCX, STATE_AT + STATE_RCX);
+}
+
+/* The check of a block that has begun without one. */
+void put_target_check(struct block *block) {
+    uint8_t *blocks_end = begin_apart();
+    put_check(block);
     put_byte(0xE9);
     put_32(0);
     aim(emitted - 4, block->entry);
     end_apart(blocks_end);
-    return start;
 }
 
 /* Whether there may not be enough room for another block's translation, or check. */
@@ -496,8 +507,8 @@ static void put_body(const struct work *work, struct block *block) {
 }
 
 /* Translate the code at a guest address, at most `most` instructions; NULL: there is none. `alone`: its first instruction,
-   which a fault has interrupted. */
-struct block *translate(uint64_t ip, uint32_t most, bool alone) {
+   which a fault has interrupted; `indirectly`: an indirect branch has reached it. */
+struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly) {
     static struct work work;
     struct block *block;
     work.alone = alone;
@@ -517,6 +528,9 @@ struct block *translate(uint64_t ip, uint32_t most, bool alone) {
     block->end = ip + work.block.bytes;
     block->announced = announced;
     block->in_table = 0;
+    block->check = NULL;
+    if (indirectly)
+        put_check(block);
     block->checked = is_shared(ip) || is_shared(block->end - 1);
     block->length = (uint16_t)work.block.length;
     block->ring = (uint8_t)work.ring;
