@@ -39,7 +39,7 @@ def traced(command: list[str], file: Path) -> list[Access]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 5))
+@pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 3))
 @VALGRIND
 @pytest.mark.parametrize("engine", ENGINES)
 def test_examples_access_what_valgrind_traces(name: str, engine: str, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def encodings(draw: random.Random, count: int) -> list[bytes]:
 
 
 @AVX512
-@pytest.mark.parametrize("seed", first_quick(few(range(20), 3)))
+@pytest.mark.parametrize("seed", first_quick(few(range(20), 2)))
 def test_random_encodings_fault_where_they_fault_natively(seed: int, natively: Path) -> None:
     """A fault tells the address that the processor computed. What is of later processors than x86-64-v4 is illegal."""
     lines = encodings(random.Random(seed), 3000)
@@ -138,7 +138,7 @@ def test_random_encodings_fault_where_they_fault_natively(seed: int, natively: P
 
 
 @AVX512
-@pytest.mark.parametrize("seed", first_quick(few(range(10), 3)))
+@pytest.mark.parametrize("seed", first_quick(few(range(10), 2)))
 def test_recorded_addresses_are_those_of_the_processor(seed: int, natively: Path, tmp_path: Path) -> None:
     """Each access has in the stream the displacement at which it faults natively where memory cannot be accessed."""
     lines = encodings(random.Random(100 + seed), 3000)

@@ -26,7 +26,7 @@ FAR = "-Wl,-Ttext-segment=0x200000000000"
 @pytest.mark.parametrize(
     ("options", "changing"), [((), False), ((FAR,), False), ((), True)], ids=["near", "far", "changing"]
 )
-@pytest.mark.parametrize("seed", first_quick(few(range(24), 6)))
+@pytest.mark.parametrize("seed", first_quick(few(range(24), 3)))
 def test_random_programs_end_in_the_state_of_native_ones(
     seed: int, options: tuple[str, ...], changing: bool, tmp_path: Path
 ) -> None:
@@ -35,7 +35,7 @@ def test_random_programs_end_in_the_state_of_native_ones(
 
 @AVX512
 @pytest.mark.parametrize("options", [(), (FAR,)], ids=["near", "far"])
-@pytest.mark.parametrize("seed", first_quick(few(range(40), 6)))
+@pytest.mark.parametrize("seed", first_quick(few(range(40), 3)))
 def test_random_programs_of_avx_512_end_in_the_state_of_native_ones(
     seed: int, options: tuple[str, ...], tmp_path: Path
 ) -> None:

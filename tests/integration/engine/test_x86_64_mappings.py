@@ -29,7 +29,7 @@ def test_mappings_break_and_stack_are_as_natively(mappings: Path, part: str, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", [False, True])
+@pytest.mark.parametrize("error", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
 def test_address_sanitizer_finds_its_shadow_free(error: bool, tmp_path: Path) -> None:
     """Without its search for leaks, which makes a thread. It reads /proc/self/maps, so that counts differ."""
     source, program = tmp_path / "program.c", tmp_path / "program"

@@ -77,7 +77,7 @@ def test_without_qemu_programs_that_need_it_are_skipped_with_a_reason(tmp_path: 
     assert done.stdout.count("install the package qemu-user") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @QEMU
 def test_marked_test_of_threads_is_counted_under_qemu(tmp_path: Path) -> None:
     thread = "import threading\n    one = threading.Thread(target=print)\n    one.start()\n    one.join()"
