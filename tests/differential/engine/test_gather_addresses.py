@@ -163,6 +163,7 @@ def test_gathers_have_them_under_qemu(seed: int, tmp_path: Path) -> None:
     check(wanted, recorded(program, "Haswell", engine="qemu"), symbols)
 
 
+@pytest.mark.slow
 def test_records_of_gathers_stay_in_one_buffer(tmp_path: Path) -> None:
     """Behind one word more each time, the end of a buffer of 32,768 words is at every place of a record."""
     body = """

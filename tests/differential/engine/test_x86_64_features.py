@@ -126,6 +126,7 @@ def encodings(draw: random.Random, count: int) -> list[bytes]:
     return lines
 
 
+@pytest.mark.slow
 @AVX512
 @pytest.mark.parametrize("seed", first_quick(few(range(20), 2)))
 def test_random_encodings_fault_where_they_fault_natively(seed: int, natively: Path) -> None:
@@ -137,6 +138,7 @@ def test_random_encodings_fault_where_they_fault_natively(seed: int, natively: P
     assert wrong == later and len(later) < 100 and sum(one not in ("illegal", "executes") for one in told) > 50
 
 
+@pytest.mark.slow
 @AVX512
 @pytest.mark.parametrize("seed", first_quick(few(range(10), 2)))
 def test_recorded_addresses_are_those_of_the_processor(seed: int, natively: Path, tmp_path: Path) -> None:

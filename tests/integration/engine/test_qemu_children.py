@@ -89,6 +89,7 @@ def test_children_end_at_a_timeout(mark: str) -> None:
     assert not marked(mark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", first_quick([1, 3]))
 def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
     script = f"sleep 1000 {mark} & " * count + "wait"

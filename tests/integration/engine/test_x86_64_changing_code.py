@@ -10,9 +10,10 @@ from x86_64_host import MARKS, PFMON, WAYS, outcomes
 from x86_64_steps import stepped
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 
+@pytest.mark.slow
 def test_stores_of_program_and_kernel_change_the_code_that_executes(tmp_path: Path) -> None:
     """The rest of a block that writes over itself; system calls and frames of signals in pages of code."""
     program = tmp_path / "changing"
@@ -71,6 +72,7 @@ def test_full_code_cache_is_filled_anew(tmp_path: Path) -> None:
     assert int(counts.read_text().split()[0]) == (4 + 128) * 100_000 + 4
 
 
+@pytest.mark.slow
 def test_block_that_writes_over_itself_retires_what_steps_count(tmp_path: Path) -> None:
     """By a store and by a repeated string instruction; 20500 is the sum of what the changed instructions add."""
     body = """
@@ -104,6 +106,7 @@ def test_block_that_writes_over_itself_retires_what_steps_count(tmp_path: Path) 
     assert set(outcomes([program], tmp_path).values()) == {(0, "", steps)} and steps > 3000
 
 
+@pytest.mark.slow
 def test_indirect_branches_are_as_fast_after_translations_were_forgotten(tmp_path: Path) -> None:
     """Twenty million calls and returns are found in the table (blocks.c), whether or not a store changed the code."""
     body = """

@@ -45,6 +45,7 @@ PYTHON = "/usr/bin/python3"
 SEEN = "import os,time,uuid,random;print(time.time(),os.getpid(),os.urandom(8),hash('x'),random.random(),uuid.uuid4())"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"there is no {PYTHON}")
 def test_python_repeats_to_the_last_digit(tmp_path: Path) -> None:
     """Random bytes, clocks and process numbers are fixed; so are counts, whichever way and from wherever."""
@@ -114,6 +115,7 @@ def signals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", first_quick(["addresses", "totals", "stream"]))
 def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str) -> None:
     """Faults at exact instructions, nested handlers, alternate stacks, restarted calls, code that changes."""
@@ -383,6 +385,7 @@ def test_verbose_names_instructions_whose_result_the_processor_decides(body: str
     assert "decides" not in pfmon(ENGINE, V3, *WAYS["totals"], program).stderr
 
 
+@pytest.mark.slow
 def test_stopped_run_has_the_counts_so_far(tmp_path: Path) -> None:
     program = str(assemble(tmp_path, "1: add $1, %rax\n jmp 1b\n"))
     for way in ("totals", "stream"):

@@ -9,7 +9,7 @@ from qemu_guests import assemble
 from x86_64_host import MARKS, outcomes, refusals
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,7 @@ def test_address_sanitizer_finds_its_shadow_free(error: bool, tmp_path: Path) ->
     assert {status for status, _, _ in found.values()} == {int(error)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", first_quick([0x7000_0000, 0x7100_0000_0000]), ids=["code cache", "memory"])
 def test_program_that_maps_over_the_runtime_is_refused(address: int, tmp_path: Path) -> None:
     """mmap with MAP_FIXED."""

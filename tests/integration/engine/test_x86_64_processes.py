@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from qemu_guests import assemble
 from x86_64_host import MARKS, outcomes
 from x86_64_steps import stepped
@@ -11,6 +12,7 @@ SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
 
 
+@pytest.mark.slow
 def test_child_of_vfork_shares_the_memory_until_it_executes(tmp_path: Path) -> None:
     """Also posix_spawn, which learns so that there is no program; system and popen; children that are killed."""
     program = tmp_path / "processes"
@@ -21,6 +23,7 @@ def test_child_of_vfork_shares_the_memory_until_it_executes(tmp_path: Path) -> N
     assert len(set(found.values())) == 1
 
 
+@pytest.mark.slow
 def test_instructions_of_a_child_that_shares_the_memory_are_not_counted(tmp_path: Path) -> None:
     """The child executes the parent's code and code of its own, then the parent does."""
     body = """

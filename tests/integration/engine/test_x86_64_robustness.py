@@ -16,7 +16,7 @@ from x86_64_host import MARKS, PFMON, WAYS, outcomes
 from pfmon.engine.x86_64.x86_64_guest import runtime_path
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 RUNTIME = Path(runtime_path()).resolve()
 LOOP = "_start:\n 1: add $1, %rax\n mov %rax, -64(%rsp)\n jmp 1b\n"
@@ -64,6 +64,7 @@ def test_program_that_is_killed_is_counted_up_to_there(way: str, tmp_path: Path)
     assert process.returncode == 137 and int(counted.split()[0]) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", first_quick([signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]))
 def test_signal_to_pfmon_ends_the_program(number: signal.Signals, tmp_path: Path) -> None:
     process, pids = started(assemble(tmp_path, LOOP), *WAYS["totals"])
@@ -103,6 +104,7 @@ def test_run_without_memory_is_refused(kilobytes: int) -> None:
     assert done.returncode == 125 and "memory ran out" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", first_quick(["push (%rdi)", "movsq", "call *(%rdi)", "mov (%rdi), %eax"]))
 def test_fault_at_the_beginning_of_a_block_leaves_no_addresses(first: str, tmp_path: Path) -> None:
     program = assemble(tmp_path, f"_start: mov $8, %edi\n mov $8, %esi\n jmp 1f\n 1: {first}\n nop\n ud2\n")

@@ -8,7 +8,7 @@ from grids import first_quick
 from qemu_guests import assemble
 from x86_64_host import MARKS, PFMON, outcomes
 
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 EPOCH = 1_767_225_600
 """2026-01-01 00:00:00 UTC."""
@@ -45,6 +45,7 @@ def test_vsyscalls_return_the_fixed_time_and_retire_nothing(tmp_path: Path) -> N
     assert set(outcomes([assemble(tmp_path, body)], tmp_path).values()) == {(0, "", 22)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad", first_quick(["mov $8, %edi", "mov %rsp, %rdi\n mov $16, %esp", "xor %edi, %edi\n inc %rax"])
 )
@@ -54,6 +55,7 @@ def test_bad_vsyscalls_end_in_a_segmentation_fault(bad: str, tmp_path: Path) -> 
     assert {status for status, _, _ in outcomes([program], tmp_path).values()} == {139}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", first_quick([317, 157]), ids=["seccomp", "prctl"])
 def test_filters_of_system_calls_are_refused(number: int, tmp_path: Path) -> None:
     """seccomp(SECCOMP_SET_MODE_STRICT), prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT): EINVAL is 22."""
@@ -111,6 +113,7 @@ RANDOM = """
 """Prints 7 bytes that it read, and 40 that begin with A but for 8 and 8 that it read."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["/dev/urandom", "/dev/random"])
 def test_devices_of_random_bytes_give_those_of_the_seed(device: str, tmp_path: Path) -> None:
     program = assemble(tmp_path, RANDOM.replace("DEVICE", device))

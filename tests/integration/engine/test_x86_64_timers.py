@@ -10,7 +10,7 @@ from qemu_guests import assemble
 from x86_64_host import ENGINE, MARKS, PFMON, WAYS, counted, outcomes, pfmon
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 ARMED = """
     mov $13, %eax
@@ -147,6 +147,7 @@ wait for its end 1 after 0 ms, signals 0
 """What ends when the timer of 200 ms expires; a pipe takes 65,536 bytes (pipe(7))."""
 
 
+@pytest.mark.slow
 def test_timer_interrupts_calls_that_wait_in_the_kernel(waits: Path, tmp_path: Path) -> None:
     """These take the host's time, since another process might end them."""
     words = [*PFMON, *WAYS["totals"], "--outfile=/dev/null", waits, tmp_path]
@@ -173,6 +174,7 @@ def test_default_action_of_a_timer_kills_the_program(tmp_path: Path) -> None:
         assert counted([program], *WAYS[way], status=142) == 5 + 1000 * MICROSECOND
 
 
+@pytest.mark.slow
 def test_executed_program_keeps_the_alarm(tmp_path: Path) -> None:
     """alarm(1), then execve of a program that sleeps: SIGALRM ends it."""
     body = """
@@ -217,6 +219,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_child_of_vfork_has_timers_of_its_own(tmp_path: Path) -> None:
     """It inherits none (fork(2)), and its parent's goes on while it waits."""
     source, made = tmp_path / "vfork.c", tmp_path / "vfork"
@@ -226,6 +229,7 @@ def test_child_of_vfork_has_timers_of_its_own(tmp_path: Path) -> None:
     assert [(status, told) for status, told, _ in found] == [(0, "child had 0, parent's rang 1, has 0\n")]
 
 
+@pytest.mark.slow
 def test_input_ends_a_wait_before_its_limit() -> None:
     """Input from outside: the host's time passes, not the program's."""
     read = "import select, time; t = time.monotonic(); select.select([0], [], [], 60); print(time.monotonic() - t < 1)"

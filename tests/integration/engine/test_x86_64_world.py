@@ -27,6 +27,7 @@ int main(int count, char **words) {
 """
 
 
+@pytest.mark.slow
 def test_program_named_relative_to_its_directory_counts_the_same_in_each(tmp_path: Path) -> None:
     """AT_EXECFN and the stack below it are the path that was given, as natively (getauxval(3))."""
     counts = set()
@@ -65,6 +66,7 @@ def said(script: str, *options: str) -> Any:
 # ---------------------------------------------------------------- ids
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_ids_of_process_and_user_are_fixed() -> None:
     numbers = (
@@ -78,6 +80,7 @@ def test_ids_of_process_and_user_are_fixed() -> None:
     ]
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_own_files_belong_to_the_program_s_user(tmp_path: Path) -> None:
     """By stat, lstat, fstat and newfstatat; chown to the own ids changes nothing."""
@@ -90,6 +93,7 @@ def test_own_files_belong_to_the_program_s_user(tmp_path: Path) -> None:
     assert said(f"os.stat('{made}')[4:6]", "--host-ids") == [os.getuid(), os.getgid()]
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_devices_are_numbered_and_blocks_have_one_size() -> None:
     """Natively, blocks of /proc have 1024 bytes and devices the numbers of this host."""
@@ -244,6 +248,7 @@ print(json.dumps({
     }
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_system_files_are_fixed() -> None:
     names = ["kernel/osrelease", "kernel/hostname", "kernel/ostype"]
@@ -316,6 +321,7 @@ def test_random_device_gives_the_seed_s_bytes(device: str) -> None:
         assert subprocess.run(words, stdin=source, capture_output=True, text=True, check=True).stdout == first
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_descriptor_of_a_random_device_can_be_copied() -> None:
     script = "(f := os.open('/dev/urandom', 0), g := os.dup(f), os.close(f), list(os.read(g, 64)))[3]"

@@ -64,6 +64,7 @@ def test_one_for_an_event_that_is_not_counted_is_refused() -> None:
         tolerances("--tolerance", "B=1%", NAMES)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_is_a_tolerance_or_one_line(text: str) -> None:
     try:
