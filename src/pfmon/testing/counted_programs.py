@@ -14,7 +14,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.keywords import options_of
 from pfmon.library.resolving.command_program import find_program
 from pfmon.library.resolving.run_parts import Processor
-from pfmon.library.results.baseline import baseline_of, without_folder
+from pfmon.library.results.baseline import baseline_of, executed_by, without_folder
 from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import Command
 from pfmon.testing.collected_counts import CollectedCounts
@@ -79,9 +79,7 @@ class Programs:
         processor = Processor(run.pmu, asked.machine, asked.machine_settings)
         counts = {name: count.value for name, count in zip(names, run.counts, strict=True)}
         made = baseline_of([*map(without_folder, run.command)], processor, asked, counts)
-        if run.programming.engine:
-            made = made._replace(engine=run.programming.engine.to_dict())
-        counted = CountedTest(test, made)
+        counted = CountedTest(test, executed_by(made, run.programming.engine))
         reason = self._results.judge(counted, tolerance, self._item.user_properties)
         return run, reason and f"{test}: {reason}"
 

@@ -12,7 +12,7 @@ from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.prepared_run import Prepared
-from pfmon.library.results.baseline import baseline_of, differences, other_engine, read
+from pfmon.library.results.baseline import baseline_of, differences, executed_by, other_engine, read
 from pfmon.library.results.run_result import Run
 from pfmon.library.results.tolerances import tolerances
 from pfmon.report.baseline_table import Change, compare, table
@@ -44,8 +44,7 @@ class BaselineOptions:
                 "the program did not succeed: its counts are neither compared with a baseline nor saved as one"
             )
             return done.status
-        if done.programming.engine:
-            self._now = self._now._replace(engine=done.programming.engine.to_dict())
+        self._now = executed_by(self._now, done.programming.engine)
         if self._before and (why := other_engine(self._before, self._now)):
             raise self._not_comparable(why)
         counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from pfmon.errors import PfmonError
 
@@ -15,6 +16,7 @@ FEATURES = {"x86-64-v4": (*V3, *AVX512), DEFAULT: V3, "Nehalem": ("sse4_2", "pop
 """Features in /proc/cpuinfo that the host needs, by model."""
 
 
+@cache
 def host_features() -> frozenset[str]:
     """The features in the host's /proc/cpuinfo."""
     from pathlib import Path

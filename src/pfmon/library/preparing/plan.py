@@ -30,10 +30,10 @@ def _nobody(_: object) -> None:
 class RunContext(NamedTuple):
     """What a run has of the process that starts it. ``files``: the program's standard files, None: those of the
     process; ``on_notice``: called with messages during the run, ``on_detail``: with those that only --verbose prints;
-    ``hardware_thread``: that of a shared core that the
-    program runs on; ``timed``: end the run after the time of the options; ``threaded``: the machine has a thread of its
-    own (many simultaneous runs share the processors better without); ``watched``: counts are read while the program
-    runs; ``stacks``: samples are taken with the calls that the program is in."""
+    ``hardware_thread``: that of a shared core that the program runs on; ``timed``: end the run after the time of the
+    options; ``threaded``: the machine has a thread of its own (many simultaneous runs share the processors better
+    without); ``watched``: counts are read while the program runs; ``stacks``: samples are taken with the calls that the
+    program is in."""
 
     files: Files | None = None
     on_notice: Callable[[str], None] = _nobody

@@ -67,7 +67,7 @@ class Prepared:
         self.command, self.processor, self.results = parts.command, parts.processor, parts.results
         guest = parts.guest
         self.engine = None if recording else EngineRecord(guest.engine, guest.settings.cpu, guest.masked)
-        """What executes the program; None: it is a recording."""
+        """The engine of the run; None for a recording."""
         self.events, self.usual = parts.counting.events, parts.counting.usual
         self._load = _loader(parts.guest, recording)
         loaded, asked = self._loaded(parts, recording)
@@ -149,14 +149,15 @@ class Prepared:
         listener = None if on_samples is None or callable(on_samples) else on_samples
         if listener and self.session.plan.following:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
+        takers = take, listener or take_samples, on_task or keep_of_task
         try:
             try:
-                outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
+                outcome = self.session.run(*takers)
             except UnsupportedError as unsupported:
                 self._begin_anew(unsupported, listener is not None)
                 kept.clear()
                 samples.clear()
-                outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
+                outcome = self.session.run(*takers)
             if error := self.session.unrecorded:
                 if on_unrecorded is None:
                     raise error

@@ -14,6 +14,7 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import defaults, rows
 from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
+from pfmon.report.programming_record import EngineRecord
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION
 
@@ -130,6 +131,11 @@ def _differences(before: Baseline, now: Baseline) -> Iterator[str]:
     missing = [name for name in now.counts if name not in before.counts]
     if missing:
         yield f"there is no {', '.join(missing)} in it"
+
+
+def executed_by(baseline: Baseline, engine: EngineRecord | None) -> Baseline:
+    """Return a baseline with the engine of its run (None: not known)."""
+    return baseline._replace(engine=engine.to_dict()) if engine else baseline
 
 
 def other_engine(before: Baseline, now: Baseline) -> str:

@@ -171,7 +171,7 @@ static void interrupt_call(struct sigcontext *host) {
 }
 
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
-    const struct block *block = is_outside_blocks(host->rip) ? NULL : block_of_code(host->rip);
+    const struct block *block = block_of_code(host->rip);
     if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
         block = translated_block(state->target);             /* checks of indirect branches */
     if (queued < QUEUE) {
