@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "decode.h"
+#include "translation/decode.h"
 
 int main(void) {
     char line[128];

@@ -70,7 +70,8 @@ class Decoded(NamedTuple):
 def decoded(lines: list[bytes], directory: Path) -> list[Decoded]:
     """The instructions as the engine's decoder has them."""
     made = directory / "decoder"
-    sources = [SUPPORT / "x86_64_decoder.c", RUNTIME / "decode.c", RUNTIME / "encoding_rows.c"]
+    decoder = RUNTIME / "translation"
+    sources = [SUPPORT / "x86_64_decoder.c", decoder / "decode.c", decoder / "encoding_rows.c"]
     subprocess.run(["cc", "-O1", "-I", RUNTIME, "-o", made, *sources], check=True)
     given = "".join(line.hex() + "\n" for line in lines)
     told = subprocess.run([made], input=given, capture_output=True, text=True, check=True).stdout

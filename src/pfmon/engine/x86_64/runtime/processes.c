@@ -10,7 +10,7 @@
 #include <linux/signal.h>
 
 #include "runtime.h"
-#include "signals.h"
+#include "signals/signals.h"
 #include "world/timers.h"
 #include "world/world.h"
 

@@ -1,7 +1,7 @@
 /* The processor that the guest sees, whatever the host is: x86-64-v3 or x86-64-v4 (System V ABI for AMD64, 3.1.1), or that
    of a machine. */
 
-#include "encoding_rows.h"
+#include "translation/encoding_rows.h"
 #include "runtime.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Instructions whose result the instruction set leaves to the processor within bounds of its error: approximations (SDM
    volume 2, RCPPS, RSQRTPS, VRCP14PS, VRSQRT14PS), x87's transcendental instructions (volume 1, 8.3.10). */
 
-#include "encoding_rows.h"
+#include "translation/encoding_rows.h"
 #include "runtime.h"
 
 /* Bits of area->processor_results; the reader has their names in this order (x86_64_guest.py). */

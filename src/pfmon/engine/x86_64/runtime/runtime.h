@@ -3,8 +3,8 @@
 #ifndef PFMON_X86_64_RUNTIME_H
 #define PFMON_X86_64_RUNTIME_H
 
-#include "decode.h"
-#include "emit.h"
+#include "translation/decode.h"
+#include "translation/emit.h"
 #include "kernel.h"
 #include "state.h"
 #include "announcement.h"
@@ -98,7 +98,13 @@ const struct announcement *announce_start(const struct announcement *block, uint
 /* translate.c */
 struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly);
 void put_jump_by_table(void);
+
+/* stubs.c */
+uint8_t *begin_apart(void);
+void end_apart(uint8_t *blocks_end);
+void put_stub(uint32_t number);
 void put_after_last_check(void);
+void put_check(struct block *block);
 void put_target_check(struct block *block);
 void make_last_check(const struct block *block);
 bool is_outside_blocks(uint64_t address);

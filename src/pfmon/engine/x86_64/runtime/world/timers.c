@@ -12,7 +12,7 @@
 #include <linux/time.h>
 
 #include "runtime.h"
-#include "signals.h"
+#include "signals/signals.h"
 #include "timers.h"
 #include "world.h"
 

@@ -10,10 +10,9 @@
 #include "runtime.h"
 #include "world/world.h"
 
-enum { EXTENDED = 0xFF00, SPARE = 2, CODE_STEP = 1 << 16 /* more bytes than a block's translation takes */ };
+enum { EXTENDED = 0xFF00, SPARE = 2 };
 
 uint8_t *emitted = (uint8_t *)CODE_AT;
-static uint8_t *exits_end = (uint8_t *)EXITS_AT;
 int ring_register = R11, temporary_register = R10;
 /* ---------------------------------------------------------------- a block's instructions */
 
@@ -160,30 +159,6 @@ static void put_counter(int temporary) {
     put_store(counter, temporary);
 }
 
-/* Emit what follows apart from the blocks, which so lie close together; returns where they go on. */
-static uint8_t *begin_apart(void) {
-    uint8_t *blocks_end = emitted;
-    emitted = exits_end;
-    return blocks_end;
-}
-
-static void end_apart(uint8_t *blocks_end) {
-    exits_end = emitted;
-    emitted = blocks_end;
-}
-
-/* The way to the runtime. */
-static void put_stub(uint32_t number) {
-    exit_numbered(number)->stub = emitted;
-    put_rex(1, 0, 0);
-    put_byte(0xC7);
-    put_byte(0x04);
-    put_byte(0x25);
-    put_32(STATE_AT + STATE_EXIT);
-    put_32(number);
-    put_jump_through(STATE_AT + STATE_ON_EXIT);
-}
-
 /* The exit to a guest address that is known now: a jump, to the stub until it is linked. */
 static void put_direct_exit(const struct work *work, uint64_t target, bool taken, struct block *block) {
     uint32_t number = new_exit(EXIT_DIRECT, target, block);
@@ -230,74 +205,6 @@ static void put_indirect_exit(const struct work *work, struct block *block) {
     put_32(STATE_AT + STATE_TARGET);
     exit_numbered(number)->site = emitted;
     put_jump_by_table();
-}
-
-/* Where the last check of an entry of the table goes on. */
-static uint8_t *after_last_check;
-
-void put_after_last_check(void) {
-    uint8_t *blocks_end = begin_apart();
-    after_last_check = emitted;
-    put_load(RCX, STATE_AT + STATE_RCX);
-    put_jump_through(STATE_AT + STATE_ON_MISS);
-    end_apart(blocks_end);
-}
-
-/* No check is behind this one. */
-void make_last_check(const struct block *block) {
-    aim(block->otherwise, after_last_check);
-}
-
-/* The check of an indirect branch's target: if state->target is the block's address, what follows is executed, else the
-   next check, whose displacement is at `otherwise`. */
-static void put_check(struct block *block) {
-    uint64_t ip = block->ip;
-    uint8_t *equal;
-    block->check = emitted;
-    put_store(STATE_AT + STATE_RCX, RCX);
-    if (fits_signed(-ip)) {
-        put_load(RCX, STATE_AT + STATE_TARGET);
-        put_lea(RCX, RCX, (int32_t)-ip);
-    } else {
-        put_load(temporary_register, STATE_AT + STATE_TARGET);
-        put_load_number(RCX, -ip);
-        put_lea_index(RCX, RCX, temporary_register, 0, 0);
-    }
-    put_byte(0xE3);              /* jrcxz */
-    equal = emitted;
-    put_byte(0);
-    put_byte(0xE9);
-    block->otherwise = emitted;
-    put_32(0);
-    make_last_check(block);
-    *equal = (uint8_t)(emitted - (equal + 1));
-    put_load(RCX, STATE_AT + STATE_RCX);
-}
-
-/* The check of a block that has begun without one. */
-void put_target_check(struct block *block) {
-    uint8_t *blocks_end = begin_apart();
-    put_check(block);
-    put_byte(0xE9);
-    put_32(0);
-    aim(emitted - 4, block->entry);
-    end_apart(blocks_end);
-}
-
-/* Whether there may not be enough room for another block's translation, or check. */
-bool is_code_full(void) {
-    return emitted + CODE_STEP > (uint8_t *)CODE_AT + CODE_ROOM || exits_end + CODE_STEP > (uint8_t *)EXITS_AT + EXITS_ROOM;
-}
-
-void empty_code(void) {
-    emitted = (uint8_t *)CODE_AT;
-    exits_end = (uint8_t *)EXITS_AT;
-    put_after_last_check();
-}
-
-/* Whether translated code outside of blocks is at a host address: a way to the runtime, or a check. */
-bool is_outside_blocks(uint64_t address) {
-    return address >= EXITS_AT && address < (uint64_t)exits_end;
 }
 
 /* ---------------------------------------------------------------- the last instruction */

@@ -11,27 +11,19 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
-#include "extended_state.h"
 #include "runtime.h"
 #include "signals.h"
 #include "world/world.h"
 
 enum {
     QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
-    RED_ZONE = 128, MINIMUM_STACK = 2048,
-    SS_ONSTACK = 1, SS_DISABLE = 2,          /* sigaltstack(2) */
+    MINIMUM_STACK = 2048,
     FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
 };
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
-
-struct frame {                   /* on the guest's stack */
-    uint64_t return_address;
-    struct ucontext context;
-    siginfo_t info;
-};
 
 static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
 static siginfo_t queue[QUEUE], forced;
@@ -74,73 +66,9 @@ void restore_signals(const struct signals *from, bool without_actions) {
 
 /* ---------------------------------------------------------------- host signals */
 
-static uint64_t *host_registers(struct ucontext *context, uint64_t *to) {
-    const struct sigcontext *it = (const struct sigcontext *)&context->uc_mcontext;
-    const uint64_t all[16] = {it->rax, it->rcx, it->rdx, it->rbx, it->rsp, it->rbp, it->rsi, it->rdi,
-                              it->r8, it->r9, it->r10, it->r11, it->r12, it->r13, it->r14, it->r15};
-    memcpy(to, all, sizeof(all));
-    return to;
-}
-
 static __u64 *host_register(struct sigcontext *it, int reg) {
     __u64 *high[] = {&it->r8, &it->r9, &it->r10, &it->r11, &it->r12, &it->r13, &it->r14, &it->r15};
     return high[reg - R8];
-}
-
-static uint64_t address_of(const struct block *block, uint32_t instruction) {
-    const uint8_t *sizes = sizes_of(block->announced);
-    uint64_t ip = block->ip;
-    uint32_t i;
-    for (i = 0; i < instruction; i++)
-        ip += sizes[i] & SIZE_BITS;
-    return ip;
-}
-
-/* The stream, or the counters, at a block of which `retired` instructions retired. */
-static void record_partial(const struct block *block, uint32_t retired, int cut) {
-    const struct announcement *part = retired ? announce_start(block->announced, retired, cut) : NULL;
-    uint64_t *record = (uint64_t *)state->ring;
-    if (area->totals) {
-        if (!shares_memory) {
-            --*counter_of(block->announced);
-            if (part)
-                ++*counter_of(part);
-        }
-    } else if (part) {
-        if (in_guard((uint64_t)record)) {
-            hand_over(record);
-            record = next_words();
-        }
-        *record = part->number;
-        state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
-    }
-    state->countdown += block->length - retired;
-    if (area->traced)
-        clear_words((uint64_t)record + 8 * (1 + (uint64_t)block->announced->slots));
-}
-
-/* What translated code has in other places while an instruction executes. */
-static void take_saved_operands(const struct block *block, uint32_t number) {
-    const uint8_t *sizes = sizes_of(block->announced);
-    struct instruction it;
-    decode(&it, sizes + block->announced->length + (address_of(block, number) - block->ip), sizes[number] & SIZE_BITS);
-    if (it.kind == SAVE_STATE) {
-        state->registers[RAX] = state->rax;
-        state->registers[RDX] = state->rdx;
-    }
-}
-
-/* Leave a block at the instruction that has faulted, or behind the one that has trapped. */
-static void leave_block(const struct block *block, struct ucontext *context, bool trapped, int cut) {
-    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
-    uint32_t instruction = instruction_of_code(block, host->rip - trapped);
-    uint64_t registers[16];
-    take_registers_in_block(block, host_registers(context, registers));
-    take_saved_operands(block, instruction);
-    state->flags = host->eflags;
-    record_partial(block, instruction + trapped, cut);
-    state->target = address_of(block, instruction + trapped);
-    host->rip = (uint64_t)on_fault;
 }
 
 /* An instruction of a block has faulted, or trapped. */
@@ -270,56 +198,16 @@ void take_signalled_block(void) {
     }
 }
 
-static bool on_stack(uint64_t sp) {
-    return sp - (uint64_t)own.stack.ss_sp < own.stack.ss_size;
-}
-
-static void fill_context(struct ucontext *to, uint64_t ip, const siginfo_t *info, uint64_t fpstate) {
-    struct sigcontext *it = (struct sigcontext *)&to->uc_mcontext;
-    const uint64_t *r = state->registers;
-    to->uc_flags = (components ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
-    to->uc_stack = own.stack;
-    if (!(own.stack.ss_flags & SS_DISABLE) && on_stack(r[RSP]))
-        to->uc_stack.ss_flags = SS_ONSTACK;
-    it->r8 = r[R8], it->r9 = r[R9], it->r10 = r[R10], it->r11 = r[R11], it->r12 = r[R12], it->r13 = r[R13];
-    it->r14 = r[R14], it->r15 = r[R15], it->rdi = r[RDI], it->rsi = r[RSI], it->rbp = r[RBP], it->rbx = r[RBX];
-    it->rdx = r[RDX], it->rax = r[RAX], it->rcx = r[RCX], it->rsp = r[RSP];
-    it->rip = ip;
-    it->eflags = state->flags;
-    it->cs = 0x33;
-    it->ss = 0x2B;
-    it->trapno = info->si_signo == SIGSEGV ? 14 : 0;
-    it->cr2 = info->si_signo == SIGSEGV ? (uint64_t)info->si_addr : 0;
-    it->fpstate = (void *)fpstate;
-    memcpy(&to->uc_sigmask, suspended ? &suspended_mask : &own.mask, sizeof(own.mask));
-    suspended = false;
-}
-
 /* Begin a handler; returns its address. */
 static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     struct action action = own.actions[info->si_signo];
-    uint64_t sp = state->registers[RSP] - RED_ZONE, fpstate, mask = own.mask;
-    struct frame *frame;
-    if (action.flags & SA_ONSTACK && !(own.stack.ss_flags & SS_DISABLE) && !on_stack(state->registers[RSP]))
-        sp = (uint64_t)own.stack.ss_sp + own.stack.ss_size;
-    fpstate = (sp - extended_state_room()) & -(uint64_t)64;
-    frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
-    if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
+    const struct interruption from = {info, ip, suspended ? suspended_mask : own.mask, &own.stack};
+    if (!push_frame(&from, &action))
         die(SIGSEGV, ip);
-    memset(frame, 0, sizeof(*frame));
-    frame->return_address = action.restorer;
-    frame->info = *info;
-    save_extended_state((uint8_t *)fpstate);
-    fill_context(&frame->context, ip, info, fpstate);
+    suspended = false;
     if (action.flags & SA_RESETHAND)
         own.actions[info->si_signo].handler = 0;
-    set_mask(mask | action.mask | (action.flags & SA_NODEFER ? 0 : BIT(info->si_signo)));
-    state->registers[RSP] = (uint64_t)frame;
-    state->registers[RDI] = (uint64_t)info->si_signo;
-    state->registers[RSI] = (uint64_t)&frame->info;
-    state->registers[RDX] = (uint64_t)&frame->context;
-    state->registers[RAX] = 0;
-    state->flags &= ~(uint64_t)0x500;        /* direction, trap */
+    set_mask(own.mask | action.mask | (action.flags & SA_NODEFER ? 0 : BIT(info->si_signo)));
     return action.handler;
 }
 
@@ -365,20 +253,11 @@ bool wants_restart(int64_t number) {
 
 /* rt_sigreturn: returns where to go on. */
 uint64_t return_from_handler(void) {
-    const struct frame *frame = (const struct frame *)(state->registers[RSP] - 8);
-    const struct sigcontext *it;
-    uint64_t *r = state->registers, mask;
-    if (!is_readable((uint64_t)frame) || !is_readable((uint64_t)frame + sizeof(*frame)))
+    uint64_t ip, mask;
+    if (!pop_frame(&ip, &mask))
         die(SIGSEGV, 0);
-    it = (const struct sigcontext *)&frame->context.uc_mcontext;
-    r[R8] = it->r8, r[R9] = it->r9, r[R10] = it->r10, r[R11] = it->r11, r[R12] = it->r12, r[R13] = it->r13;
-    r[R14] = it->r14, r[R15] = it->r15, r[RDI] = it->rdi, r[RSI] = it->rsi, r[RBP] = it->rbp, r[RBX] = it->rbx;
-    r[RDX] = it->rdx, r[RAX] = it->rax, r[RCX] = it->rcx, r[RSP] = it->rsp;
-    state->flags = (it->eflags & 0xCD5) | 0x202;
-    load_extended_state((uint64_t)it->fpstate);
-    memcpy(&mask, &frame->context.uc_sigmask, sizeof(mask));
     set_mask(mask);
-    return it->rip;
+    return ip;
 }
 
 static int64_t change_action(uint64_t number, const struct action *to, struct action *old, uint64_t size) {
@@ -425,7 +304,7 @@ static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uin
 
 static int64_t change_stack(const stack_t *to, stack_t *old) {
     stack_t before = own.stack;
-    bool busy = !(own.stack.ss_flags & SS_DISABLE) && on_stack(state->registers[RSP]);
+    bool busy = is_on_stack(&own.stack);
     if (busy)
         before.ss_flags = SS_ONSTACK;
     if (to) {

@@ -1,0 +1,73 @@
+/* Blocks that end early: a fault, or a store to their own code, is mapped back to the guest's instruction, and the part
+   that has retired is recorded. */
+
+#include <asm/sigcontext.h>
+#include <asm/signal.h>
+#include <asm/ucontext.h>
+
+#include "runtime.h"
+#include "signals.h"
+
+static uint64_t *host_registers(struct ucontext *context, uint64_t *to) {
+    const struct sigcontext *it = (const struct sigcontext *)&context->uc_mcontext;
+    const uint64_t all[16] = {it->rax, it->rcx, it->rdx, it->rbx, it->rsp, it->rbp, it->rsi, it->rdi,
+                              it->r8, it->r9, it->r10, it->r11, it->r12, it->r13, it->r14, it->r15};
+    memcpy(to, all, sizeof(all));
+    return to;
+}
+
+static uint64_t address_of(const struct block *block, uint32_t instruction) {
+    const uint8_t *sizes = sizes_of(block->announced);
+    uint64_t ip = block->ip;
+    uint32_t i;
+    for (i = 0; i < instruction; i++)
+        ip += sizes[i] & SIZE_BITS;
+    return ip;
+}
+
+/* The stream, or the counters, at a block of which `retired` instructions retired. */
+static void record_partial(const struct block *block, uint32_t retired, int cut) {
+    const struct announcement *part = retired ? announce_start(block->announced, retired, cut) : NULL;
+    uint64_t *record = (uint64_t *)state->ring;
+    if (area->totals) {
+        if (!shares_memory) {
+            --*counter_of(block->announced);
+            if (part)
+                ++*counter_of(part);
+        }
+    } else if (part) {
+        if (in_guard((uint64_t)record)) {
+            hand_over(record);
+            record = next_words();
+        }
+        *record = part->number;
+        state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
+    }
+    state->countdown += block->length - retired;
+    if (area->traced)
+        clear_words((uint64_t)record + 8 * (1 + (uint64_t)block->announced->slots));
+}
+
+/* What translated code has in other places while an instruction executes. */
+static void take_saved_operands(const struct block *block, uint32_t number) {
+    const uint8_t *sizes = sizes_of(block->announced);
+    struct instruction it;
+    decode(&it, sizes + block->announced->length + (address_of(block, number) - block->ip), sizes[number] & SIZE_BITS);
+    if (it.kind == SAVE_STATE) {
+        state->registers[RAX] = state->rax;
+        state->registers[RDX] = state->rdx;
+    }
+}
+
+/* Leave a block at the instruction that has faulted, or behind the one that has trapped. */
+void leave_block(const struct block *block, struct ucontext *context, bool trapped, int cut) {
+    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
+    uint32_t instruction = instruction_of_code(block, host->rip - trapped);
+    uint64_t registers[16];
+    take_registers_in_block(block, host_registers(context, registers));
+    take_saved_operands(block, instruction);
+    state->flags = host->eflags;
+    record_partial(block, instruction + trapped, cut);
+    state->target = address_of(block, instruction + trapped);
+    host->rip = (uint64_t)on_fault;
+}
