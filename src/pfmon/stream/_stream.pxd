@@ -2,6 +2,7 @@
 
 include "ring/memory_file.pxd"
 include "arena.pxd"
+include "path_table.pxd"
 include "consumer.pxd"
 include "block_table.pxd"
 include "../isa/ia64/ia64_kinds.pxd"

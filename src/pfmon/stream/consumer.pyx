@@ -36,6 +36,9 @@ cdef class RunCounter(Consumer):
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
         pass
 
+    cdef bint take_paths(self, PathTable paths) noexcept:
+        return False
+
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
         pass
 

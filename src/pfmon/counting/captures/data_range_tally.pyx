@@ -10,7 +10,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    BANKS, BANK_SHIFT, BLOCK_MASK, BlockAccess, BlockHead, BlockTable, Failure, INDEX_SHIFT, MARK_SHIFT, Mark, executed,
+    PathTable, BANKS, BANK_SHIFT, BLOCK_MASK, BlockAccess, BlockHead, BlockTable, Failure, INDEX_SHIFT, MARK_SHIFT, Mark, executed,
     first_access_of_bank, is_second, max_accesses, unpacked_address)
 
 cdef enum:
@@ -95,6 +95,9 @@ cdef class DataRangeTally(Tally):
                 self.fail(Failure.OUT_OF_MEMORY)
                 return False
         return Tally.room(self)
+
+    cdef bint take_paths(self, PathTable paths) noexcept:
+        return False
 
     cdef bint grow_counts(self, uint32_t bank) noexcept nogil:
         cdef uint64_t capacity = self.table.c.header.bank[bank].accesses * 2

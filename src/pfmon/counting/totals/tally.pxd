@@ -3,7 +3,9 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, MARK_SHIFT, RunCounter
+from pfmon.stream._stream cimport (
+    BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, CONDITION_SHIFT, MARK_SHIFT, PATH_BIT, PathHead, PathTable,
+    RunCounter)
 
 cdef enum:
     WORDS = 4096                 # a power of two
@@ -49,11 +51,20 @@ cdef class Tally(RunCounter):
     cdef uint64_t site_count
     cdef uint64_t last           # number of the block that retired last
     cdef bint traced
+    cdef PathTable paths         # of the stream; None: its words are of blocks alone
+    cdef uint64_t* path_runs     # by path, and whether its last condition held; not yet in the tallies of its blocks
+    cdef uint64_t path_capacity
 
     @cython.final
     cdef bint grow(self, uint32_t bank) noexcept nogil
     @cython.final
+    cdef bint room_for_paths(self) noexcept nogil
+    @cython.final
     cdef void flush_words(self) noexcept nogil
+    @cython.final
+    cdef void flush_paths(self) noexcept nogil
+    @cython.final
+    cdef void add_runs_of_path(self, const PathHead* path, uint64_t runs, uint64_t condition) noexcept nogil
     @cython.final
     cdef bint grow_sites(self) noexcept nogil
     @cython.final

@@ -9,7 +9,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport Failure, MARK_KINDS, Mark, accesses_of, mark_kind, mark_value, past_addresses
+from pfmon.stream._stream cimport (
+    CONDITION_SHIFT, Failure, MARK_KINDS, Mark, PATH_BIT, PathHead, PathTable, accesses_of, mark_kind, mark_value,
+    past_addresses)
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -28,6 +30,7 @@ cdef class Tally(RunCounter):
     def __dealloc__(self):
         cdef uint32_t bank
         free(self.words)
+        free(self.path_runs)
         for bank in range(BANKS):
             free(self.blocks[bank])
             free(self.executed_[bank])
@@ -40,6 +43,22 @@ cdef class Tally(RunCounter):
             if self.table.c.header.bank[bank].blocks > self.capacity[bank] and not self.grow(bank):
                 self.fail(Failure.OUT_OF_MEMORY)
                 return False
+        if self.paths is not None and self.paths.count > self.path_capacity and not self.room_for_paths():
+            self.fail(Failure.OUT_OF_MEMORY)
+            return False
+        return True
+
+    cdef bint take_paths(self, PathTable paths) noexcept:
+        self.paths = paths
+        return True
+
+    cdef bint room_for_paths(self) noexcept nogil:
+        cdef uint64_t capacity = 2 * self.paths.count
+        cdef uint64_t* runs = <uint64_t*>realloc(self.path_runs, 2 * capacity * sizeof(uint64_t))
+        if runs == NULL:
+            return False
+        memset(runs + 2 * self.path_capacity, 0, 2 * (capacity - self.path_capacity) * sizeof(uint64_t))
+        self.path_runs, self.path_capacity = runs, capacity
         return True
 
     cdef bint grow(self, uint32_t bank) noexcept nogil:
@@ -72,15 +91,32 @@ cdef class Tally(RunCounter):
         cdef uint64_t i
         if not self.unsettled:
             return
+        if self.paths is not None:
+            self.flush_paths()
         for i in range(WORDS):
             if self.words[i].runs:
                 self.add_runs_of(self.words[i].word, self.words[i].runs)
                 self.words[i].runs = 0
         self.unsettled = False
 
+    cdef void flush_paths(self) noexcept nogil:
+        cdef uint64_t i
+        for i in range(2 * min(self.paths.count, self.path_capacity)):
+            if self.path_runs[i]:
+                self.add_runs_of_path(&self.paths.heads[i >> 1], self.path_runs[i], i & 1)
+                self.path_runs[i] = 0
+
+    cdef void add_runs_of_path(self, const PathHead* path, uint64_t runs, uint64_t condition) noexcept nogil:
+        """Counts runs of a path by its blocks; ``condition``: that of its last block, or 0."""
+        cdef uint64_t i
+        for i in range(path.first, path.first + path.blocks - 1):
+            self.add_runs_of(self.paths.words[i], runs)
+        self.add_runs_of(self.paths.words[path.first + path.blocks - 1] | condition << CONDITION_SHIFT, runs)
+
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word, last = self.last
         cdef WordTally* entry
+        cdef const PathHead* path
         if not self.room():
             return
         self.unsettled = True
@@ -94,6 +130,13 @@ cdef class Tally(RunCounter):
                     self.add_mark(word, last)
                 continue
             last = word & BLOCK_MASK
+            if last & PATH_BIT:
+                last ^= PATH_BIT
+                self.path_runs[2 * last + (word >> CONDITION_SHIFT)] += 1
+                path = &self.paths.heads[last]
+                i += path.addresses if self.traced else 0
+                last = self.paths.words[path.first + path.blocks - 1] & BLOCK_MASK
+                continue
             entry = &self.words[word_index(word)]
             if entry.word != word:
                 if entry.runs:

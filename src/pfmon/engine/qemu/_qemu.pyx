@@ -3,6 +3,7 @@
 include "reader/announcements.pyx"
 include "describe/block_describer.pyx"
 include "reader/block_run_totals.pyx"
+include "reader/in_line_words.pyx"
 include "reader/plugin_reader.pyx"
 include "describe/ppc_describer.pyx"
 include "../../isa/ppc/ppc_operands.pyx"

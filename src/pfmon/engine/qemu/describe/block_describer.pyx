@@ -169,13 +169,16 @@ cdef class Describer:
         says."""
         cdef Announced what = self.announced.next()
         cdef bint files = False
-        while what == Announced.A_BLOCK or what == Announced.A_FILE:
+        while what != Announced.NOTHING_NEW and what != Announced.DAMAGED and what != Announced.NO_ROOM:
             if what == Announced.A_FILE:
                 files = True
                 with gil:
                     self.keep_file()
-            elif not self.enter():
+            elif what == Announced.A_BLOCK and not self.enter():
                 return False
+            elif what == Announced.A_PATH and not self.announced.keep_path():
+                what = Announced.NO_ROOM
+                break
             what = self.announced.next()
         if what != Announced.NOTHING_NEW:
             self.table.c.header.failure = Failure.BAD_STREAM if what == Announced.DAMAGED else Failure.OUT_OF_MEMORY
@@ -226,7 +229,7 @@ cdef class Describer:
         """Whether a block reaches the same number of addresses in each run, as every block does that ends in a jump or
         without a branch; records that number."""
         cdef const BlockHead* head = &self.table.c.heads[number]
-        self.announced.reached[number] = <uint16_t>head.accesses
+        self.announced.sizes_of_blocks[number] = BlockSize(<uint16_t>head.accesses, <uint16_t>head.length)
         if head.access_mask:
             self.table.c.header.failure = Failure.BAD_STREAM
         return head.access_mask == 0

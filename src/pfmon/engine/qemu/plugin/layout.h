@@ -51,6 +51,13 @@ enum trouble {                   /* why the plugin gave up */
     CANNOT_LOAD = 7
 };
 
+/* A word of translated code that writes the stream in line: a block's number, or that of a path; a mark has bit 63. */
+enum {
+    TAKEN_IN_LINE = 1 << 29,     /* its last branch was taken */
+    PATH_IN_LINE = 1 << 30,
+    MAX_PATH_BLOCKS = 16
+};
+
 enum tail {                      /* evidence that a block's last instruction retired */
     CERTAIN = 0,                 /* it cannot fault */
     COUNTED = 1,                 /* its memory accesses are counted */
@@ -79,8 +86,9 @@ enum {
     SIZE_BITS = 0x1F
 };
 
-struct announcement {            /* no parts: a mapped file (announce.c). Followed by `length` sizes, a byte each, and
-                                    `bytes` of code, padded to 8 bytes; then counters */
+struct announcement {            /* no parts: a mapped file (announce.c), or without bytes too, a path: `number` is its own,
+                                    `ip` the word of what executed before the block of the number `last_ip`. Followed by
+                                    `length` sizes, a byte each, and `bytes` of code, padded to 8 bytes; then counters */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its address, its last instruction's, the following one */
     uint64_t whole;              /* increment of `progress` when it retires whole, without further work */
@@ -111,7 +119,8 @@ struct thread {                  /* of the program */
 };
 
 /* Where translated code writes the stream in line (engine/x86_64), no word is 0, buffers end with zeros, `retired` is the
-   reader's, and with `totals` the area ends with a counter of 8 bytes for each block: the last one is block 0's. */
+   reader's, and with `totals` the area ends with a counter of 8 bytes for each block and each path, in the order of their
+   announcements: the last one is block 0's. Runs of a path are not counted by its blocks. */
 
 struct area {                    /* the head of the area */
     struct thread threads[MAX_GUEST_THREADS];

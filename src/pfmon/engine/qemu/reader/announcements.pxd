@@ -3,6 +3,8 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.stream._stream cimport PathHead, PathTable
+
 
 cdef enum:
     MAX_CODE_BYTES = 15               # bytes of an instruction
@@ -13,12 +15,14 @@ cpdef enum Announced:            # type of an announcement
     NOTHING_NEW = 0
     A_BLOCK = 1                  # a block or a part of one
     A_FILE = 2
-    DAMAGED = 3                  # invalid: not written by the plugin
-    NO_ROOM = 4
+    A_PATH = 3
+    DAMAGED = 4                  # invalid: not written by the plugin
+    NO_ROOM = 5
 
 cdef struct Kept:                # of a block, or a part of one
     uint64_t place               # offset of its announcement after the area's head
     uint64_t counters_place      # offset of its counters
+    uint64_t counter             # the number of its counter, of translated code that counts in line
     uint64_t last_ip
     uint64_t first_size          # start of its sizes; a block's parts are contiguous
     uint32_t whole               # markers passed when it retires whole
@@ -27,6 +31,11 @@ cdef struct Kept:                # of a block, or a part of one
     uint8_t parts                # 0: not a block's first
     uint8_t tail
     uint8_t accesses
+
+
+cdef struct BlockSize:           # of a block, or a part of one
+    uint16_t addresses           # that follow its word in a traced stream
+    uint16_t instructions
 
 
 @cython.final
@@ -38,10 +47,11 @@ cdef class Announcements:
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count
+    cdef PathTable paths         # of translated code that writes the stream in line
     cdef announcement head       # the last one read, copied before its check
     cdef uint8_t body[MAX_BODY_BYTES]  # its sizes and code, or its path
     cdef Kept* kept
-    cdef uint16_t* reached       # by block: the addresses that follow its word in a traced stream
+    cdef BlockSize* sizes_of_blocks
     cdef uint8_t* sizes          # of all instructions so far, as announced
     cdef uint64_t capacity, sizes_used, sizes_capacity
     cdef uint32_t parts_left, instructions_left
@@ -51,8 +61,10 @@ cdef class Announcements:
     cdef Announced next(self) noexcept nogil
     cdef bint is_sound(self, uint64_t left) noexcept nogil
     cdef bint is_file(self) noexcept nogil
+    cdef bint is_path(self) noexcept nogil
     cdef bint is_part(self) noexcept nogil
     cdef bint keep_part(self) noexcept nogil
+    cdef bint keep_path(self) noexcept nogil
     cdef bint grow(self, uint64_t capacity) noexcept nogil
     # The block at an offset in the area; NULL: none begins there.
     cdef const Kept* at(self, uint64_t place) noexcept nogil

@@ -7,11 +7,12 @@ kept in memory that no program reaches.
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
-from pfmon.stream._stream cimport Cut, MAX_BLOCK_LENGTH
+from pfmon.stream._stream cimport CONDITION_SHIFT, Cut, MAX_BLOCK_LENGTH, PathHead, PathTable
 
 
 cdef enum:
     INITIAL_BLOCKS = 1 << 10
+    MAX_PATH_ADDRESSES = 1 << 14     # a fraction of a buffer
 
 
 cdef inline uint64_t body_bytes(const announcement* it) noexcept nogil:
@@ -26,9 +27,12 @@ cdef inline uint64_t before_counters(const announcement* it) noexcept nogil:
 cdef class Announcements:
     """The announcements of one area, in order."""
 
+    def __cinit__(self):
+        self.paths = PathTable()
+
     def __dealloc__(self):
         free(self.kept)
-        free(self.reached)
+        free(self.sizes_of_blocks)
         free(self.sizes)
 
     cdef Announced next(self) noexcept nogil:
@@ -48,13 +52,15 @@ cdef class Announcements:
         if self.head.parts and not self.keep_part():
             return NO_ROOM
         self.done += before_counters(&self.head) + self.head.counters * sizeof(uint64_t)
-        return A_BLOCK if self.head.parts else A_FILE
+        return A_BLOCK if self.head.parts else A_FILE if self.head.bytes else A_PATH
 
     cdef bint is_sound(self, uint64_t left) noexcept nogil:
         """Whether the plugin can have written this announcement here. ``left``: announced bytes not yet read."""
         if before_counters(&self.head) + <uint64_t>self.head.counters * sizeof(uint64_t) > left:
             return False
-        return self.is_part() if self.head.parts else self.is_file()
+        if self.head.parts:
+            return self.is_part()
+        return self.is_file() if self.head.bytes or not self.in_line else self.is_path()
 
     cdef bint is_file(self) noexcept nogil:
         cdef bint sound = self.parts_left == 0 and self.head.length == 0 and self.head.counters == 0 \
@@ -62,6 +68,46 @@ cdef class Announcements:
             and memchr(self.body, 0, self.head.bytes) == NULL
         self.file_count += sound
         return sound
+
+    cdef bint is_path(self) noexcept nogil:
+        """Whether this is a path: of known blocks, and not too long."""
+        cdef const announcement* it = &self.head
+        cdef uint64_t before = it.ip & (TAKEN_IN_LINE - 1), addresses
+        if it.number != self.paths.count or it.length or it.counters or it.last_ip >= self.count \
+                or it.ip >= 2 * <uint64_t>PATH_IN_LINE:
+            return False
+        if not it.ip & PATH_IN_LINE:
+            return before < self.count
+        if before >= self.paths.count:
+            return False
+        addresses = self.paths.heads[before].addresses + self.sizes_of_blocks[it.last_ip].addresses
+        return self.paths.heads[before].blocks < MAX_PATH_BLOCKS and addresses < MAX_PATH_ADDRESSES
+
+    cdef bint keep_path(self) noexcept nogil:
+        """Keep the last announced path; False: out of memory."""
+        cdef const announcement* it = &self.head
+        cdef uint64_t before = it.ip & (TAKEN_IN_LINE - 1), blocks = 1
+        cdef uint64_t words[MAX_PATH_BLOCKS]
+        cdef uint64_t taken = <uint64_t>(it.ip & TAKEN_IN_LINE != 0) << CONDITION_SHIFT
+        cdef uint32_t addresses = self.sizes_of_blocks[it.last_ip].addresses, instructions = self.sizes_of_blocks[it.last_ip].instructions
+        cdef PathHead* head
+        if it.ip & PATH_IN_LINE:
+            head = &self.paths.heads[before]
+            blocks = head.blocks
+            memcpy(words, self.paths.words + head.first, blocks * sizeof(uint64_t))
+            addresses += head.addresses
+            instructions += head.instructions
+        else:
+            words[0] = before
+            addresses += self.sizes_of_blocks[before].addresses
+            instructions += self.sizes_of_blocks[before].instructions
+        words[blocks - 1] |= taken
+        head = self.paths.enter(words, blocks, it.last_ip)
+        if head == NULL:
+            return False
+        head.addresses, head.instructions = addresses, instructions
+        head.counter = <uint32_t>(self.count + self.paths.count - 1)
+        return True
 
     cdef bint is_part(self) noexcept nogil:
         """Whether this is the next part of the last block, or the first of another one."""
@@ -112,6 +158,7 @@ cdef class Announcements:
             self.sizes, self.sizes_capacity = sizes, 2 * (self.sizes_capacity + MAX_BODY_BYTES)
         kept = &self.kept[self.count]
         kept.place, kept.counters_place = self.done, self.done + before_counters(it)
+        kept.counter = self.count + self.paths.count
         kept.last_ip, kept.whole, kept.instructions = it.last_ip, <uint32_t>it.whole, it.instructions
         kept.counters, kept.tail, kept.accesses = it.counters, it.tail, it.accesses
         kept.parts = it.parts if self.parts_left == it.parts - 1 else 0
@@ -124,14 +171,14 @@ cdef class Announcements:
     cdef bint grow(self, uint64_t capacity) noexcept nogil:
         """Make room for ``capacity`` blocks; False: out of memory."""
         cdef Kept* kept = <Kept*>realloc(self.kept, capacity * sizeof(Kept))
-        cdef uint16_t* reached
+        cdef BlockSize* sizes
         if kept == NULL:
             return False
         self.kept = kept
-        reached = <uint16_t*>realloc(self.reached, capacity * sizeof(uint16_t))
-        if reached == NULL:
+        sizes = <BlockSize*>realloc(self.sizes_of_blocks, capacity * sizeof(BlockSize))
+        if sizes == NULL:
             return False
-        self.reached, self.capacity = reached, capacity
+        self.sizes_of_blocks, self.capacity = sizes, capacity
         return True
 
     cdef const Kept* at(self, uint64_t place) noexcept nogil:

@@ -3,7 +3,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.stream._stream cimport Consumer, Cut, Failure, Mark, NO_INSTRUCTION, copy_start, indexed, mark_word
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, Consumer, Cut, Failure, Mark, NO_INSTRUCTION, PathHead, copy_start, indexed, mark_word)
 
 
 cdef struct Faults:              # of the blocks so far
@@ -45,17 +46,32 @@ cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, 
 
 
 cdef uint64_t pass_counted_in_line(Describer describer, Consumer consumer) noexcept nogil:
-    """Give a consumer the runs of all described blocks, each of which has a counter (engine/x86_64)."""
-    cdef uint64_t number, times, retired = 0, runs = 0
+    """Give a consumer the runs of all described blocks and paths, each of which has a counter (engine/x86_64)."""
+    cdef const PathHead* path
+    cdef uint64_t number, block, times, retired = 0, runs = 0
     for number in range(describer.announced.count):
-        times = describer.announced.counter_in_line(number)
-        runs += times
-        if times > MAX_RUN_COUNT or runs > MAX_RUN_COUNT:
-            consumer.fail(Failure.BAD_STREAM)
-            return retired
+        times = describer.announced.counter_in_line(describer.announced.kept[number].counter)
+        if not is_possible(times, &runs):
+            break
         retired += times * describer.announced.kept[number].instructions
         pass_whole_runs(number, times, consumer)
+    for number in range(describer.announced.paths.count):
+        path = &describer.announced.paths.heads[number]
+        times = describer.announced.counter_in_line(path.counter)
+        if not is_possible(times, &runs):
+            break
+        retired += times * path.instructions
+        for block in range(path.first, path.first + path.blocks):
+            pass_whole_runs(describer.announced.paths.words[block] & BLOCK_MASK, times, consumer)
+    if runs > MAX_RUN_COUNT:
+        consumer.fail(Failure.BAD_STREAM)
     return retired
+
+
+cdef inline bint is_possible(uint64_t times, uint64_t* runs) noexcept nogil:
+    """Whether a counter, added to those before, is within the limit of all runs."""
+    runs[0] += min(times, MAX_RUN_COUNT + 1)
+    return runs[0] <= MAX_RUN_COUNT
 
 
 cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counters) noexcept nogil:

@@ -47,6 +47,9 @@ cdef extern from "layout.h" nogil:
     enum: COUNTED
     enum: SUCCESSOR
     enum: REPEATED
+    enum: TAKEN_IN_LINE
+    enum: PATH_IN_LINE
+    enum: MAX_PATH_BLOCKS
 
     struct ring_buffer:
         uint64_t count

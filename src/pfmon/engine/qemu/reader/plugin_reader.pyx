@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, copy_start, free_address_space, indexed,
+    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, RunCounter, copy_start, free_address_space, indexed,
     largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word, past_addresses)
 
 
@@ -53,6 +53,19 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
     return place
 
 
+cdef bint is_mark(Describer describer, uint64_t word, uint64_t last, bint traced) noexcept nogil:
+    """Whether the guest's engine writes such a mark. ``last``: the number of the block before it, and one; 0: none was."""
+    cdef int kind = mark_kind(word)
+    cdef uint64_t instruction = mark_instruction(word)
+    cdef uint32_t length = describer.table.c.heads[last - 1].length if last else 0
+    if word >> 63 == 0 or word >> 40 & 0xFFFF:
+        return False
+    if kind == Mark.STRING and not traced:
+        return False
+    return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
+            and (instruction == NO_INSTRUCTION or instruction < length))
+
+
 @cython.final
 cdef class PluginReader:
     """Reads one guest's stream, with the addresses of its accesses if ``traced``, or only counters of block runs if
@@ -67,6 +80,7 @@ cdef class PluginReader:
     cdef readonly uint64_t area_bytes            # of the whole area
     cdef Describer describer
     cdef uint64_t* words         # the buffer at hand
+    cdef InLineWords in_line     # the reader of words that translated code writes in line; None: the plugin does
     cdef bint traced, totals
     cdef uint32_t taken          # buffers read so far
     cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
@@ -89,6 +103,7 @@ cdef class PluginReader:
         self.shared.traced, self.shared.totals = traced, totals
         describer.announced.shared, describer.traced = self.shared, traced
         describer.announced.totals, describer.announced.in_line = totals, in_line
+        self.in_line = InLineWords(describer, traced) if in_line else None
 
     def __dealloc__(self):
         if self.shared != NULL:
@@ -187,6 +202,8 @@ cdef class PluginReader:
         """Give a consumer the stream until the guest is dead; ``finish`` then gives the last buffer. Python's signal
         handlers run in between; an exception ends the read. So does invalid data in shared memory: the guest is then
         still alive, and has to be ended."""
+        if self.in_line is not None and isinstance(consumer, RunCounter):
+            self.in_line.takes_paths = (<RunCounter>consumer).take_paths(self.describer.announced.paths)
         while not (self.dead or self.damaged):
             with nogil:
                 if self.wait():
@@ -219,7 +236,9 @@ cdef class PluginReader:
         """Give a consumer the next buffer, and return it to the guest."""
         cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
         cdef uint64_t count = read_once(&buffer.count)
-        if self.describe_words(consumer, buffer.words, count):
+        if self.in_line is not None:
+            self.give_in_line(consumer, buffer.words, count)
+        elif self.describe_words(consumer, buffer.words, count):
             self.pass_words(consumer, count)
         buffer.count = 0
         self.taken += 1
@@ -230,61 +249,55 @@ cdef class PluginReader:
         end."""
         if not self.damaged and count <= RING_BUFFER_WORDS:
             memcpy(self.words, words, count * sizeof(uint64_t))
-            if not self.describer.describe():
-                self.damaged |= self.describer.table.c.header.failure == Failure.BAD_STREAM
-                consumer.fail(<Failure>self.describer.table.c.header.failure)
+            if not self.describe_blocks(consumer):
                 return False
             if self.is_sound(count):
                 return True
+        self.damage(consumer)
+        return False
+
+    cdef bint describe_blocks(self, Consumer consumer) noexcept nogil:
+        """Describe what is announced; False: the consumer has the reason for the stream's end."""
+        if self.describer.describe():
+            return True
+        self.damaged |= self.describer.table.c.header.failure == Failure.BAD_STREAM
+        consumer.fail(<Failure>self.describer.table.c.header.failure)
+        return False
+
+    cdef void damage(self, Consumer consumer) noexcept nogil:
         self.damaged = True
         consumer.fail(Failure.BAD_STREAM)
-        return False
+
+    cdef void give_in_line(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Describe blocks and paths, and give a consumer these words of theirs."""
+        if self.damaged or count > RING_BUFFER_WORDS:
+            self.damage(consumer)
+        elif self.describe_blocks(consumer):
+            self.give_described(consumer, words, count)
+
+    cdef void give_described(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        if not self.in_line.give(consumer, words, count):
+            self.damage(consumer)
+        self.shared.retired = self.in_line.retired
+        if self.in_line.last:
+            self.ip = self.describer.table.c.heads[self.in_line.last_block(self.in_line.last) - 1].ip
 
     cdef bint is_sound(self, uint64_t count) noexcept nogil:
         """Whether the plugin can have written these words: announced blocks, each with its addresses, and marks of
         their instructions."""
         cdef const uint64_t* words = self.words
-        cdef const uint16_t* reached = self.describer.announced.reached
-        cdef uint64_t blocks = self.describer.announced.count, i = 0, number, counted = 0
+        cdef const BlockSize* sizes = self.describer.announced.sizes_of_blocks
+        cdef uint64_t blocks = self.describer.announced.count, i = 0, number
         cdef bint traced = self.traced
         while i < count:
             number = words[i] & ~TAKEN
             if number < blocks:
                 self.last = number + 1
-                counted += self.describer.table.c.heads[number].length
-                i = past_addresses(i, reached[number]) if traced else i
-            elif not self.is_mark(words[i]):
+                i = past_addresses(i, sizes[number].addresses) if traced else i
+            elif not is_mark(self.describer, words[i], self.last, traced):
                 return False
             i += 1
-        if self.describer.announced.in_line:
-            self.shared.retired += counted
         return i == count
-
-    cdef uint64_t past_unpublished(self, uint64_t count) noexcept nogil:
-        """The number of words in the buffer at hand, of which `count` are known: translated code that writes words in line
-        stores a block's word after its addresses, and buffers end with zeros (layout.h)."""
-        cdef const uint64_t* words = self.ring.buffers[self.taken % RING_BUFFERS].words
-        cdef uint64_t word
-        while count < RING_BUFFER_WORDS:
-            word = read_once(&words[count])
-            if word == 0:
-                return count
-            count += 1
-            if word >> 63 == 0 and word & ~TAKEN < self.describer.announced.count and self.traced:
-                count += self.describer.announced.reached[word & ~TAKEN]
-        return RING_BUFFER_WORDS
-
-    cdef bint is_mark(self, uint64_t word) noexcept nogil:
-        """Whether the plugin writes such a mark."""
-        cdef int kind = mark_kind(word)
-        cdef uint64_t instruction = mark_instruction(word)
-        cdef uint32_t length = self.describer.table.c.heads[self.last - 1].length if self.last else 0
-        if word >> 63 == 0 or word >> 40 & 0xFFFF:
-            return False
-        if kind == Mark.STRING and not self.traced:
-            return False
-        return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
-                and (instruction == NO_INSTRUCTION or instruction < length))
 
     cdef void pass_words(self, Consumer consumer, uint64_t count) noexcept nogil:
         """Give a consumer the present words."""
@@ -297,6 +310,13 @@ cdef class PluginReader:
                 break
         consumer.consume(self.words, count)
 
+    cdef void finish_in_line(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Give a consumer the words of a dead guest's last buffer, of which ``count`` are known."""
+        if self.damaged or count > RING_BUFFER_WORDS:
+            self.damage(consumer)
+        elif self.describe_blocks(consumer):
+            self.give_described(consumer, words, self.in_line.end_of(words, count))
+
     def finish(self, Consumer consumer, bint faulted, uint32_t signal, status):
         """Give a consumer the last words of a dead guest. ``faulted``: a signal of one of its instructions killed it;
         ``status``: for an EXIT mark, or None when the run was stopped."""
@@ -304,12 +324,14 @@ cdef class PluginReader:
         cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
         cdef const Kept* last
         self.damaged |= read_word_once(&self.shared.stopping) != 0 and not self.stopping
-        if self.describer.announced.in_line and count <= RING_BUFFER_WORDS:
-            with nogil:
-                self.describer.describe()
-                count = self.past_unpublished(count)
+        if self.in_line is not None:
             where = read_once(&self.shared.fault_ip) if faulted else 0
-        if not self.describe_words(consumer, buffer.words, count):
+            with nogil:
+                self.finish_in_line(consumer, buffer.words, count)
+            if self.damaged:
+                return
+            count = 0
+        elif not self.describe_words(consumer, buffer.words, count):
             return
         for i in range(MAX_GUEST_THREADS):
             last = self.last_block(i)

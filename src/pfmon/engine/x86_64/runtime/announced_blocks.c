@@ -14,10 +14,11 @@ struct known {                   /* an announced block */
 };
 
 struct area *area;
-static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, counters_committed, numbers;
+static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, counters_committed, numbers, counters;
 static struct known *buckets[BUCKETS];
 static const struct announcement **numbered;
-static uint8_t *lengths;         /* instructions, by number: close together, as the counters are */
+static uint64_t **block_counters;    /* by number */
+static uint16_t *lengths;        /* instructions, by counter */
 
 void area_begin(int file, uint64_t bytes) {
     int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE,
@@ -29,7 +30,8 @@ void area_begin(int file, uint64_t bytes) {
     area->base = area;
     area->threads[0].last = &area->nothing;
     numbered = reserve(bytes / sizeof(struct announcement) * sizeof(*numbered));
-    lengths = reserve(bytes / sizeof(struct announcement));
+    block_counters = reserve(bytes / sizeof(struct announcement) * sizeof(*block_counters));
+    lengths = reserve(bytes / sizeof(struct announcement) * sizeof(*lengths));
 }
 
 const struct announcement *announcement_numbered(uint64_t number) {
@@ -38,15 +40,15 @@ const struct announcement *announcement_numbered(uint64_t number) {
 
 /* The counter of a block's runs. */
 uint64_t *counter_of(const struct announcement *block) {
-    return (uint64_t *)(AREA_AT + area_bytes) - block->number - 1;
+    return block_counters[block->number];
 }
 
-/* Instructions retired, by the counters of blocks. */
+/* Instructions retired, by the counters. */
 uint64_t count_runs(void) {
-    const uint64_t *counters = (const uint64_t *)(AREA_AT + area_bytes) - 1;
+    const uint64_t *last = (const uint64_t *)(AREA_AT + area_bytes) - 1;
     uint64_t sum = 0, i;
-    for (i = 0; i < numbers; i++)
-        sum += *(counters - i) * lengths[i];
+    for (i = 0; i < counters; i++)
+        sum += *(last - i) * lengths[i];
     return sum;
 }
 
@@ -57,7 +59,7 @@ static void commit(uint64_t offset, uint64_t bytes) {
 }
 
 /* Memory after the announcements. */
-static void *area_room(uint64_t bytes) {
+void *area_room(uint64_t bytes) {
     if (area_used + bytes + COMMIT + counters_committed > area_bytes)
         give_up(AREA_FULL);
     if (area_used + bytes > area_committed) {
@@ -67,14 +69,25 @@ static void *area_room(uint64_t bytes) {
     return (uint8_t *)area + area_used;
 }
 
-/* Memory for one more block's counter. */
-static void make_counter(void) {
-    if ((numbers + 1) * sizeof(uint64_t) <= counters_committed)
-        return;
+static void commit_counters(void) {
     counters_committed += COMMIT_COUNTERS;
     if (area_committed + counters_committed > area_bytes)
         give_up(AREA_FULL);
     commit(area_bytes - counters_committed, COMMIT_COUNTERS);
+}
+
+/* The counter of what is announced next, of that many instructions. */
+uint64_t *new_counter(uint32_t instructions) {
+    if ((counters + 1) * sizeof(uint64_t) > counters_committed)
+        commit_counters();
+    lengths[counters++] = (uint16_t)instructions;
+    return (uint64_t *)(AREA_AT + area_bytes) - counters;
+}
+
+/* The reader finds what was written last. */
+void publish_announcement(uint64_t bytes) {
+    area_used += bytes;
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
 }
 
 static uint64_t hash_of(const struct code_block *it) {
@@ -103,9 +116,8 @@ static const struct announcement *announce_new(const struct code_block *wanted) 
     uint64_t bytes = room_of(wanted->length, wanted->bytes);
     struct announcement *it = area_room(bytes);
     if (area->totals)
-        make_counter();
+        block_counters[numbers] = new_counter(wanted->length);
     numbered[numbers] = it;
-    lengths[numbers] = (uint8_t)wanted->length;
     it->number = numbers++;
     it->ip = wanted->ip;
     it->next_ip = wanted->ip + wanted->bytes;
@@ -121,8 +133,7 @@ static const struct announcement *announce_new(const struct code_block *wanted) 
     it->slots = (uint16_t)wanted->slots;
     memcpy(sizes_of(it), wanted->sizes, wanted->length);
     memcpy(sizes_of(it) + wanted->length, wanted->code, wanted->bytes);
-    area_used += bytes;
-    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    publish_announcement(bytes);
     return it;
 }
 
@@ -165,8 +176,7 @@ const struct announcement *announce_start(const struct announcement *block, uint
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
     uint64_t room = room_of(0, (uint32_t)strlen(path));
     fill_file(area_room(room), start, end, offset, path);
-    area_used += room;
-    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    publish_announcement(room);
 }
 
 /* A child of the program has a private copy of the announcements, since its code still counts there, and of the words

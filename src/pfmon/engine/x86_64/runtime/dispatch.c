@@ -35,11 +35,20 @@ static struct block *next_block(uint64_t ip, bool indirectly) {
     return block;
 }
 
+/* Set the host's registers for translated code, with the place of the next word in one of them. */
+static void set_registers(const uint8_t *code, int ring_at) {
+    int reg;
+    state->next = (uint64_t)code;
+    for (reg = 0; reg < 16; reg++)
+        state->saved[reg] = state->registers[reg];
+    if (!area->totals)
+        state->saved[ring_at] = state->ring;
+}
+
 /* Set the host's registers for the block at a guest address, or for a signal's handler; returns the block. `indirectly`: an
    indirect branch goes there. */
 static struct block *continue_at(uint64_t ip, bool indirectly) {
     struct block *block;
-    int reg;
     for (;;) {
         if (state->pending)
             ip = deliver_signals(ip);
@@ -54,12 +63,23 @@ static struct block *continue_at(uint64_t ip, bool indirectly) {
     }
     if (counting_down && state->countdown > 0 && state->countdown < block->length)
         block = part_at(ip, (uint32_t)state->countdown);     /* a timer expires within the block */
-    state->next = (uint64_t)block->entry;
-    for (reg = 0; reg < 16; reg++)
-        state->saved[reg] = state->registers[reg];
-    if (!area->totals)
-        state->saved[ring_register] = state->ring;
+    set_registers(block->entry, ring_register);
     return block;
+}
+
+/* Go on in a path, in place of the exit that it was left by: its record is not complete yet. */
+static bool go_on_in_path(struct exit *exit) {
+    const struct block *before = exit->block;
+    struct block *block = state->pending ? NULL : extend_path(exit);
+    if (!block)
+        return false;
+    if (!area->totals) {
+        state->ring -= (uint64_t)before->recorded;
+        *(uint64_t *)state->ring = 0;
+    } else if (before->counter)
+        --*before->counter;
+    set_registers(block->entry, before->ring);
+    return true;
 }
 
 /* The guest's registers at a fault of a block's body, from those of the host. */
@@ -82,13 +102,13 @@ static void put_range(uint64_t before, uint64_t after, uint64_t size, uint64_t t
    their place. Returns that instruction. */
 const uint8_t *begin_record(const struct block *block, uint32_t slots) {
     const struct announcement *it = block->announced;
-    uint64_t *record = (uint64_t *)state->ring;
-    if (in_guard((uint64_t)(record + it->slots))) {          /* the record stays in one buffer */
-        continue_in_next_buffer((uint64_t)(record + it->slots), record);
+    uint64_t *record = (uint64_t *)state->ring, words = (uint64_t)block->recorded / sizeof(uint64_t);
+    if (in_guard((uint64_t)(record + words - 1))) {          /* the record stays in one buffer */
+        continue_in_next_buffer((uint64_t)(record + words - 1), record);
         record = next_words();
     }
-    *record = it->number;
-    state->ring = (uint64_t)(record + 1 + it->slots - slots);
+    *record = block->word;
+    state->ring = (uint64_t)(record + words - slots);
     return sizes_of(it) + it->length + (it->last_ip - it->ip);
 }
 
@@ -176,11 +196,15 @@ void leave_code(void) {
         continue_at(target, false);
         return;
     }
+    if (go_on_in_path(exit))
+        return;
     block = continue_at(target, exit->kind == EXIT_MISS);
     if (block != translated_block(target) || block->checked)         /* a signal's handler, or a block that executes once */
         return;
-    if (exit->kind == EXIT_DIRECT)
-        link_exit(exit, block);
+    if (exit->kind == EXIT_DIRECT) {
+        if (is_passed_often(exit))
+            link_exit(exit, block);
+    }
     else if (exit->kind == EXIT_MISS)
         enter_in_table(block);
 }

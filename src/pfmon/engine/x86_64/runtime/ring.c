@@ -52,14 +52,14 @@ static void futex(uint32_t *word, int what, uint32_t value) {
 static uint64_t instructions_in(const uint64_t *word, const uint64_t *end) {
     uint64_t sum = 0;
     while (word < end) {
-        const struct announcement *block;
+        uint64_t instructions, slots;
         if (*word >> 63) {
             word++;
             continue;
         }
-        block = announcement_numbered((uint32_t)*word);
-        sum += block->instructions;
-        word += 1 + (area->traced ? block->slots : 0);
+        measure_word(*word, &instructions, &slots);
+        sum += instructions;
+        word += 1 + (area->traced ? slots : 0);
     }
     return sum;
 }

@@ -24,11 +24,23 @@ struct code_block {              /* instructions that follow each other in memor
     uint8_t code[MAX_BLOCK_BYTES];
 };
 
-struct block {                   /* a translated block */
+struct block {                   /* a translated block, the first of a path or a later one */
     struct block *next;          /* with the same hash */
     uint64_t ip, end;            /* guest addresses */
     const struct announcement *announced;
+    struct block *before;        /* in its path; NULL: it is the first */
+    struct block *behind, *beside;   /* the last one that a path goes on with, and another one of the same `before` */
+    const struct block *open_call;   /* the call in its path that has not returned when it begins; NULL: none */
+    uint32_t word;               /* of the path up to this block, in the stream */
+    uint32_t word_before;        /* of the path up to the block before */
+    int32_t place;               /* of its first address in the path's record: bytes from the word */
+    int32_t recorded;            /* bytes of the record of the path up to this block */
+    uint64_t *counter;           /* of the runs of the path that end behind this block; NULL: none */
+    uint16_t blocks;             /* of the path up to this one */
+    bool calls, returns;         /* it ends in a direct call, in a return from one of its path */
     uint8_t *entry;              /* for direct branches */
+    uint8_t *branch_at;          /* code behind its last instruction but a branch; NULL: no path goes on from here */
+    uint8_t *taken_at;           /* code of the exit for a taken conditional branch; NULL: none */
     uint8_t *code_end;
     uint8_t *on_countdown;       /* exit for a timer that expires within the block */
     uint16_t *offsets;           /* host offset of each instruction from `entry` */
@@ -39,13 +51,18 @@ struct block {                   /* a translated block */
     uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
     uint8_t *check, *otherwise;  /* compares state->target with its address; where it goes on if they differ. NULL: none */
     bool checked;                /* whenever it begins: whether its code has changed */
+    bool in_path;                /* it executes more than once, so that paths may go on behind it */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
-                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN };
+                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN,
+                 EXIT_NONE /* the path goes on there */ };
 
 struct exit {                    /* a place where translated code is left */
     uint8_t kind;
+    bool taken;                  /* a conditional branch */
+    uint8_t passes;              /* how often it led to the runtime, up to those after which a path goes on there */
+    uint8_t *code;               /* of a direct branch: the record and the jump */
     uint8_t *site;               /* of a direct branch: the displacement of its jump */
     uint8_t *stub;               /* and where the jump goes as long as it is not linked */
     uint64_t target;
@@ -93,10 +110,26 @@ void forget_area(void);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);
 uint64_t *counter_of(const struct announcement *block);
+void *area_room(uint64_t bytes);
+void publish_announcement(uint64_t bytes);
+uint64_t *new_counter(uint32_t instructions);
 const struct announcement *announce_start(const struct announcement *block, uint32_t length, int cut);
+
+/* announced_paths.c */
+struct path {                    /* blocks that executed one behind the other */
+    uint32_t word_before;        /* of the path without its last block */
+    uint32_t block;              /* the number of that block */
+    uint32_t number;
+    uint32_t instructions, slots;
+    uint64_t *counter;
+    struct path *next;           /* with the same hash */
+};
+const struct path *announce_path(const struct block *before, bool taken, const struct announcement *block);
+void measure_word(uint64_t word, uint64_t *instructions, uint64_t *slots);
 
 /* translate.c */
 struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly);
+struct block *translate_behind(struct exit *exit);
 void put_jump_by_table(void);
 
 /* stubs.c */
@@ -105,6 +138,7 @@ void end_apart(uint8_t *blocks_end);
 void put_stub(uint32_t number);
 void put_after_last_check(void);
 void put_check(struct block *block);
+void put_difference(uint64_t ip, int temporary);
 void put_target_check(struct block *block);
 void make_last_check(const struct block *block);
 bool is_outside_blocks(uint64_t address);
@@ -122,12 +156,14 @@ struct block *translated_block(uint64_t ip);
 const struct block *block_of_code(uint64_t address);
 uint32_t instruction_of_code(const struct block *block, uint64_t address);
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block);
+struct block *extend_path(struct exit *exit);
+bool is_passed_often(struct exit *exit);
 uint32_t exits_so_far(void);
 struct exit *exit_numbered(uint64_t number);
 void link_exit(struct exit *exit, const struct block *target);
 void enter_in_table(struct block *block);
-void unlink_block(const struct block *block);
-void relink_block(const struct block *block);
+void unlink_blocks(const struct block *block);
+void relink_blocks(const struct block *block);
 void forget_translations(void);
 void forget_range(uint64_t start, uint64_t end);
 void use_uncounted_translations(bool uncounted);

@@ -25,27 +25,55 @@ static uint64_t address_of(const struct block *block, uint32_t instruction) {
     return ip;
 }
 
+/* Write the record of the path before a block of it; the block's addresses follow. */
+static void put_record_before(const struct block *block) {
+    if (!block->before)
+        return;
+    if (in_guard(state->ring)) {     /* nothing is stored yet */
+        hand_over((uint64_t *)state->ring);
+        state->ring = (uint64_t)next_words();
+    }
+    *(uint64_t *)state->ring = block->word_before;
+    state->ring += (uint64_t)block->place;
+}
+
+/* Write the record of a block's retired part, whose addresses are stored: in the first block of a path behind the place of
+   its word, in a later one at that place. */
+static void put_partial_record(const struct block *block, const struct announcement *part) {
+    static uint64_t addresses[2 * MAX_BLOCK + MAX_GATHER_SLOTS];
+    uint64_t slots = area->traced ? part->slots : 0, i;
+    memcpy(addresses, (const void *)(state->ring + (block->before ? 0 : 8)), slots * sizeof(uint64_t));
+    if (in_guard(state->ring + 8 * slots)) {                 /* the record stays in one buffer */
+        hand_over((uint64_t *)state->ring);
+        state->ring = (uint64_t)next_words();
+    }
+    put_word(part->number);
+    for (i = 0; i < slots; i++)
+        put_word(addresses[i]);
+}
+
+static void count_partial(const struct block *block, const struct announcement *part) {
+    if (!block->counter)
+        return;
+    if (block->before)
+        ++*block->before->counter;
+    if (part)
+        ++*counter_of(part);
+}
+
 /* The stream, or the counters, at a block of which `retired` instructions retired. */
 static void record_partial(const struct block *block, uint32_t retired, int cut) {
     const struct announcement *part = retired ? announce_start(block->announced, retired, cut) : NULL;
-    uint64_t *record = (uint64_t *)state->ring;
-    if (area->totals) {
-        if (!shares_memory) {
-            --*counter_of(block->announced);
-            if (part)
-                ++*counter_of(part);
-        }
-    } else if (part) {
-        if (in_guard((uint64_t)record)) {
-            hand_over(record);
-            record = next_words();
-        }
-        *record = part->number;
-        state->ring = (uint64_t)(record + 1 + (area->traced ? part->slots : 0));
-    }
     state->countdown += block->length - retired;
+    if (area->totals) {
+        count_partial(block, part);
+        return;
+    }
+    put_record_before(block);
+    if (part)
+        put_partial_record(block, part);
     if (area->traced)
-        clear_words((uint64_t)record + 8 * (1 + (uint64_t)block->announced->slots));
+        clear_words(state->ring + 8 * (1 + (uint64_t)block->announced->slots));
 }
 
 /* What translated code has in other places while an instruction executes. */

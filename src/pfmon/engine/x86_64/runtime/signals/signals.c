@@ -82,14 +82,15 @@ static void take_fault(const struct block *block, const siginfo_t *info, struct 
     state->pending = 1;
 }
 
-/* An instruction writes to the page of the block that it is in: the instructions behind it may be others now. */
+/* An instruction writes to the page of the block that it is in, or of one behind it: the instructions behind it may be
+   others now. */
 static void take_store_to_itself(const struct block *block, struct ucontext *context) {
     leave_block(block, context, false, CUT_EDGE);
     execute_one_at(state->target);
 }
 
 static bool is_in_page_of(const struct block *block, uint64_t address) {
-    return block && block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
+    return block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
 }
 
 /* A system call that is about to begin does not. */
@@ -109,7 +110,7 @@ static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
     state->pending = 1;
     if (block) {
         signalled = block;
-        unlink_block(block);
+        unlink_blocks(block);
     } else
         interrupt_call(host);
 }
@@ -137,7 +138,7 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         return;
     }
     if (number == SIGSEGV && release_code(address)) {
-        if (is_in_page_of(block, address))
+        if (block && (block->behind || is_in_page_of(block, address)))
             take_store_to_itself(block, context);
         return;
     }
@@ -193,7 +194,7 @@ void die(int number, uint64_t ip) {
 /* A block that a signal had led to the runtime is left: its exits use the table again. */
 void take_signalled_block(void) {
     if (signalled) {
-        relink_block(signalled);
+        relink_blocks(signalled);
         signalled = NULL;
     }
 }

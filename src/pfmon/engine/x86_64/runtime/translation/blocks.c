@@ -9,12 +9,16 @@
 enum {
     BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
     BLOCK_EXITS = 8,             /* more than two blocks have */
+    MAX_COPIES = 16,             /* of a block */
+    OFTEN = 8,                   /* passes of an exit, after which its path goes on with a copy */
+    MOST_RECORDED = PAGE / 2,  /* of the record of a path that goes on: with another block it is shorter than a guard page */
     BLOCK_STEP = 1 << 12         /* more bytes than their descriptions take */
 };
 
 static const uint64_t BLOCK_ROOM = (uint64_t)1 << 27;
 
-static struct block *all_buckets[2][BUCKETS], **buckets;
+static struct block *all_buckets[2][BUCKETS], **buckets;     /* the first blocks of paths */
+static struct block *later_buckets[BUCKETS];         /* the others */
 static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
 static uint8_t *block_room;      /* where they are */
@@ -66,7 +70,7 @@ void translation_begin(void) {
 
 /* The number of a new exit. */
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block) {
-    exits[exit_count] = (struct exit){kind, NULL, NULL, target, block};
+    exits[exit_count] = (struct exit){.kind = kind, .target = target, .block = block};
     return exit_count++;
 }
 
@@ -78,13 +82,23 @@ static uint32_t hash_of(uint64_t ip) {
     return (uint32_t)((ip * 0x9E3779B97F4A7C15u) >> 48);
 }
 
-/* The translation that was made of the code at a guest address, for as often as it executes; NULL: none. */
+/* The translation that was made of the code at a guest address, for as often as it executes: the first block of a path;
+   NULL: none. */
 struct block *translated_block(uint64_t ip) {
     struct block *it;
     for (it = buckets[hash_of(ip)]; it; it = it->next)
         if (it->ip == ip)
             return it;
     return NULL;
+}
+
+/* The translations of the code at a guest address as a later block of a path, up to `most`. */
+static uint32_t count_later(uint64_t ip, uint32_t most) {
+    const struct block *it;
+    uint32_t copies = 0;
+    for (it = later_buckets[hash_of(ip)]; it && copies < most; it = it->next)
+        copies += it->ip == ip;
+    return copies;
 }
 
 /* jmp [state->on_miss], and a nop */
@@ -116,9 +130,10 @@ bool forget_when_full(void) {
 }
 
 static void enter(struct block *block) {
-    struct block **bucket = &buckets[hash_of(block->ip)];
+    struct block **bucket = &(block->before ? later_buckets : buckets)[hash_of(block->ip)];
     block->next = *bucket;
     *bucket = block;
+    block->in_path = true;
 }
 
 static bool has_changed(const struct block *block) {
@@ -138,6 +153,44 @@ struct block *block_at(uint64_t ip, bool indirectly) {
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);
     block = translate(ip, most_instructions, false, indirectly);
+    if (block)
+        enter(block);
+    return block;
+}
+
+/* Whether a path may go on with the code at a guest address, which was not translated before. */
+static bool may_be_translated(uint64_t ip) {
+    if (is_vsyscall(ip) || !is_executable(ip) || !is_readable(ip) || is_shared(ip) || is_shared(ip + MAX_BLOCK_BYTES))
+        return false;
+    protect_code(ip);
+    protect_code(ip + MAX_BLOCK_BYTES);
+    return true;
+}
+
+/* Whether a path may go on behind an exit. */
+static bool may_go_on(const struct exit *exit) {
+    const struct block *block = exit->block;
+    return exit->kind == EXIT_DIRECT && !counting_down && block->branch_at && block->in_path && !block->checked
+        && exit->block->first_exit >= stale_exits && block->blocks < MAX_PATH_BLOCKS && block->recorded < MOST_RECORDED;
+}
+
+/* Count how often an exit leads to the runtime: until it is often, it is not linked, since its path may go on there. */
+bool is_passed_often(struct exit *exit) {
+    return !may_go_on(exit) || ++exit->passes > OFTEN;
+}
+
+/* Go on with a path behind the exit that it was left by: with code that is translated for the first time, or that follows
+   often. Returns the block there, or NULL. */
+struct block *extend_path(struct exit *exit) {
+    uint64_t ip = exit->target;
+    struct block *block;
+    if (!may_go_on(exit) || (exit->passes && exit->passes < OFTEN))
+        return NULL;
+    if (exit->passes == 0 && (translated_block(ip) || count_later(ip, 1) || !may_be_translated(ip)))
+        return NULL;
+    if (exit->passes && count_later(ip, MAX_COPIES) == MAX_COPIES)
+        return NULL;
+    block = translate_behind(exit);
     if (block)
         enter(block);
     return block;
@@ -207,23 +260,34 @@ static void unlink_exit(const struct exit *exit) {
         memcpy(exit->site, to_runtime, sizeof(to_runtime));
 }
 
-/* Lead a block's exits to the runtime, so that it takes over when the block ends. */
-void unlink_block(const struct block *block) {
+/* Lead the exits of a block and of those behind it to the runtime, so that it takes over when their path ends. */
+void unlink_blocks(const struct block *block) {
+    const struct block *behind;
     uint32_t i;
     for (i = 0; i < block->exits; i++)
         unlink_exit(&exits[block->first_exit + i]);
+    for (behind = block->behind; behind; behind = behind->beside)
+        unlink_blocks(behind);
 }
 
-/* Let a block's indirect branches use the table again; direct ones are linked when they are taken. */
-void relink_block(const struct block *block) {
+static void relink_exit(const struct exit *exit) {
+    uint8_t *here = emitted;
+    if (exit->kind != EXIT_MISS)
+        return;
+    emitted = exit->site;
+    put_jump_by_table();
+    emitted = here;
+}
+
+/* Let indirect branches of a block, and of those behind it, use the table again; direct ones are linked when they are
+   taken. */
+void relink_blocks(const struct block *block) {
+    const struct block *behind;
     uint32_t i;
     for (i = 0; i < block->exits; i++)
-        if (exits[block->first_exit + i].kind == EXIT_MISS) {
-            uint8_t *here = emitted;
-            emitted = exits[block->first_exit + i].site;
-            put_jump_by_table();
-            emitted = here;
-        }
+        relink_exit(&exits[block->first_exit + i]);
+    for (behind = block->behind; behind; behind = behind->beside)
+        relink_blocks(behind);
 }
 
 /* All translations are stale: none is reached any more, except by the block that is executing. */
@@ -232,7 +296,7 @@ void forget_translations(void) {
         unlink_exit(&exits[stale_exits]);
     for (; stale_blocks < block_count; stale_blocks++) {
         uint64_t ip = blocks[stale_blocks]->ip;
-        all_buckets[0][hash_of(ip)] = all_buckets[1][hash_of(ip)] = NULL;
+        all_buckets[0][hash_of(ip)] = all_buckets[1][hash_of(ip)] = later_buckets[hash_of(ip)] = NULL;
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
         last_checks[ip % TABLE_ENTRIES] = NULL;
     }

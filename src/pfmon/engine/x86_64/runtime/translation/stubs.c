@@ -47,21 +47,25 @@ void make_last_check(const struct block *block) {
     aim(block->otherwise, after_last_check);
 }
 
-/* The check of an indirect branch's target: if state->target is the block's address, what follows is executed, else the
-   next check, whose displacement is at `otherwise`. */
-void put_check(struct block *block) {
-    uint64_t ip = block->ip;
-    uint8_t *equal;
-    block->check = emitted;
+/* rcx becomes state->target less an address; state->rcx has its value. */
+void put_difference(uint64_t ip, int temporary) {
     put_store(STATE_AT + STATE_RCX, RCX);
     if (fits_signed(-ip)) {
         put_load(RCX, STATE_AT + STATE_TARGET);
         put_lea(RCX, RCX, (int32_t)-ip);
     } else {
-        put_load(temporary_register, STATE_AT + STATE_TARGET);
+        put_load(temporary, STATE_AT + STATE_TARGET);
         put_load_number(RCX, -ip);
-        put_lea_index(RCX, RCX, temporary_register, 0, 0);
+        put_lea_index(RCX, RCX, temporary, 0, 0);
     }
+}
+
+/* The check of an indirect branch's target: if state->target is the block's address, what follows is executed, else the
+   next check, whose displacement is at `otherwise`. */
+void put_check(struct block *block) {
+    uint8_t *equal;
+    block->check = emitted;
+    put_difference(block->ip, temporary_register);
     put_byte(0xE3);              /* jrcxz */
     equal = emitted;
     put_byte(0);
