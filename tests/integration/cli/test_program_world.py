@@ -134,4 +134,4 @@ def test_option_of_ia64_programs_says_that_it_changes_nothing(option: str) -> No
 
 @QEMU
 def test_confine_is_refused_under_qemu(tmp_path: Path) -> None:
-    assert "--confine" in refused("-e", "none", "--confine", f"--sysroot={tmp_path}", X86_FIB)
+    assert "--confine" in refused("-e", "none", "--engine=qemu", "--confine", f"--sysroot={tmp_path}", X86_FIB)

@@ -307,7 +307,6 @@ def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(threads:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--confine", "--sysroot=/"], "--confine"),
         (["--follow-fork"], "--engine=qemu"),
         (["--set=qemu.cpu=EPYC"], "x86-64-v4, x86-64-v3, Nehalem, Conroe"),
     ],

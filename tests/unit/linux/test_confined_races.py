@@ -156,7 +156,7 @@ def test_without_openat2_the_option_is_refused(answer: str, why: str, tmp_path: 
 
 
 def test_programs_under_qemu_are_refused_as_they_see_all(tmp_path: Path) -> None:
-    said = refused("-e", "instructions_retired", f"--sysroot={tmp_path}", "--confine", "/bin/true")
+    said = refused("-e", "instructions_retired", "--engine=qemu", f"--sysroot={tmp_path}", "--confine", "/bin/true")
     assert "--confine: this program runs under qemu" in said
 
 

@@ -37,7 +37,7 @@ class QemuGuest(ProcessGuest):
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
-            raise PfmonError("--confine is for IA-64 programs: under qemu a program reaches all of the host's files")
+            raise PfmonError("--confine: under qemu a program reaches all of the host's files")
         instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(instruction_set)
         if wanted.settings.cpu.partition(",")[0] in QUERIES:

@@ -15,6 +15,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
+from pfmon.engine.x86_64.confinement import check_confinement
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
@@ -29,8 +30,10 @@ AREA_BYTES = 0x1000_0000
 PAGE = 4096
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
-HOST_CLOCK, HOST_RANDOM, HOST_IDS = 1, 2, 4
-"""Flags of what the program sees of the host (runtime.h)."""
+HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK = 1, 2, 4, 8, 16
+"""Flags of what the program sees of the host (world/world.h)."""
+OF_EXECUTED = ("0", "0", "0", "0", "", "")
+"""What the runtime gives itself for a program that the guest executes (runtime/arguments.h)."""
 
 PROCESSOR_RESULTS = (
     *("rcpps", "rcpss", "rsqrtps", "rsqrtss", "vrcp14", "vrsqrt14", "f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1"),
@@ -45,6 +48,7 @@ TROUBLES = {
     "(ulimit -v, -f)",
     3: "memory ran out: this engine needs 1.5 GB of address space (ulimit -v)",
     4: "it has written into pfmon's memory",
+    8: "the kernel does not keep it below --sysroot (--confine)",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
 UNSUPPORTED = {
@@ -91,7 +95,8 @@ class X8664Guest(ProcessGuest):
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
-            raise PfmonError("--confine is for IA-64 programs: with --engine=x86_64 a program reaches all of the host")
+            assert wanted.settings.sysroot is not None
+            check_confinement(wanted.settings.sysroot)
         if wanted.follow is not None:
             raise PfmonError("--engine=x86_64 counts one process; --engine=qemu follows children and executed programs")
         self._cpu = wanted.settings.cpu or DEFAULT
@@ -125,6 +130,7 @@ class X8664Guest(ProcessGuest):
         wanted, settings = self._wanted, self._wanted.settings
         image, interpreter = wanted.program.image, wanted.program.interpreter
         flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
+        flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net
         files = (self._reader.ring_file, self._reader.area_file)
         numbers = (*files, settings.seed, settings.stack_size, 1 if wanted.slow else MOST_INSTRUCTIONS, flags)
         command: list[str | bytes] = [
@@ -135,6 +141,8 @@ class X8664Guest(ProcessGuest):
             interpreter.path if interpreter else "",
             os.path.realpath(image.path),
             image.path,
+            os.path.realpath(settings.sysroot) if settings.sysroot else "",
+            *OF_EXECUTED,
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,

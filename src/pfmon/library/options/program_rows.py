@@ -85,7 +85,10 @@ PROGRAM = Topic(
             keyword=True,
         ),
         Option(
-            "confine", "let an IA-64 program see nothing outside of --sysroot (Linux 5.6 or later)", FLAG, keyword=True
+            "confine",
+            "let a program see nothing outside of --sysroot (IA-64: Linux 5.6; x86-64: Linux 6.12)",
+            FLAG,
+            keyword=True,
         ),
         Option(
             "net",

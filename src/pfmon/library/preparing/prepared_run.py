@@ -267,7 +267,7 @@ def prepare_run(options: Options, command: Sequence[str], context: RunContext = 
         if context.files:
             context.files.close()
         raise
-    return Prepared(parts, recording, context, None if options.engine or recording else otherwise)
+    return Prepared(parts, recording, context, None if options.engine or options.confine or recording else otherwise)
 
 
 def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:

@@ -15,16 +15,15 @@ from pfmon.library.resolving.command_program import dropped_variables
 def engine_notes(options: Options, engine: str) -> list[str]:
     """Options without effect on a program under qemu or x86_64. PfmonError: one that promises safety would not keep
     it."""
-    if options.confine:
-        raise PfmonError(
-            f"--confine: this program runs under {engine}, which does not keep it below a directory; IA-64 programs "
-            "only"
-        )
+    if options.confine and engine == "qemu":
+        raise PfmonError("--confine: this program runs under qemu, which does not keep it below a directory")
     return _idle_under(options, engine)
 
 
 def _idle_under(options: Options, engine: str) -> list[str]:
     given = [one for one in rows(OF_RUN) if engine in one.idle_under and one.is_given(options)]
+    if options.confine:
+        given = [one for one in given if one.long != "net"]
     said = [f"--{one.long}{f' ({why})' if (why := one.idle_under[engine]) else ''}" for one in given]
     return [f"changes nothing for a program under {engine}: {option}" for option in said]
 

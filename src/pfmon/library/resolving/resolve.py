@@ -106,7 +106,6 @@ def _needs(options: Options) -> list[str]:
     space = resource.getrlimit(resource.RLIMIT_AS)[0]
     needs = {
         "follow": options.follows,
-        "sysroot": options.sysroot is not None,
         "little address space": 0 <= space < registry.MUCH_ADDRESS_SPACE,
     }
     return [need for need, is_so in needs.items() if is_so]

@@ -48,7 +48,8 @@ enum trouble {                   /* why the plugin gave up */
     INTERRUPTED = 4,             /* a callback of the plugin did not return: the program has overwritten its data */
     MAKES_THREAD = 5,            /* the x86_64 engine: the program makes a second thread */
     NOT_SUPPORTED = 6,           /* it executes what that engine does not */
-    CANNOT_LOAD = 7
+    CANNOT_LOAD = 7,
+    CANNOT_CONFINE = 8           /* the kernel does not keep the program below its root (--confine) */
 };
 
 /* A word of translated code that writes the stream in line: a block's number, or that of a path; a mark has bit 63. */

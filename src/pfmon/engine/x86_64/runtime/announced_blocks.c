@@ -20,9 +20,8 @@ static const struct announcement **numbered;
 static uint64_t **block_counters;    /* by number */
 static uint16_t *lengths;        /* instructions, by counter */
 
-void area_begin(int file, uint64_t bytes) {
-    int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
+static void map_area(int file, int flags, uint64_t bytes) {
+    int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
     if (place != (int64_t)AREA_AT)
         KERNEL1(__NR_exit_group, 127);
     area = (struct area *)AREA_AT;
@@ -32,6 +31,16 @@ void area_begin(int file, uint64_t bytes) {
     numbered = reserve(bytes / sizeof(struct announcement) * sizeof(*numbered));
     block_counters = reserve(bytes / sizeof(struct announcement) * sizeof(*block_counters));
     lengths = reserve(bytes / sizeof(struct announcement) * sizeof(*lengths));
+}
+
+void area_begin(int file, uint64_t bytes) {
+    map_area(file, MAP_SHARED, bytes);
+}
+
+/* Of a program that is not counted: nobody reads it. */
+void begin_private_area(void) {
+    map_area(-1, MAP_PRIVATE | MAP_ANONYMOUS, AREA_ROOM);
+    area->totals = 1;
 }
 
 const struct announcement *announcement_numbered(uint64_t number) {

@@ -28,8 +28,8 @@ const char *program_path;
 static const char *executed_path;
 struct program_stack program_stack;
 
-static int open_file(const char *path) {
-    int64_t file = KERNEL3(__NR_open, path, O_RDONLY | O_CLOEXEC, 0);
+static int open_file(const char *path, int opened) {
+    int64_t file = opened != NO_FILE ? opened : KERNEL3(__NR_open, path, O_RDONLY | O_CLOEXEC, 0);
     if (failed(file))
         give_up(CANNOT_LOAD);
     return (int)file;
@@ -72,10 +72,10 @@ static void reserve_room(uint64_t at, uint64_t bytes) {
 }
 
 /* Load an ELF file; `at`: where one that is position-independent goes. */
-static void load_file(const char *path, uint64_t at, struct loaded *it) {
+static void load_file(const char *path, int opened, uint64_t at, struct loaded *it) {
     static struct elf64_phdr headers[MAX_SEGMENTS];
     struct elf64_hdr head;
-    int file = open_file(path), i;
+    int file = open_file(path, opened), i;
     uint64_t first = ~(uint64_t)0, end = 0;
     read_at(file, &head, sizeof(head), 0);
     if (head.e_phnum > MAX_SEGMENTS || head.e_machine != EM_X86_64)
@@ -202,10 +202,10 @@ uint64_t load_program(const struct places *places, char **arguments, char **envi
     program_path = places->program;
     executed_path = places->executed;
     KERNEL2(__NR_prctl, PR_SET_NAME, base_name(executed_path));
-    load_file(places->program, places->program_at, &program);
+    load_file(places->program, places->program_file, places->program_at, &program);
     set_break(program.moved ? GUEST_BREAK : program.end);
     if (interpreted) {
-        load_file(places->interpreter, places->interpreter_at, &interpreter);
+        load_file(places->interpreter, places->interpreter_file, places->interpreter_at, &interpreter);
         map_below(places->interpreter_at);
     }
     state->registers[RSP] = make_stack(arguments, environment, whole_pages(stack_bytes), &program,

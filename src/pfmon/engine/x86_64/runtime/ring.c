@@ -26,21 +26,31 @@ static void *map_part(int file, uint64_t at, uint64_t bytes, uint64_t offset) {
     return (void *)place;
 }
 
-void ring_begin(int file) {
+static uint8_t *reserve_buffers(void) {
     int64_t room = KERNEL6(__NR_mmap, own_address(ALL_BUFFERS * STEP), ALL_BUFFERS * STEP, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    uint32_t i;
     if (failed(room))
         give_up(NO_MEMORY);
+    private_words = (uint64_t *)(room + RING_BUFFERS * STEP);
+    KERNEL3(__NR_mprotect, private_words, WORD_BYTES, PROT_READ | PROT_WRITE);
+    return (uint8_t *)room;
+}
+
+/* Of a program that is not counted: nobody reads its words. */
+void begin_private_ring(void) {
+    buffers = reserve_buffers();
+    use_private_words();
+}
+
+void ring_begin(int file) {
+    uint32_t i;
+    buffers = reserve_buffers();
     ring = map_part(file, own_address(sizeof(struct ring)), sizeof(struct ring), 0);
-    buffers = (uint8_t *)room;
     for (i = 0; i < RING_BUFFERS; i++) {
         uint64_t offset = (uint64_t)((uint8_t *)ring->buffers[i].words - (uint8_t *)ring);
         map_part(file, (uint64_t)buffers + i * STEP, WORD_BYTES, offset);
         counts[i] = &ring->buffers[i].count;
     }
-    private_words = (uint64_t *)(buffers + RING_BUFFERS * STEP);
-    KERNEL3(__NR_mprotect, private_words, WORD_BYTES, PROT_READ | PROT_WRITE);
     start = (uint64_t *)buffers;
     state->ring = (uint64_t)start;
 }
@@ -161,6 +171,8 @@ void use_words(uint64_t *words) {
 /* A child that has a copy of the memory does not share the buffers. */
 void forget_ring(void) {
     use_private_words();
+    if (!ring)
+        return;
     KERNEL6(__NR_mmap, buffers, RING_BUFFERS * STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
             0);
     KERNEL6(__NR_mmap, ring, sizeof(struct ring), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);

@@ -1,22 +1,19 @@
 /* The process of the x86_64 engine: a program of its own, without a C library, at an address that no guest uses. It maps
    what it shares with the reader, loads the program, and executes its translations.
 
-   Its arguments are numbers and texts in the order of `enum argument`, then the program's environment and its arguments, from
-   argv[0] on: the dynamic linkers of what starts it would obey variables of its own. */
+   The program's environment is among its arguments (arguments.h): the dynamic linkers of what starts it would obey variables of
+   its own. */
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
 #include <linux/signal.h>
 
+#include "arguments.h"
+#include "root/root.h"
 #include "runtime.h"
 #include "world/world.h"
 
 enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
-
-enum argument {
-    RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
-    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, EXECUTED, VARIABLES, FIRST_VARIABLE
-};
 
 uint32_t most_instructions = MAX_BLOCK;
 
@@ -71,36 +68,63 @@ static char **first_of(char **texts, uint64_t count) {
     return copy;
 }
 
+/* What is shared with the reader. */
+static void begin_stream(char **arguments) {
+    int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
+    area_begin(area_file, bytes_of(area_file));
+    ring_begin(ring_file);
+    KERNEL1(__NR_close, ring_file);
+    KERNEL1(__NR_close, area_file);
+}
+
+/* A program that the guest executes is not counted. */
+static void begin_uncounted(char **arguments) {
+    in_child = true;
+    begin_private_area();
+    begin_private_ring();
+    pass_time(number_of(arguments[ELAPSED]));
+}
+
+static int file_of(const char *number) {
+    return *number ? (int)number_of(number) : NO_FILE;
+}
+
 /* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
 void begin(uint64_t *sp) {
-    char **arguments = (char **)(sp + 1), **variables = arguments + FIRST_VARIABLE;
+    char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
     struct places places;
-    uint64_t count;
-    int ring_file, area_file;
+    uint64_t count, flags, begins_at;
     uint32_t i;
-    if (sp[0] <= FIRST_VARIABLE || !choose_processor(arguments[PROCESSOR]))
+    seal_names();
+    if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);
-    ring_file = (int)number_of(arguments[RING_FILE]);
-    area_file = (int)number_of(arguments[AREA_FILE]);
+    flags = number_of(arguments[WORLD_FLAGS]);
     map_own(STATE_AT, STATE_BYTES);
     state->on_exit = (uint64_t)on_exit;
     state->on_miss = (uint64_t)on_miss;
     for (i = 0; i < 256; i++)
         state->components[i] = i & components;
-    area_begin(area_file, bytes_of(area_file));
-    ring_begin(ring_file);
+    if (flags & EXECUTED_BY_GUEST)
+        begin_uncounted(arguments);
+    else
+        begin_stream(arguments);
     translation_begin();
     signals_begin();
-    KERNEL1(__NR_close, ring_file);
-    KERNEL1(__NR_close, area_file);
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
-    world = (struct world){number_of(arguments[WORLD_FLAGS]), number_of(arguments[SEED]), number_of(arguments[EPOCH]),
+    world = (struct world){flags, number_of(arguments[SEED]), number_of(arguments[EPOCH]),
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
-    places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], number_of(arguments[PROGRAM_AT]),
+    places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
+                             file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
-    ids_begin();
+    ids_begin((uint32_t)number_of(arguments[FIRST_PROCESS]), (uint32_t)number_of(arguments[FIRST_GROUP]),
+              (uint32_t)number_of(arguments[FIRST_SESSION]));
+    root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
+    execution_begin(arguments);
     paths_begin();
     waits_begin();
     count = number_of(arguments[VARIABLES]);
-    begin_at(load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES])));
+    begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
+    if (flags & CONFINED && !(flags & EXECUTED_BY_GUEST))
+        confine(flags & HAS_NETWORK);
+    begin_at(begins_at);
 }

@@ -87,6 +87,7 @@ void *reserve(size_t bytes);     /* the runtime's own memory, which lasts */
 
 /* ring.c */
 void ring_begin(int file);
+void begin_private_ring(void);
 void hand_over(uint64_t *end);
 uint64_t *next_words(void);
 bool in_guard(uint64_t address);
@@ -104,6 +105,7 @@ uint64_t count_words(void);
 
 /* announced_blocks.c */
 void area_begin(int file, uint64_t bytes);
+void begin_private_area(void);
 const struct announcement *announce(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void forget_area(void);
@@ -255,6 +257,7 @@ void emulate_cpuid(uint64_t *registers);
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
     const char *program, *executed, *interpreter;    /* `executed`: the path that the program is executed by */
+    int program_file, interpreter_file;              /* descriptors, or NO_FILE: they are opened by their paths */
     uint64_t program_at, interpreter_at;
 };
 uint64_t load_program(const struct places *places, char **arguments, char **environment, uint64_t stack_bytes);

@@ -4,6 +4,7 @@
 #include <linux/mman.h>
 #include <linux/signal.h>
 
+#include "root/root.h"
 #include "runtime.h"
 #include "world/world.h"
 
@@ -31,7 +32,7 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
-    result = KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    result = root.length || root.confined ? execute_in_root(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
     give_timer_to_host(false);
     if (!in_child)
         area->executing = 0;
@@ -69,7 +70,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return map_call(number, a);
     if (is_signal_call(number))
         return signal_call(number, a);
-    if (path_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
+    if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
+        || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
         || random_call(number, a, &result) || timed_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
         return result;
@@ -122,6 +124,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     if (!writes_nothing(number))
         release_all_code();
     result = call_kernel(number, a);
+    close_held();
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;

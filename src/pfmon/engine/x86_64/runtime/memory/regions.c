@@ -4,6 +4,7 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
+#include "root/kernel_names.h"
 #include "runtime.h"
 #include "world/text.h"
 
@@ -75,7 +76,7 @@ static int64_t map_free(uint64_t at, uint64_t bytes, int protection, int flags, 
 /* The start of the lowest mapping that has some of these bytes (proc(5), /proc/pid/maps); `end`: none is found. */
 static uint64_t first_mapping(uint64_t start, uint64_t end) {
     static char text[4 * PAGE];   /* a line is shorter than two pages */
-    int64_t file = KERNEL3(__NR_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), bytes;
+    int64_t file = KERNEL3(__NR_open, maps_name, O_RDONLY | O_CLOEXEC, 0), bytes;
     uint64_t found = end, kept = 0;
     while (!failed(file) && found == end && (bytes = KERNEL3(__NR_read, file, text + kept, PAGE)) > 0) {
         const char *line = text, *limit = text + kept + bytes, *next;

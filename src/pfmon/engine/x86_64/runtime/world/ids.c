@@ -20,10 +20,11 @@ enum {
 static uint32_t host_process, host_group, host_session;      /* of the first process */
 static uint32_t host_user, host_user_group;
 
-void ids_begin(void) {
-    host_process = (uint32_t)KERNEL0(__NR_getpid);
-    host_group = (uint32_t)KERNEL1(__NR_getpgid, 0);
-    host_session = (uint32_t)KERNEL1(__NR_getsid, 0);
+/* With the host's numbers of the first process, if this is another one. */
+void ids_begin(uint32_t process, uint32_t group, uint32_t session) {
+    host_process = process ? process : (uint32_t)KERNEL0(__NR_getpid);
+    host_group = process ? group : (uint32_t)KERNEL1(__NR_getpgid, 0);
+    host_session = process ? session : (uint32_t)KERNEL1(__NR_getsid, 0);
     host_user = (uint32_t)KERNEL0(__NR_getuid);
     host_user_group = (uint32_t)KERNEL0(__NR_getgid);
 }
@@ -44,6 +45,14 @@ uint32_t first_process(void) {
     return host_process;
 }
 
+uint32_t first_group(void) {
+    return host_group;
+}
+
+uint32_t first_session(void) {
+    return host_session;
+}
+
 /* A number of the host, as the guest sees it: `own` is that of the first process, its group or its session. */
 static int64_t seen(int64_t number, uint32_t own) {
     return !of_host() && number == own ? PROCESS_ID : number;
@@ -58,7 +67,7 @@ uint32_t process_id(void) {
 }
 
 uint32_t parent_id(void) {
-    return in_child || of_host() ? (uint32_t)seen(KERNEL0(__NR_getppid), host_process) : PARENT_ID;
+    return (uint32_t)KERNEL0(__NR_getpid) != host_process || of_host() ? (uint32_t)seen(KERNEL0(__NR_getppid), host_process) : PARENT_ID;
 }
 
 uint32_t process_group(void) {

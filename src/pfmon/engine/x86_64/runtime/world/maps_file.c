@@ -4,6 +4,7 @@
 #include <linux/fcntl.h>
 
 #include "proc_files.h"
+#include "root/root.h"
 
 enum { MAX_LINE = 512, NAME_AT = 73 };
 
@@ -30,7 +31,7 @@ static bool take_mapping(char *line, struct mapping *it) {
 static void for_mappings(void (*what)(const struct mapping *, void *), void *with) {
     static char line[MAX_LINE + TEXT_ROOM];
     static char piece[TEXT_ROOM];
-    int64_t file = KERNEL3(__NR_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), bytes, i;
+    int64_t file = KERNEL3(__NR_open, maps_name, O_RDONLY | O_CLOEXEC, 0), bytes, i;
     uint32_t length = 0;
     struct mapping it;
     if (failed(file))
@@ -70,7 +71,7 @@ static void put_mapping(const struct mapping *it, void *with) {
     while (*name && line.length < NAME_AT)
         put_text(&line, " ");
     put_bytes(to, line.bytes, line.length);
-    put_text(to, name);
+    put_text(to, root.length && is_below_root(name) && name[root.length] ? name + root.length : name);
     put_text(to, "\n");
 }
 

@@ -8,55 +8,24 @@
 #include <linux/openat2.h>
 #include <linux/stat.h>
 
+#include "root/root.h"
 #include "runtime.h"
 #include "world.h"
 
-enum {
-    PATH_ROOM = 4096, NO_DIRECTORY = -1, RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9,
-    LINK_NEVER = -1, LINK_ALWAYS = -2     /* a final link is followed; it is not */
-};
-
-struct path_call {               /* a system call with a path: the arguments' numbers */
-    int16_t number;
-    int8_t directory, path;
-    int8_t link;                 /* LINK_..., or the argument with AT_SYMLINK_NOFOLLOW */
-};
-
-static const struct path_call path_calls[] = {
-    {__NR_open, NO_DIRECTORY, 0, LINK_NEVER}, {__NR_openat, 0, 1, LINK_NEVER}, {__NR_openat2, 0, 1, LINK_NEVER},
-    {__NR_stat, NO_DIRECTORY, 0, LINK_NEVER}, {__NR_lstat, NO_DIRECTORY, 0, LINK_ALWAYS},
-    {__NR_newfstatat, 0, 1, 3}, {__NR_statx, 0, 1, 2}, {__NR_access, NO_DIRECTORY, 0, LINK_NEVER},
-    {__NR_faccessat, 0, 1, LINK_NEVER}, {__NR_faccessat2, 0, 1, 3}, {__NR_readlink, NO_DIRECTORY, 0, LINK_ALWAYS},
-    {__NR_readlinkat, 0, 1, LINK_ALWAYS}, {__NR_chdir, NO_DIRECTORY, 0, LINK_NEVER},
-    {__NR_execve, NO_DIRECTORY, 0, LINK_NEVER}, {__NR_execveat, 0, 1, 4}, {__NR_statfs, NO_DIRECTORY, 0, LINK_NEVER},
-    {__NR_getxattr, NO_DIRECTORY, 0, LINK_NEVER}, {__NR_lgetxattr, NO_DIRECTORY, 0, LINK_ALWAYS},
-};
+enum { RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
 
 static bool random_is_open;      /* a descriptor may be of a random device */
 
-void path_of_file(int file, struct text *to) {
-    struct text link;
-    int64_t length;
-    begin_text(&link, NO_FILE);
-    put_text(&link, "/proc/self/fd/");
-    put_number(&link, (uint32_t)file);
-    length = KERNEL3(__NR_readlink, link.bytes, to->bytes, TEXT_ROOM - 1);
+static void read_link_of_host(const char *link, struct text *to) {
+    int64_t length = KERNEL3(__NR_readlink, link, to->bytes, TEXT_ROOM - 1);
     to->file = NO_FILE;
     to->length = length > 0 ? (uint32_t)length : 0;
     to->bytes[to->length] = 0;
 }
 
-/* The guest's path; false: it cannot be read, or is too long, which the kernel tells the guest. */
-static bool take_path(uint64_t from, struct text *to) {
-    begin_text(to, NO_FILE);
-    for (; to->length < TEXT_ROOM - 1; from++) {
-        if ((to->length == 0 || from % PAGE == 0) && !is_readable(from))
-            return false;
-        if (!*(const char *)from)
-            return true;
-        put_bytes(to, (const char *)from, 1);
-    }
-    return false;
+void path_of_file(int file, struct text *to) {
+    struct text room;
+    read_link_of_host(name_of_descriptor(file, &room), to);
 }
 
 static bool is_special(const char *path) {
@@ -82,17 +51,15 @@ static const char *above(const char *path, struct text *directory) {
 static bool special_path(const struct path_call *it, const uint64_t *a, struct text *to) {
     static struct text given;
     const char *rest = given.bytes;
-    int64_t length;
-    if (!take_path(a[it->path], &given) || !given.length)
+    if (take_name(a[it->path], &given) || !given.length)
         return false;
     begin_text(to, NO_FILE);
     if (given.bytes[0] != '/') {
-        if (it->directory == NO_DIRECTORY || (int32_t)a[it->directory] == AT_FDCWD) {
-            length = KERNEL3(__NR_readlink, "/proc/self/cwd", to->bytes, TEXT_ROOM - 1);
-            to->length = length > 0 ? (uint32_t)length : 0;
-            to->bytes[to->length] = 0;
-        } else
+        if (it->directory == NO_DIRECTORY || (int32_t)a[it->directory] == AT_FDCWD)
+            read_link_of_host(cwd_name, to);
+        else
             path_of_file((int)a[it->directory], to);
+        show_in_root(to);
         rest = above(given.bytes, to);
         if (!is_special(to->bytes) && strcmp(to->bytes, "/sys") && strcmp(to->bytes, "/dev"))
             return false;
@@ -116,7 +83,7 @@ static const char *after_own_number(const char *path) {
 }
 
 /* What follows the name of this process's directory in /proc; NULL: the path is not there. */
-static const char *own_part(const char *path) {
+const char *own_part(const char *path) {
     const char *rest, *task;
     if (!begins_with(path, "/proc/"))
         return NULL;
@@ -164,9 +131,19 @@ static int64_t read_link(const char *target, uint64_t to, uint64_t room) {
 
 /* The target of a link that is the guest's own; false: it is another one. */
 static bool own_link(const char *path, const char *own, struct text *to) {
+    int file;
     begin_text(to, NO_FILE);
-    if (own && !strcmp(own, "exe"))
+    if (own && !strcmp(own, "exe")) {
         put_text(to, program_path);
+        show_in_root(to);
+    } else if (own && !strcmp(own, "cwd") && root.length) {
+        read_link_of_host(cwd_name, to);
+        show_in_root(to);
+    } else if (root.length && (file = descriptor_in(path)) >= 0 && file != ROOT_FILE) {
+        path_of_file(file, to);
+        show_in_root(to);
+    } else if (root.confined && own && !strcmp(own, "root"))
+        put_text(to, "/");
     else if (!strcmp(path, "/proc/self") || !strcmp(path, "/proc/thread-self")) {
         put_number(to, process_id());
         if (path[6] == 't') {
@@ -181,17 +158,9 @@ static bool own_link(const char *path, const char *own, struct text *to) {
 static uint64_t open_flags(int64_t number, const uint64_t *a) {
     const struct open_how *how;
     if (number != __NR_openat2)
-        return a[number == __NR_open ? 1 : 2];
+        return number == __NR_creat ? O_WRONLY : a[number == __NR_open ? 1 : 2];
     how = (const struct open_how *)a[2];
     return a[3] == sizeof(*how) && are_readable(a[2], sizeof(*how)) && !how->mode && !how->resolve ? how->flags : O_PATH;
-}
-
-static bool opens(int64_t number) {
-    return number == __NR_open || number == __NR_openat || number == __NR_openat2;
-}
-
-static bool does_not_follow(const struct path_call *it, const uint64_t *a) {
-    return it->link >= 0 ? a[it->link] & AT_SYMLINK_NOFOLLOW : it->link == LINK_ALWAYS;
 }
 
 /* Open or look up a file by a path that is not the host's; false: the host decides. */
@@ -199,13 +168,13 @@ static bool special_call(const struct path_call *it, const uint64_t *a, const st
     const char *own = own_part(path->bytes);
     static struct text target;
     uint64_t flags;
-    if (it->number == __NR_readlink || it->number == __NR_readlinkat) {
+    if (it->use == READS_LINK) {
         if (!own_link(path->bytes, own, &target))
             return false;
         *result = read_link(target.bytes, a[it->path + 1], a[it->path + 2]);
         return true;
     }
-    if (!opens(it->number))
+    if (it->use != OPENS)
         return false;
     flags = open_flags(it->number, a);
     if (begins_with(path->bytes, "/dev/"))
@@ -215,24 +184,47 @@ static bool special_call(const struct path_call *it, const uint64_t *a, const st
     return false;
 }
 
-/* Change the path of a call that names one of the guest's own files by the guest's names. True: the call is done. */
-bool path_call(int64_t number, uint64_t *a, int64_t *result) {
-    static struct text path, of_host;
-    const struct path_call *it = path_calls, *end = path_calls + sizeof(path_calls) / sizeof(path_calls[0]);
-    const char *own;
-    while (it < end && it->number != number)
-        it++;
-    if (it == end || !special_path(it, a, &path))
-        return false;
-    if (special_call(it, a, &path, result))
-        return true;
-    own = own_part(path.bytes);
-    if (own && !strcmp(own, "exe") && !does_not_follow(it, a))
+/* Replace a path of the guest's by the host's name of the file; `room`: for that. */
+static void find_below_root(uint64_t *at, bool follow, struct text *room) {
+    static struct text given;
+    if (!take_name(*at, &given) && host_name(given.bytes, follow, room))
+        *at = (uint64_t)room->bytes;
+}
+
+/* A path to the guest's own files of /proc, by the guest's names; false: it is none, or there are no others. */
+static bool find_in_proc(const struct path_call *it, const struct text *path, uint64_t *a) {
+    static struct text of_host;
+    const char *own = own_part(path->bytes);
+    if (own && !strcmp(own, "exe") && follows_link(it, a))
         a[it->path] = (uint64_t)program_path;
-    else if (begins_with(path.bytes, "/proc/")) {
-        host_path(path.bytes, &of_host);
-        if (strcmp(of_host.bytes, path.bytes))
-            a[it->path] = (uint64_t)of_host.bytes;
+    else if (begins_with(path->bytes, "/proc/")) {
+        host_path(path->bytes, &of_host);
+        if (!strcmp(of_host.bytes, path->bytes))
+            return false;
+        a[it->path] = (uint64_t)of_host.bytes;
+    } else
+        return false;
+    return true;
+}
+
+/* Give a call the host's names of the files that its paths name. True: the call is done. */
+bool path_call(int64_t *number, uint64_t *a, int64_t *result) {
+    static struct text path, found, second;
+    const struct path_call *it = path_call_numbered(*number);
+    bool special;
+    if (!it)
+        return false;
+    special = special_path(it, a, &path);
+    if (special && special_call(it, a, &path, result))
+        return true;
+    if (root.confined)
+        return confined_call(it, number, a, result);
+    if (special && find_in_proc(it, &path, a))
+        return false;
+    if (root.length && it->use != EXECUTES) {
+        find_below_root(&a[it->path], follows_link(it, a), &found);
+        if (it->second_path != NO_DIRECTORY)
+            find_below_root(&a[it->second_path], false, &second);
     }
     return false;
 }

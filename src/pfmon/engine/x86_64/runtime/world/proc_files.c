@@ -133,10 +133,7 @@ static int64_t open_made(const struct proc_file *it, uint64_t flags) {
     else
         put_text(&content, it->content);
     end_text(&content);
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/self/fd/");
-    put_number(&path, (uint64_t)made);
-    file = KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+    file = KERNEL3(__NR_open, name_of_descriptor((int)made, &path), O_RDONLY | O_CLOEXEC, 0);
     if (failed(file)) {
         KERNEL1(__NR_close, made);
         return file;

@@ -2,6 +2,7 @@
 
 #include <asm/unistd.h>
 
+#include "root/kernel_names.h"
 #include "text.h"
 
 void begin_text(struct text *to, int file) {
@@ -83,4 +84,19 @@ uint64_t length_of_word(const char *text) {
     while (text[count] && text[count] != ' ')
         count++;
     return count;
+}
+
+static const char *put_name(const char *directory, int file, struct text *room) {
+    begin_text(room, NO_FILE);
+    put_text(room, directory);
+    put_number(room, (uint32_t)file);
+    return room->bytes;
+}
+
+const char *name_of_descriptor(int file, struct text *room) {
+    return (uint32_t)file < DESCRIPTORS ? descriptor_name(file) : put_name("/proc/self/fd/", file, room);
+}
+
+const char *info_name_of_descriptor(int file, struct text *room) {
+    return (uint32_t)file < DESCRIPTORS ? descriptor_info_name(file) : put_name("/proc/self/fdinfo/", file, room);
 }

@@ -41,10 +41,7 @@ static bool is_pair(int file) {
 /* What /proc tells of a descriptor. */
 bool read_descriptor_info(int file, struct text *to) {
     int64_t info, bytes;
-    begin_text(to, NO_FILE);
-    put_text(to, "/proc/self/fdinfo/");
-    put_number(to, (uint32_t)file);
-    info = KERNEL3(__NR_open, to->bytes, O_RDONLY | O_CLOEXEC, 0);
+    info = KERNEL3(__NR_open, info_name_of_descriptor(file, to), O_RDONLY | O_CLOEXEC, 0);
     if (failed(info))
         return false;
     bytes = KERNEL3(__NR_read, info, to->bytes, TEXT_ROOM - 1);

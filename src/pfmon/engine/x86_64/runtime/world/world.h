@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* system_identity.c: random bytes, names */
-enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4 };
+enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4, CONFINED = 8, HAS_NETWORK = 16, EXECUTED_BY_GUEST = 32 };
 
 struct world {                   /* what the guest sees of the host; fixed by default */
     uint64_t flags;              /* HOST_... */
@@ -72,10 +72,12 @@ void fix_status(struct stat *it);
 void fix_extended_status(struct statx *it);
 
 /* ids.c */
-void ids_begin(void);
+void ids_begin(uint32_t process, uint32_t group, uint32_t session);
 uint32_t user_id(void);
 uint32_t group_id(void);
-uint32_t first_process(void);    /* its number on the host */
+uint32_t first_process(void);    /* its number on the host, those of its group and its session */
+uint32_t first_group(void);
+uint32_t first_session(void);
 int64_t seen_process(int64_t number);
 uint32_t process_id(void);
 uint32_t parent_id(void);
@@ -88,7 +90,8 @@ bool id_call(int64_t number, const uint64_t *a, int64_t *result);
 void paths_begin(void);
 void path_of_file(int file, struct text *to);
 bool is_random(uint64_t file);
-bool path_call(int64_t number, uint64_t *a, int64_t *result);
+const char *own_part(const char *path);
+bool path_call(int64_t *number, uint64_t *a, int64_t *result);
 bool random_call(int64_t number, const uint64_t *a, int64_t *result);
 bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result);
 bool directory_call(int64_t number, const uint64_t *a, int64_t *result);

@@ -1,0 +1,16 @@
+/* The arguments of the runtime: numbers and texts in this order, then the program's environment and its arguments, from argv[0]
+   on (x86_64_guest.py). */
+
+#ifndef PFMON_X86_64_ARGUMENTS_H
+#define PFMON_X86_64_ARGUMENTS_H
+
+enum argument {
+    RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
+    PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, EXECUTED,
+    ROOT_DIRECTORY,              /* root/root.h */
+    ELAPSED, FIRST_PROCESS, FIRST_GROUP, FIRST_SESSION,      /* of a program that the guest executes (executed_programs.c): */
+    PROGRAM_FILE, INTERPRETER_FILE,                          /* nanoseconds, the host's numbers, descriptors */
+    VARIABLES, ARGUMENTS         /* how many there are; the first of them */
+};
+
+#endif

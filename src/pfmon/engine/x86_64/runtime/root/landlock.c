@@ -1,0 +1,92 @@
+/* The kernel holds a confined guest, whatever code it gets to execute: Landlock keeps it to the files below the root (their
+   contents, what is made, moved and removed), the filter of system calls to names that lead nowhere else (call_filter.c). */
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/landlock.h>
+#include <linux/prctl.h>
+
+#include "root.h"
+#include "runtime.h"
+
+enum { NR_MSEAL = 462, RLIMIT_FILES = 7, ALL_RIGHTS = 16 };
+
+/* Since ABI 6; older headers lack them. */
+struct ruleset {
+    uint64_t files, network, scopes;
+};
+
+enum { SCOPE_ABSTRACT_SOCKETS = 1, SCOPE_SIGNALS = 2, IOCTL_DEVICES = 1 << 15 };
+
+static const uint64_t READS = LANDLOCK_ACCESS_FS_READ_FILE, WRITES = LANDLOCK_ACCESS_FS_WRITE_FILE | 1 << 14 /* truncate */;
+static const uint64_t NOT_BELOW_ROOT =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | IOCTL_DEVICES;
+
+/* Nobody changes the names that the filter knows: a process that executes this program anew may have the filter already. */
+void seal_names(void) {
+    int64_t result = KERNEL3(NR_MSEAL, names_begin, names_end - names_begin, 0);
+    if (result && result != -ENOSYS)
+        KERNEL1(__NR_exit_group, 127);
+}
+
+static void check(int64_t result) {
+    if (failed(result))
+        give_up(CANNOT_CONFINE);
+}
+
+static void allow(int64_t rules, const char *path, uint64_t rights) {
+    struct landlock_path_beneath_attr it = {.allowed_access = rights};
+    int64_t file = KERNEL3(__NR_open, path, O_PATH | O_CLOEXEC, 0);
+    if (failed(file))
+        return;
+    it.parent_fd = (int)file;
+    check(KERNEL4(__NR_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &it, 0));
+    KERNEL1(__NR_close, file);
+}
+
+static void restrict_files(void) {
+    const uint64_t all = ((uint64_t)1 << ALL_RIGHTS) - 1;
+    struct ruleset wanted = {.files = all, .scopes = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS};
+    int64_t rules = KERNEL3(__NR_landlock_create_ruleset, &wanted, sizeof(wanted), 0);
+    check(rules);
+    allow(rules, descriptor_name(ROOT_FILE), all & ~NOT_BELOW_ROOT);
+    allow(rules, exe_name, READS | LANDLOCK_ACCESS_FS_EXECUTE);      /* this program, which executes others */
+    allow(rules, "/proc", READS);                                    /* the filter leaves maps and fdinfo of that */
+    allow(rules, null_name, READS | WRITES);
+    allow(rules, zero_name, READS | WRITES);
+    allow(rules, full_name, READS | WRITES);
+    allow(rules, random_name, READS | WRITES);
+    allow(rules, urandom_name, READS | WRITES);
+    check(KERNEL2(__NR_landlock_restrict_self, rules, 0));
+    KERNEL1(__NR_close, rules);
+}
+
+/* The root gets its descriptor; there are as many others as have names. */
+static void open_root(void) {
+    uint64_t limits[2] = {DESCRIPTORS, DESCRIPTORS};
+    int64_t file = KERNEL3(__NR_open, root.length ? root.directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    check(file);
+    check(KERNEL4(__NR_prlimit64, 0, RLIMIT_FILES, limits, 0));
+    check(KERNEL3(__NR_dup3, file, ROOT_FILE, 0));
+    KERNEL1(__NR_close, file);
+}
+
+static void enter_root(void) {
+    static struct text path;
+    int64_t length = KERNEL3(__NR_readlink, cwd_name, path.bytes, TEXT_ROOM - 1);
+    check(length);
+    path.bytes[length] = 0;
+    if (!is_below_root(path.bytes))
+        check(KERNEL1(__NR_fchdir, ROOT_FILE));
+}
+
+/* Before the guest begins, and after all that the runtime opens by other names. */
+void confine(bool with_network) {
+    open_root();
+    enter_root();
+    check(KERNEL6(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0));
+    restrict_files();
+    if (!filter_calls(with_network))
+        give_up(CANNOT_CONFINE);
+}
