@@ -89,6 +89,8 @@ static void others(void) {
     int pair[2];
     long file = raw(SYS_socket, AF_UNIX, SOCK_STREAM, 0, 0, 0);
     TRY(connect, file, &address, sizeof(address), 0, 0);
+    strcpy(address.sun_path, made);
+    TRY(bind, raw(SYS_socket, AF_UNIX, SOCK_STREAM, 0, 0, 0), &address, sizeof(address), 0, 0);
     TRY(socket, AF_UNIX, SOCK_DGRAM, 0, 0, 0);
     TRY(socketpair, AF_UNIX, SOCK_DGRAM, 0, pair, 0);
     TRY(socket, AF_INET, SOCK_STREAM, 0, 0, 0);

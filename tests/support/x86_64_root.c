@@ -320,6 +320,29 @@ static void run(const char *path, int at, int flags) {
     printf("ended %d\n", ended);
 }
 
+/* A child that shares the memory has descriptors of its own. */
+static void test_sharing(void) {
+    int first = open("/file", O_RDONLY), child, i;
+    char *words[] = {"/script", 0}, *none[] = {0};
+    fflush(stdout);
+    child = vfork();
+    if (child == 0) {
+        execve("/script-2", words, none);
+        _exit(9);
+    }
+    waitpid(child, 0, 0);
+    child = vfork();
+    if (child == 0) {
+        execve("/script-3", words, none);
+        _exit(9);
+    }
+    waitpid(child, 0, 0);
+    for (i = 0; i < 100; i++)
+        if (fcntl(i, F_GETFD) >= 0)
+            printf("descriptor %d\n", i);
+    close(first);
+}
+
 static void test_executing(void) {
     char *none[] = {0};
     run("/program", -1, 0);
@@ -354,7 +377,9 @@ static int be_a_child(int count, char **words) {
     printf("%s\n", text);
     CALL(open, "/file", O_RDONLY);
     CALL(open, "/missing", O_RDONLY);
-    CALL(fcntl, 3, F_GETFD);
+    for (i = 0; i < 100; i++)
+        if (fcntl(i, F_GETFD) >= 0)
+            printf("descriptor %d\n", i);
     return 3;
 }
 
@@ -411,6 +436,7 @@ int main(int count, char **words) {
     test_directories();
     test_watching();
     test_sockets();
+    test_sharing();
     test_executing();
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 #include <linux/signal.h>
 
+#include "root/root.h"
 #include "runtime.h"
 #include "signals/signals.h"
 #include "world/timers.h"
@@ -75,6 +76,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     memcpy(state, &kept->registers, sizeof(*state));
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
     restore_timers(kept->timers);
+    forget_held();
 }
 
 /* The child's first function (entry.S). */

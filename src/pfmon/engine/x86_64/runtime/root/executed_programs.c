@@ -14,7 +14,7 @@
 #include "runtime.h"
 #include "world/world.h"
 
-enum { MAY_EXECUTE = 1, HEAD_BYTES = 256, MOST_SCRIPTS = 5, NUMBER_BYTES = 24, MOST_WORDS = 3 * MOST_SCRIPTS + 1, NATIVE = 1 };
+enum { OPENING = O_RDONLY | O_NONBLOCK | O_CLOEXEC, MAY_EXECUTE = 1, HEAD_BYTES = 256, MOST_SCRIPTS = 5, NUMBER_BYTES = 24, MOST_WORDS = 3 * MOST_SCRIPTS + 1, NATIVE = 1 };
 
 struct program {                 /* to be executed */
     int64_t file, interpreter_file;
@@ -39,10 +39,10 @@ static int64_t open_named(int directory, const char *path, bool follow) {
     int64_t file;
     if (root.confined) {
         file = look_for(directory, path, follow);
-        return failed(file) ? file : KERNEL3(__NR_open, descriptor_name((int)file), O_RDONLY | O_NONBLOCK, 0);
+        return failed(file) ? file : KERNEL3(__NR_open, descriptor_name((int)file), OPENING, 0);
     }
     return KERNEL4(__NR_openat, directory, host_name(path, true, &host) ? host.bytes : path,
-                   O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW), 0);
+                   OPENING | (follow ? 0 : O_NOFOLLOW), 0);
 }
 
 /* A descriptor of a file that may be executed. */
@@ -50,7 +50,7 @@ static int64_t open_executable(int directory, const char *path, bool follow) {
     struct stat status;
     static struct text room;
     int64_t file = hold(*path ? open_named(directory, path, follow)
-                              : KERNEL3(__NR_open, name_of_descriptor(directory, &room), O_RDONLY | O_NONBLOCK, 0)), result;
+                              : KERNEL3(__NR_open, name_of_descriptor(directory, &room), OPENING, 0)), result;
     if (failed(file))
         return file == -ENXIO ? -EACCES : file;
     result = KERNEL2(__NR_fstat, file, &status);
@@ -264,6 +264,9 @@ static int64_t execute_self(uint64_t arguments, uint64_t environment) {
     if (replacing + left == 0)
         to[words++] = "";
     to[words] = NULL;
+    KERNEL3(__NR_fcntl, executed.file, F_SETFD, 0);
+    if (executed.interpreter_file >= 0)
+        KERNEL3(__NR_fcntl, executed.interpreter_file, F_SETFD, 0);
     return KERNEL3(__NR_execve, exe_name, to, &none);
 }
 

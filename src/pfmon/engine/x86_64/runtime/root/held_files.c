@@ -14,7 +14,7 @@
 
 enum {
     ATTEMPTS = 32,               /* of resolving a name that somebody renames something in meanwhile (EAGAIN) */
-    MOST_HELD = 8
+    MOST_HELD = 32
 };
 
 static int held[MOST_HELD];
@@ -38,6 +38,11 @@ void let_go(int64_t file) {
 void close_held(void) {
     while (held_count)
         KERNEL1(__NR_close, held[--held_count]);
+}
+
+/* They are those of a child that shared the memory. */
+void forget_held(void) {
+    held_count = 0;
 }
 
 /* A path of the guest's; an error if it cannot be read, or is too long. */

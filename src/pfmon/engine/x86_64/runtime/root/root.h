@@ -34,6 +34,7 @@ int64_t look_above(int directory, const char *path, struct text *last);
 int64_t hold(int64_t file);
 void let_go(int64_t file);
 void close_held(void);
+void forget_held(void);
 int64_t whole_name(int directory, const char *path, struct text *to);
 int descriptor_in(const char *path);
 const char *device_name(const char *path);
@@ -63,7 +64,7 @@ int64_t open_confined(int directory, uint64_t path, uint64_t flags, uint64_t mod
 bool guard_root(int64_t number, const uint64_t *a, int64_t *result);
 bool socket_call(int64_t number, uint64_t *a, int64_t *result);
 
-/* landlock.c, call_filter.c */
+/* confinement.c, call_filter.c */
 void seal_names(void);
 void confine(bool with_network);
 bool filter_calls(bool with_network);

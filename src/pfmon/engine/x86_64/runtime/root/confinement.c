@@ -2,6 +2,7 @@
    contents, what is made, moved and removed), the filter of system calls to names that lead nowhere else (call_filter.c). */
 
 #include <asm/unistd.h>
+#include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/landlock.h>
@@ -81,11 +82,28 @@ static void enter_root(void) {
         check(KERNEL1(__NR_fchdir, ROOT_FILE));
 }
 
+/* Of root's rights, those to its files, its processes and its ids: file systems have calls of their own for others (ioctl(2)). */
+static void drop_rights(void) {
+    static const uint32_t kept = 1 << CAP_CHOWN | 1 << CAP_DAC_OVERRIDE | 1 << CAP_FOWNER | 1 << CAP_FSETID | 1 << CAP_KILL
+        | 1 << CAP_SETGID | 1 << CAP_SETUID;
+    struct __user_cap_header_struct version = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct rights[2];
+    int i;
+    check(KERNEL2(__NR_capget, &version, rights));
+    for (i = 0; i < 2; i++) {
+        rights[i].effective &= i ? 0 : kept;
+        rights[i].permitted &= i ? 0 : kept;
+        rights[i].inheritable = 0;
+    }
+    check(KERNEL2(__NR_capset, &version, rights));
+}
+
 /* Before the guest begins, and after all that the runtime opens by other names. */
 void confine(bool with_network) {
     open_root();
     enter_root();
     check(KERNEL6(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0));
+    drop_rights();
     restrict_files();
     if (!filter_calls(with_network))
         give_up(CANNOT_CONFINE);
