@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import refused
+from preloaded import preloaded
 from x86_64_host import MARKS, PFMON, counted
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -299,3 +301,70 @@ def test_follow_is_refused_with_confine(linked: Path) -> None:
         "-e", "instructions_retired", f"--sysroot={linked}", "--confine", "--follow-fork", str(linked / "bin/ls")
     )
     assert "--confine" in said and "qemu" in said
+
+
+KERNEL_WITHOUT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+long syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    static long (*real)(long, ...);
+    if (!real)
+        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    if (number == MISSING) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return real(number, a, b, c, d, e, f);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [(444, "Landlock with ABI 6 (Linux 6.12)"), (317, "seccomp"), (462, "mseal"), (437, "openat2")]
+)
+def test_kernel_that_holds_no_program_refuses_the_option(
+    missing: int, said: str, tmp_path: Path, programs: Path
+) -> None:
+    library = preloaded(KERNEL_WITHOUT, tmp_path, f"-DMISSING={missing}")
+    words = [*PFMON[:-1], *TOTALS, f"--sysroot={tmp_path}", "--confine", programs / "root"]
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("pfmon: --confine wants") and said in done.stderr
+
+
+def test_limit_of_descriptors_that_is_too_low_refuses_the_option(tmp_path: Path, programs: Path) -> None:
+    command = shlex.join(map(str, [*PFMON, *TOTALS, f"--sysroot={tmp_path}", "--confine", programs / "root"]))
+    done = subprocess.run(["sh", "-c", f"ulimit -n 500; {command}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "1024 descriptors, and the limit is 500" in done.stderr
+
+
+@pytest.mark.parametrize(("options", "family"), [((), socket.AF_UNIX), (("--net",), socket.AF_INET)])
+def test_sockets_are_of_one_kind(options: tuple[str, ...], family: int, tmp_path: Path) -> None:
+    """UNIX sockets without --net, those of IPv4 and IPv6 with it; none of the other families."""
+    source = tmp_path / "sockets.c"
+    source.write_text(SOCKETS)
+    (tmp_path / "root").mkdir()
+    program = tmp_path / "root" / "sockets"
+    subprocess.run(["cc", "-w", "-static", "-o", program, source], check=True)
+    found = run(tmp_path / "root", program, options=options)
+    kinds = {(family, kind) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET)}
+    kinds -= {(socket.AF_UNIX, socket.SOCK_DGRAM), (socket.AF_INET, socket.SOCK_SEQPACKET)}
+    made = {tuple(map(int, line.split())) for line in found.stdout.splitlines()}
+    assert {(one, kind) for one, kind in made if one != socket.AF_INET6} == kinds
+    assert found.stderr == ""
+
+
+SOCKETS = """
+#include <stdio.h>
+#include <sys/socket.h>
+int main(void) {
+    static const int kinds[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
+    for (int family = 0; family < 45; family++)
+        for (int i = 0; i < 3; i++)
+            if (socket(family, kinds[i] | SOCK_CLOEXEC, 0) >= 0)
+                printf("%d %d\\n", family, kinds[i]);
+}
+"""

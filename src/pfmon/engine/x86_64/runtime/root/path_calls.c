@@ -1,5 +1,5 @@
-/* The system calls with paths, and what each does with what the path names. tests/data/system_calls.csv has those of the
-   kernel. */
+/* The system calls with paths, and what each does with what the path names. tests/data/engine/x86_64_path_calls.csv has those of
+   the kernel. */
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
