@@ -123,7 +123,7 @@ def load(path: str, sysroot: str | None = None, confined: bool = False) -> Progr
     data = read_file(path)
     parsed = elf.parse(data, path)
     if parsed.machine != EM_IA_64:
-        return _under_qemu(path, data, parsed, sysroot)
+        return _on_host(path, data, parsed, sysroot, confined)
     image = _image(path, data, parsed, DYNAMIC_BASE)
     if image.elf.interpreter is None:
         return Program(image, None)
@@ -159,19 +159,18 @@ def _read_below(sysroot: str, wanted: bytes, path: str) -> tuple[str, bytes]:
         os.close(found)
 
 
-def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:
-    """Return the program with qemu's load addresses; the interpreter is the host's unless the sysroot has it."""
+def _on_host(path: str, data: bytes, parsed: Elf, sysroot: str | None, confined: bool) -> Program:
+    """Return the program with qemu's load addresses; the interpreter is the host's unless the sysroot has it, or the
+    program is confined."""
     is_32 = elf.FORMS[parsed.machine].bits == 32
     image = _image(path, data, parsed, QEMU_BASE_32 if is_32 else QEMU_BASE)
     if parsed.interpreter is None:
         return Program(image, None)
-    host = os.fsdecode(parsed.interpreter)
-    if sysroot is not None:
-        inside = os.fsdecode(Sysroot(sysroot).host_path(parsed.interpreter))
-        host = inside if os.path.isfile(inside) else host
-    if not os.path.isfile(host):
-        raise PfmonError(f"{path}: its interpreter {host!r} is not here; give --sysroot DIR")
-    data = read_file(host)
+    if confined and sysroot is not None:
+        host, data = _read_below(sysroot, parsed.interpreter, path)
+    else:
+        host = _host_interpreter(path, parsed.interpreter, sysroot)
+        data = read_file(host)
     interpreter = elf.parse(data, host)
     if is_32:
         base = _interpreter_below(image, interpreter)
@@ -179,6 +178,18 @@ def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Pro
         base = (image.end + 4095 & -4096) + QEMU_HEAP if parsed.position_independent else QEMU_BASE
         base += QEMU_STACK
     return Program(image, _image(host, data, interpreter, base))
+
+
+def _host_interpreter(path: str, wanted: bytes, sysroot: str | None) -> str:
+    """Where the interpreter of the program at ``path`` is: below the sysroot, or on the host. Raises PfmonError."""
+    if sysroot is not None:
+        inside = os.fsdecode(Sysroot(sysroot).host_path(wanted))
+        if os.path.isfile(inside):
+            return inside
+    if not os.path.isfile(os.fsdecode(wanted)):
+        elsewhere = "; give --sysroot DIR" if sysroot is None else f", nor under {sysroot}"
+        raise PfmonError(f"{path}: its interpreter {os.fsdecode(wanted)!r} is not here{elsewhere}")
+    return os.fsdecode(wanted)
 
 
 def _interpreter_below(image: Image, interpreter: Elf) -> int:

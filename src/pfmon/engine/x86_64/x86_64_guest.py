@@ -159,7 +159,8 @@ class X8664Guest(ProcessGuest):
         path = self._wanted.program.image.path
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
-            text = f"{path}: cannot be counted by this engine: {why}: give --engine=qemu"
+            instead = "--confine needs it" if self._wanted.settings.confined else "give --engine=qemu"
+            text = f"{path}: cannot be counted by this engine: {why}: {instead}"
             raise UnsupportedError(text, why, self._reader.outside)
         if self._reader.damaged or self._reader.trouble:
             why = TROUBLES[4] if self._reader.damaged else TROUBLES.get(self._reader.trouble, TROUBLES[4])

@@ -95,6 +95,7 @@ void begin(uint64_t *sp) {
     struct places places;
     uint64_t count, flags, begins_at;
     uint32_t i;
+    bool begins_confined;
     seal_names();
     if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);
@@ -120,11 +121,16 @@ void begin(uint64_t *sp) {
               (uint32_t)number_of(arguments[FIRST_SESSION]));
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     execution_begin(arguments);
+    begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
+    if (begins_confined)
+        open_root();
+    if (begins_confined && *places.interpreter)
+        places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
     waits_begin();
     count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
-    if (flags & CONFINED && !(flags & EXECUTED_BY_GUEST))
+    if (begins_confined)
         confine(flags & HAS_NETWORK);
     begin_at(begins_at);
 }

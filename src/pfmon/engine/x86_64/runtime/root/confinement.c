@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/landlock.h>
+#include <linux/openat2.h>
 #include <linux/prctl.h>
 
 #include "root.h"
@@ -64,13 +65,24 @@ static void restrict_files(void) {
 }
 
 /* The root gets its descriptor; there are as many others as have names. */
-static void open_root(void) {
+void open_root(void) {
     uint64_t limits[2] = {DESCRIPTORS, DESCRIPTORS};
     int64_t file = KERNEL3(__NR_open, root.length ? root.directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     check(file);
     check(KERNEL4(__NR_prlimit64, 0, RLIMIT_FILES, limits, 0));
     check(KERNEL3(__NR_dup3, file, ROOT_FILE, 0));
     KERNEL1(__NR_close, file);
+}
+
+/* The interpreter of the program, by its name on the host, is below the root whatever is renamed meanwhile. */
+int open_interpreter(const char *path) {
+    const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int64_t file;
+    if (!is_below_root(path))
+        give_up(CANNOT_CONFINE);
+    file = KERNEL4(__NR_openat2, ROOT_FILE, path + root.length, &how, sizeof(how));
+    check(file);
+    return (int)file;
 }
 
 static void enter_root(void) {
@@ -100,7 +112,6 @@ static void drop_rights(void) {
 
 /* Before the guest begins, and after all that the runtime opens by other names. */
 void confine(bool with_network) {
-    open_root();
     enter_root();
     check(KERNEL6(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0));
     drop_rights();

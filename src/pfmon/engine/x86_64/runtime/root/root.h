@@ -66,6 +66,8 @@ bool socket_call(int64_t number, uint64_t *a, int64_t *result);
 
 /* confinement.c, call_filter.c */
 void seal_names(void);
+void open_root(void);
+int open_interpreter(const char *path);
 void confine(bool with_network);
 bool filter_calls(bool with_network);
 
