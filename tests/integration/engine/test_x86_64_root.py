@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import refused
 from preloaded import preloaded
-from x86_64_host import MARKS, PFMON, counted
+from x86_64_host import ENGINE, MARKS, PFMON, counted
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 NEEDS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root changes the root")
@@ -180,7 +180,7 @@ def test_kernel_holds_a_hostile_program(programs: Path, outside: Path) -> None:
     with with_socket(folder):
         done = run(root, root / "hostile", "engine", folder)
     results = hostile_results(done.stdout)
-    assert [result for name, result in results if name == "sealed"] == [25, 25]
+    assert [result for name, result in results if name == "sealed"] == [25, 25, 25, 25]
     succeeded = {name for name, result in results if result >= 0 and name != "sealed"}
     assert not succeeded and len(results) > 70
     assert "replaced" not in dict(results)
@@ -333,6 +333,13 @@ def test_kernel_that_holds_no_program_refuses_the_option(
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("pfmon: --confine wants") and said in done.stderr
+
+
+def test_root_with_what_leads_out_is_refused(programs: Path) -> None:
+    """The memory of processes in /proc, and pfmon's own program."""
+    for root, said in (("/", "pfmon in it"), ("/proc", "mounted /proc, which is at /proc")):
+        words = (ENGINE, "-e", "instructions_retired", f"--sysroot={root}", "--confine", str(programs / "root"))
+        assert said in refused(*words)
 
 
 def test_limit_of_descriptors_that_is_too_low_refuses_the_option(tmp_path: Path, programs: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
+import re
 import resource
+from pathlib import Path
 
 from pfmon.errors import PfmonError
 
@@ -20,10 +23,9 @@ LANDLOCK_ABI = 6
 """The first that keeps UNIX sockets without a path, and signals: of Linux 6.12."""
 
 
-def check_confinement(directory: str) -> None:
-    """PfmonError: this host's kernel does not keep programs below ``directory``, and what it lacks."""
-    from os import fsencode
-
+def check_confinement(directory: str, runtime: str) -> None:
+    """PfmonError: this host's kernel does not keep programs below ``directory``, and what it lacks; or what is there
+    would lead out: the program ``runtime``, in which they are executed, or the memory of processes."""
     from pfmon.program.root import Root
 
     library = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +45,27 @@ def check_confinement(directory: str) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if 0 <= most < DESCRIPTORS:
         raise _refusal(f"{DESCRIPTORS} descriptors, and the limit is {most} (ulimit -Hn)")
-    Root(fsencode(directory))
+    Root(os.fsencode(directory))
+    root = Path(directory).resolve()
+    if Path(runtime).is_relative_to(root):
+        raise _refusal(f"a --sysroot without pfmon in it, which is in {Path(runtime).parent}")
+    for place in mounted("proc"):
+        if place.is_relative_to(root):
+            raise _refusal(f"a --sysroot without a mounted /proc, which is at {place}")
+
+
+def mounted(kind: str) -> list[Path]:
+    """Where file systems of a kind are mounted (proc(5), /proc/pid/mountinfo)."""
+    places = []
+    for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
+        fields, _, rest = line.partition(b" - ")
+        if rest.split()[0] == os.fsencode(kind):
+            places.append(Path(os.fsdecode(re.sub(rb"\\(\d{3})", _octal, fields.split()[4]))))
+    return places
+
+
+def _octal(escaped: re.Match[bytes]) -> bytes:
+    return bytes([int(escaped[1], 8)])
 
 
 def _refusal(what: str) -> PfmonError:

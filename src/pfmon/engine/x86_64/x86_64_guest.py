@@ -96,7 +96,7 @@ class X8664Guest(ProcessGuest):
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
             assert wanted.settings.sysroot is not None
-            check_confinement(wanted.settings.sysroot)
+            check_confinement(wanted.settings.sysroot, runtime_path())
         if wanted.follow is not None:
             raise PfmonError("--engine=x86_64 counts one process; --engine=qemu follows children and executed programs")
         self._cpu = wanted.settings.cpu or DEFAULT

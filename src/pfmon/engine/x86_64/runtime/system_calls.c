@@ -70,6 +70,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return map_call(number, a);
     if (is_signal_call(number))
         return signal_call(number, a);
+    if (root.confined)
+        name_own_process(number, a);
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)

@@ -12,6 +12,7 @@
 
 #include "root.h"
 #include "runtime.h"
+#include "world/world.h"
 
 enum {
     MOST_STEPS = 2048, NO_STEPS = 0,
@@ -38,21 +39,21 @@ static const uint16_t allowed[] = {
     __NR_setregid, __NR_getgroups, __NR_setgroups, __NR_setresuid, __NR_getresuid, __NR_setresgid, __NR_getresgid,
     __NR_getpgid, __NR_setfsuid, __NR_setfsgid, __NR_getsid, __NR_capget, __NR_capset, __NR_rt_sigpending,
     __NR_rt_sigtimedwait, __NR_rt_sigqueueinfo, __NR_rt_sigsuspend, __NR_sigaltstack, __NR_personality, __NR_fstatfs,
-    __NR_getpriority, __NR_setpriority, __NR_sched_setparam, __NR_sched_getparam, __NR_sched_setscheduler,
+    __NR_getpriority, __NR_sched_getparam, 
     __NR_sched_getscheduler, __NR_sched_get_priority_max, __NR_sched_get_priority_min, __NR_sched_rr_get_interval, __NR_mlock,
     __NR_munlock, __NR_mlockall, __NR_munlockall, __NR_arch_prctl, __NR_setrlimit, __NR_sync, __NR_gettid, __NR_readahead,
     __NR_fsetxattr, __NR_fgetxattr, __NR_flistxattr, __NR_fremovexattr, __NR_tkill, __NR_time, __NR_futex,
-    __NR_sched_setaffinity, __NR_sched_getaffinity, __NR_io_setup, __NR_io_destroy, __NR_io_getevents, __NR_io_submit,
+    __NR_sched_getaffinity, __NR_io_setup, __NR_io_destroy, __NR_io_getevents, __NR_io_submit,
     __NR_io_cancel, __NR_epoll_create, __NR_getdents64, __NR_set_tid_address, __NR_restart_syscall, __NR_fadvise64,
     __NR_timer_create, __NR_timer_settime, __NR_timer_gettime, __NR_timer_getoverrun, __NR_timer_delete, __NR_clock_gettime,
     __NR_clock_getres, __NR_clock_nanosleep, __NR_exit_group, __NR_epoll_wait, __NR_epoll_ctl, __NR_tgkill, __NR_mbind,
-    __NR_set_mempolicy, __NR_get_mempolicy, __NR_waitid, __NR_ioprio_set, __NR_ioprio_get, __NR_inotify_init,
+    __NR_set_mempolicy, __NR_get_mempolicy, __NR_waitid, __NR_ioprio_get, __NR_inotify_init,
     __NR_inotify_rm_watch, __NR_mkdirat, __NR_mknodat, __NR_unlinkat, __NR_linkat, __NR_symlinkat, __NR_renameat2,
     __NR_pselect6, __NR_ppoll, __NR_set_robust_list, __NR_get_robust_list, __NR_splice, __NR_tee, __NR_sync_file_range,
     __NR_vmsplice, __NR_epoll_pwait, __NR_signalfd, __NR_timerfd_create, __NR_eventfd, __NR_fallocate, __NR_timerfd_settime,
     __NR_timerfd_gettime, __NR_accept4, __NR_signalfd4, __NR_eventfd2, __NR_epoll_create1, __NR_dup3, __NR_pipe2,
-    __NR_inotify_init1, __NR_preadv, __NR_pwritev, __NR_rt_tgsigqueueinfo, __NR_recvmmsg, __NR_prlimit64, __NR_syncfs,
-    __NR_sendmmsg, __NR_getcpu, __NR_process_vm_readv, __NR_process_vm_writev, __NR_sched_setattr, __NR_sched_getattr,
+    __NR_inotify_init1, __NR_preadv, __NR_pwritev, __NR_rt_tgsigqueueinfo, __NR_recvmmsg, __NR_syncfs,
+    __NR_sendmmsg, __NR_getcpu, __NR_process_vm_readv, __NR_process_vm_writev, __NR_sched_getattr,
     __NR_getrandom, __NR_memfd_create, __NR_membarrier, __NR_mlock2, __NR_copy_file_range, __NR_preadv2, __NR_pwritev2,
     __NR_pkey_mprotect, __NR_rseq, __NR_pidfd_send_signal, __NR_pidfd_open, __NR_close_range, __NR_process_madvise,
     __NR_epoll_pwait2, __NR_futex_waitv, 451 /* cachestat */, 454, 455, 456 /* futex_wake, futex_wait, futex_requeue */, 462 /* mseal */,
@@ -74,6 +75,15 @@ static const struct {
     {__NR_readlinkat, 1, false, no_name, socket_address_names}, {__NR_fchownat, 1, false, no_name, socket_address_names},
     {452 /* fchmodat2 */, 1, false, no_name, socket_address_names}, {__NR_utimensat, 1, true, no_name, socket_address_names},
     {__NR_openat2, 2, false, lookups, lookups_end},
+};
+
+/* Calls that change a process: itself alone, by the number 0 in this argument. */
+static const struct own_process {
+    uint16_t number;
+    uint8_t argument;
+} own_process[] = {
+    {__NR_prlimit64, 0}, {__NR_sched_setaffinity, 0}, {__NR_sched_setparam, 0}, {__NR_sched_setscheduler, 0}, {__NR_sched_setattr, 0},
+    {__NR_setpriority, 1}, {__NR_ioprio_set, 1},
 };
 
 /* ---------------------------------------------------------------- steps of the filter */
@@ -210,9 +220,23 @@ static void put_calls(bool with_network) {
         allow_name(named[i].argument, named[i].first, named[i].end);
         end_case(at, REFUSED);
     }
+    for (i = 0; i < sizeof(own_process) / sizeof(own_process[0]); i++) {
+        at = begin_case(own_process[i].number);
+        load(own_process[i].argument, false);
+        allow_if_equal(0);
+        end_case(at, REFUSED);
+    }
     put_sockets(with_network);
     put_other_conditions();
     put_end(MISSING);
+}
+
+/* Calls that change the guest's own process name it by 0. */
+void name_own_process(int64_t number, uint64_t *a) {
+    uint32_t i;
+    for (i = 0; i < sizeof(own_process) / sizeof(own_process[0]); i++)
+        if (own_process[i].number == number && (uint32_t)a[own_process[i].argument] == process_id())
+            a[own_process[i].argument] = 0;
 }
 
 /* Install the filter, for this process and those that it makes. */

@@ -70,6 +70,7 @@ void open_root(void);
 int open_interpreter(const char *path);
 void confine(bool with_network);
 bool filter_calls(bool with_network);
+void name_own_process(int64_t number, uint64_t *a);
 
 /* executed_programs.c */
 void execution_begin(char **arguments);
