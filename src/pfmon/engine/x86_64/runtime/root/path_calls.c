@@ -9,7 +9,7 @@
 #include "root.h"
 #include "runtime.h"
 
-enum { NONE = NO_DIRECTORY };
+enum { NONE = NO_DIRECTORY, NUMBERS = 512 };
 
 /* Since Linux 6.6, in the order of their numbers. */
 enum {
@@ -64,10 +64,12 @@ static const struct path_call path_calls[] = {
 };
 
 const struct path_call *path_call_numbered(int64_t number) {
-    const struct path_call *it = path_calls, *end = path_calls + sizeof(path_calls) / sizeof(path_calls[0]);
-    while (it < end && it->number != number)
-        it++;
-    return it == end ? NULL : it;
+    static uint8_t rows[NUMBERS];            /* 0: none */
+    uint8_t row;
+    if (!rows[__NR_open])
+        for (row = sizeof(path_calls) / sizeof(path_calls[0]); row > 0; row--)
+            rows[path_calls[row - 1].number] = row;
+    return (uint64_t)number < NUMBERS && rows[number] ? &path_calls[rows[number] - 1] : NULL;
 }
 
 static bool opening_follows(uint64_t flags) {
