@@ -98,6 +98,7 @@ static void others(void) {
     TRY(socket, AF_NETLINK, SOCK_RAW, 0, 0, 0);
     TRY(kill, raw(SYS_getppid, 0, 0, 0, 0, 0), 0, 0, 0, 0);
     TRY(prlimit64, raw(SYS_getppid, 0, 0, 0, 0, 0), 7, 0, limits, 0);
+    TRY(setpriority, 1, 0, 1, 0, 0);
     TRY(ptrace, PTRACE_TRACEME, 0, 0, 0, 0);
     TRY(unshare, 0, 0, 0, 0, 0);
     TRY(name_to_handle_at, AT_FDCWD, "/", line, line, 1);

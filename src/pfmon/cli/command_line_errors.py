@@ -106,7 +106,7 @@ def _checks(line: CommandLine, certain: bool) -> Iterator[Check]:
         yield "", partial(no_program_is_given, options, command)
     for words in (options.smt, command):
         if words:
-            yield words[0], partial(_look_at, words)
+            yield words[0], partial(_look_at, words, options.sysroot)
     yield "", partial(append_wants_a_file, output.outfile, output.append)
     yield from _files(options, output)
 
@@ -152,11 +152,11 @@ def _pmus(options: Options, command: Sequence[str], asks: bool) -> list[str]:
         return names()
 
 
-def _look_at(command: Sequence[str]) -> None:
+def _look_at(command: Sequence[str], sysroot: str | None) -> None:
     """Raise PfmonError if the program cannot be run."""
     from pfmon.program import image
 
-    path = find_program(interpreted(command)[0])
+    path = find_program(interpreted(command, sysroot)[0])
     if registry.instruction_set_of(path) is None:  # qemu loads the others
         image.load(path)
 

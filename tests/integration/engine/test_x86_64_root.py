@@ -285,6 +285,18 @@ def test_executed_programs_have_the_root_too(linked: Path, tmp_path: Path) -> No
     assert re.search(r" /bin/cat$", done.stdout, re.MULTILINE) and str(linked) not in done.stdout
 
 
+@pytest.mark.parametrize("confine", [(), ("--confine",)], ids=["sysroot", "confine"])
+def test_script_as_the_program_has_its_interpreter_and_its_name_in_the_root(
+    linked: Path, confine: tuple[str, ...]
+) -> None:
+    script = linked / "named"
+    script.write_text("#!/bin/sh -e\necho $0 $*\nreadlink /proc/self/exe || cat /etc/mine\n")
+    script.chmod(0o755)
+    words = [*PFMON, *TOTALS, f"--sysroot={linked}", *confine, "--env=PATH=/bin", script, "x"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.splitlines()[0] == "/named x"
+
+
 def test_names_are_those_in_the_root(linked: Path) -> None:
     """Of the program, the working directory and mappings."""
     script = "cd /etc; pwd; cat /proc/self/maps; ls /proc/self/exe -l 2>&1"

@@ -111,7 +111,7 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     processor = processor_of(options, instructions)
     model, symbols = processor.model, NO_SYMBOLS
     if command:
-        guest = guest_of(options, interpreted(command), *engine_of(options, processor, instructions))
+        guest = guest_of(options, interpreted(command, options.sysroot), *engine_of(options, processor, instructions))
         load = with_symbol_file(
             lambda: registry.placed(image.load(find_program(command[0]), options.sysroot), guest.engine),
             options.symbol_file,

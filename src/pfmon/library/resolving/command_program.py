@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from pfmon.errors import PfmonError
+from pfmon.program.sysroot import Sysroot
 
 FIRST_LINE = 256
 """Bytes of a script in which its interpreter must be named (execve(2))."""
@@ -60,10 +61,11 @@ def find_program(name: str) -> str:
     return found
 
 
-def interpreted(command: Sequence[str]) -> list[str]:
+def interpreted(command: Sequence[str], sysroot: str | None = None) -> list[str]:
     """Return a command as the kernel executes it: a script is preceded by its interpreter, with at most one argument.
-    PfmonError: the script is not executable, or its interpreter does not exist."""
-    words = list(command)
+    ``sysroot``: where that is looked for first, and the root in which the program is named. PfmonError: the script is
+    not executable, or its interpreter does not exist."""
+    words, root = list(command), Sysroot(sysroot)
     for _ in range(MAX_SCRIPT_DEPTH):
         try:
             path = find_program(words[0])
@@ -75,10 +77,18 @@ def interpreted(command: Sequence[str]) -> list[str]:
         if not os.access(path, os.X_OK):
             raise PfmonError(f"{path}: is not executable")
         interpreter, *rest = line.split(None, 1) or [""]
-        if not os.path.isfile(interpreter):
+        found = os.fsdecode(root.host_path(os.fsencode(interpreter)))
+        if not os.path.isfile(found):
             raise PfmonError(f"{path}: its interpreter {interpreter!r} is not here")
-        words = [interpreter, *rest, path, *words[1:]]
+        words = [found, *rest, _name_in(root, path), *words[1:]]
     raise PfmonError(f"{command[0]}: scripts interpret one another, more than {MAX_SCRIPT_DEPTH} deep")
+
+
+def _name_in(root: Sysroot, path: str) -> str:
+    """The program's name of a file: in its root, if it is there."""
+    folder, name = os.path.split(path)
+    whole = os.fsencode(os.path.join(os.path.realpath(folder), name))
+    return os.fsdecode(root.guest_path(whole)) if root.directory and root.has(whole) else path
 
 
 def _first_line(path: str) -> str | None:

@@ -42,7 +42,7 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         raise PfmonError("no program given")
     recording = registry.replay(options.replay) if options.replay else None
     command = tuple(recording.command if recording else command)
-    words = command if recording else interpreted(command)
+    words = command if recording else interpreted(command, options.sysroot)
     instructions = recording.instruction_set if recording else _instruction_set(words[0])
     processor = processor_of(options, instructions)
     executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)

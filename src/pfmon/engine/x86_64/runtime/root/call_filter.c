@@ -77,13 +77,13 @@ static const struct {
     {__NR_openat2, 2, false, lookups, lookups_end},
 };
 
-/* Calls that change a process: itself alone, by the number 0 in this argument. */
+/* Calls that change a process: itself alone, by the number 0 in this argument, and the first one saying that it is one. */
 static const struct own_process {
     uint16_t number;
-    uint8_t argument;
+    uint8_t argument, kind;
 } own_process[] = {
-    {__NR_prlimit64, 0}, {__NR_sched_setaffinity, 0}, {__NR_sched_setparam, 0}, {__NR_sched_setscheduler, 0}, {__NR_sched_setattr, 0},
-    {__NR_setpriority, 1}, {__NR_ioprio_set, 1},
+    {__NR_prlimit64, 0, 0}, {__NR_sched_setaffinity, 0, 0}, {__NR_sched_setparam, 0, 0}, {__NR_sched_setscheduler, 0, 0},
+    {__NR_sched_setattr, 0, 0}, {__NR_setpriority, 1, 0 /* PRIO_PROCESS */}, {__NR_ioprio_set, 1, 1 /* IOPRIO_WHO_PROCESS */},
 };
 
 /* ---------------------------------------------------------------- steps of the filter */
@@ -222,6 +222,10 @@ static void put_calls(bool with_network) {
     }
     for (i = 0; i < sizeof(own_process) / sizeof(own_process[0]); i++) {
         at = begin_case(own_process[i].number);
+        if (own_process[i].argument) {
+            load(0, false);
+            put(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, own_process[i].kind);
+        }
         load(own_process[i].argument, false);
         allow_if_equal(0);
         end_case(at, REFUSED);
