@@ -13,6 +13,7 @@ from command import refused
 from preloaded import preloaded
 from x86_64_host import ENGINE, MARKS, PFMON, counted
 
+PYTHON = "/usr/bin/python3"
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 NEEDS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root changes the root")
 TOTALS = ["-e", "instructions_retired", "--outfile=/dev/null"]
@@ -270,6 +271,54 @@ def test_files_are_found_below_the_root_first_and_else_where_the_user_has_them(l
     command = [*PFMON, *TOTALS, f"--sysroot={linked}", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "mine\nown\nown\n")
+
+
+FOLDER = "/pfmon-test-folder"
+"""Which is not on the host, so that nothing is made there."""
+IN_ROOT = f"""
+import os, socket
+os.chmod('{FOLDER}/one', 0o600)
+os.rename('{FOLDER}/one', '{FOLDER}/two')
+os.truncate('{FOLDER}/link', 7)
+os.utime('{FOLDER}/two', (1, 2))
+print(open('{FOLDER}/link').read(), os.readlink('{FOLDER}/link'))
+print(os.listdir('{FOLDER}'), os.stat('{FOLDER}/two').st_mtime)
+client = socket.socket(socket.AF_UNIX)
+client.connect('{FOLDER}/socket')
+datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+print(datagrams.sendto(b'one', '{FOLDER}/datagrams'), datagrams.sendmsg([b'two'], [], 0, '{FOLDER}/datagrams'))
+os.chdir('{FOLDER}')
+print(os.getcwd(), os.readlink('/proc/self/cwd'), os.path.exists('/usr/bin'))
+try:
+    os.link('{FOLDER}/two', '{FOLDER}/three')
+except FileNotFoundError:
+    print('not there')
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"there is no {PYTHON}")
+def test_names_of_all_kinds_are_those_below_the_root_that_are_there(tmp_path: Path) -> None:
+    """Both names of a call, links, sockets, the working directory; a name that is not there is the host's."""
+    place = tmp_path / FOLDER[1:]
+    place.mkdir()
+    (place / "one").write_text("content")
+    (place / "two").write_text("")
+    (place / "link").symlink_to(f"{FOLDER}/two")
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
+        server.bind(str(place / "socket"))
+        server.listen()
+        datagrams.bind(str(place / "datagrams"))
+        words = [*PFMON, *TOTALS, f"--sysroot={tmp_path}", PYTHON, "-S", "-I", "-c", IN_ROOT]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.stdout.splitlines() == [
+            f"content {FOLDER}/two",
+            "['datagrams', 'link', 'socket', 'two'] 2.0",
+            "3 3",
+            f"{FOLDER} {FOLDER} True",
+            "not there",
+        ]
+        assert (datagrams.recv(9), datagrams.recv(9)) == (b"one", b"two")
 
 
 def test_executed_programs_have_the_root_too(linked: Path, tmp_path: Path) -> None:
