@@ -1,10 +1,12 @@
 """x86-64 programs with --sysroot and --confine find files as after chroot(2), and nothing outside of the root."""
 
+import ctypes
 import os
 import re
 import shlex
 import shutil
 import socket
+import struct
 import subprocess
 from pathlib import Path
 
@@ -203,6 +205,18 @@ int main(int count, char **words) {
 """
 
 
+def runtime_status(process: Path, program: Path) -> str:
+    """The status of a process of the runtime that executes the program; empty: another one, or one that has ended."""
+    try:
+        if os.fsencode(program) in (process / "cmdline").read_bytes() and "x86_64-runtime" in str(
+            (process / "exe").readlink()
+        ):
+            return (process / "status").read_text()
+    except OSError:
+        pass
+    return ""
+
+
 def test_every_process_of_a_confined_run_has_the_filter(outside: Path) -> None:
     """Landlock is not in /proc, but the filter and no_new_privs are; here of a program that a script has executed."""
     root = outside / "root"
@@ -214,12 +228,7 @@ def test_every_process_of_a_confined_run_has_the_filter(outside: Path) -> None:
     command = [*PFMON, *TOTALS, f"--sysroot={root}", "--confine", root / "program"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdin and process.stdout and process.stdout.readline() == b"ready\n"
-        found = [
-            status.read_text()
-            for status in Path("/proc").glob("[0-9]*/status")
-            if status.parent.joinpath("cmdline").read_bytes().find(os.fsencode(root / "program")) > 0
-            and "x86_64-runtime" in str((status.parent / "exe").readlink())
-        ]
+        found = [text for one in Path("/proc").glob("[0-9]*") if (text := runtime_status(one, root / "program"))]
         process.stdin.close()
     assert len(found) == 1 and "Seccomp:\t2\n" in found[0] and "NoNewPrivs:\t1\n" in found[0]
 
@@ -394,6 +403,25 @@ def test_kernel_that_holds_no_program_refuses_the_option(
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("pfmon: --confine wants") and said in done.stderr
+
+
+def without_landlock() -> None:
+    """Let landlock_restrict_self fail with EPERM, here and in all that begins here (seccomp(2))."""
+    load, equal, end, refused_call, allowed = (0x20, 0), (0x15, 446), 0x06, 0x0005_0001, 0x7FFF_0000
+    steps = [(load[0], 0, 0, load[1]), (equal[0], 0, 1, equal[1]), (end, 0, 0, refused_call), (end, 0, 0, allowed)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("=H6xQ", len(steps), ctypes.addressof(code)))
+    library = ctypes.CDLL(None, use_errno=True)
+    assert library.prctl(38, 1, 0, 0, 0) == 0 and library.prctl(22, 2, program) == 0
+
+
+def test_run_ends_where_the_kernel_does_not_restrict_the_process(outside: Path) -> None:
+    """Though it said that it could: the program does not begin."""
+    root = outside / "root"
+    words = [*PFMON, *TOTALS, f"--sysroot={root}", "--confine", root / "program", "child"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, preexec_fn=without_landlock)
+    assert (done.returncode, done.stdout) == (125, "")
+    assert "the kernel does not keep it below --sysroot (--confine)" in done.stderr
 
 
 def test_root_with_what_leads_out_is_refused(programs: Path) -> None:

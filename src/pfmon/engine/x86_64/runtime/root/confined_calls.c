@@ -14,7 +14,10 @@
 #include "root.h"
 #include "runtime.h"
 
-enum { NR_FCHMODAT2 = 452, MICROSECONDS = 1000000, KEPT_FLAGS = AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE | AT_EACCESS };
+enum {
+    RESOLVE_FLAGS = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED,
+    NR_FCHMODAT2 = 452, MICROSECONDS = 1000000, KEPT_FLAGS = AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE | AT_EACCESS
+};
 
 static void set(uint64_t *a, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth, uint64_t fifth) {
     a[0] = first;
@@ -238,7 +241,9 @@ static int64_t open_argument(const struct path_call *it, const uint64_t *a) {
         if (!are_readable(a[2], sizeof(*how)))
             return -EFAULT;
         memcpy(own, how, sizeof(own));
-        return own[2] ? -EINVAL : open_confined((int)a[0], a[1], own[0], own[1]);
+        if (own[2])              /* programs do without it then */
+            return own[2] & ~(uint64_t)RESOLVE_FLAGS ? -EINVAL : -ENOSYS;
+        return open_confined((int)a[0], a[1], own[0], own[1]);
     }
 }
 

@@ -207,6 +207,15 @@ static bool find_in_proc(const struct path_call *it, const struct text *path, ui
     return true;
 }
 
+/* Copy the paths of a confined guest's call, which nobody can change then. */
+static void copy_paths(const struct path_call *it, uint64_t *a) {
+    static struct text first, second;
+    if (!take_name(a[it->path], &first))
+        a[it->path] = (uint64_t)first.bytes;
+    if (it->second_path != NO_DIRECTORY && !take_name(a[it->second_path], &second))
+        a[it->second_path] = (uint64_t)second.bytes;
+}
+
 /* Give a call the host's names of the files that its paths name. True: the call is done. */
 bool path_call(int64_t *number, uint64_t *a, int64_t *result) {
     static struct text path, found, second;
@@ -214,6 +223,8 @@ bool path_call(int64_t *number, uint64_t *a, int64_t *result) {
     bool special;
     if (!it)
         return false;
+    if (root.confined)
+        copy_paths(it, a);
     special = special_path(it, a, &path);
     if (special && special_call(it, a, &path, result))
         return true;
