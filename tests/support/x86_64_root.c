@@ -184,6 +184,16 @@ static void test_changing(void) {
     CALL(utimensat, files[0], 0, fine, 0);
     show_status("/file");
     CALL(utime, "/file", 0);
+    CALL(utime, 0, 0);
+    CALL(utimes, 0, 0);
+    CALL(utimensat, AT_FDCWD, 0, 0, 0);
+    CALL(utimensat, 99, 0, 0, 0);
+    CALL(futimesat, files[1], 0, 0);
+    CALL(chmod, 0, 0);
+    CALL(rename, 0, "/x");
+    CALL(rename, "/x", 0);
+    CALL(execve, 0, 0, 0);
+    CALL(symlink, 0, "/x");
     CALL(utimes, "/missing", 0);
     CALL(truncate, "/made", 2);
     CALL(truncate, "/sub", 2);

@@ -270,7 +270,7 @@ def test_program_with_its_libraries_counts_the_same_with_a_root(linked: Path, tm
 
 def test_confined_counts_are_the_same_each_time(linked: Path) -> None:
     words = ("-e", "instructions_retired", f"--sysroot={linked}", "--confine")
-    program = [str(linked / "bin" / "sh"), "-c", "cat /etc/mine; cd /etc; echo *; read x < mine; exit 0"]
+    program = [str(linked / "bin" / "sh"), "-c", "cd /etc; echo *; read x < mine; exit 0"]
     assert counted(program, *words) == counted(program, *words) == counted(program, *words, "--slow")
 
 

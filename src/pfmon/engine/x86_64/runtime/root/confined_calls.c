@@ -247,36 +247,67 @@ static int64_t open_argument(const struct path_call *it, const uint64_t *a) {
     }
 }
 
-static bool refused(const struct path_call *it, int64_t *result) {
-    *result = it->use == ADMINISTERS ? -EPERM : it->use == NAMES_HANDLE ? -EOPNOTSUPP : -ENOSYS;
-    return it->use == ADMINISTERS || it->use == NAMES_HANDLE || it->use == IS_NEW;
+/* Make a call one on what its path names; returns its number. */
+static int64_t on_what_is_named(const struct path_call *it, uint64_t *a, int64_t *result) {
+    int64_t file = look_for_argument(it, a);
+    if (failed(file) && file != AT_FDCWD) {
+        *result = file;
+        return it->number;
+    }
+    return on_descriptor(it, file, a, result);
+}
+
+/* Make a call one on the last part of its path. */
+static int64_t on_last_part(const struct path_call *it, uint64_t *a, int64_t *result) {
+    int64_t above = look_above_argument(directory_of(it, a), a[it->path], &last);
+    if (failed(above)) {
+        *result = above;
+        return it->number;
+    }
+    return make_at(it, (uint64_t)above, a, result);
+}
+
+static bool is_without_path(const struct path_call *it, const uint64_t *a) {
+    return it->directory != NO_DIRECTORY && !a[it->path] && (int)a[it->directory] != AT_FDCWD;
+}
+
+/* utimensat without a path: times of a descriptor. */
+static int64_t on_given_descriptor(const struct path_call *it, uint64_t *a, int64_t *result) {
+    if (!is_device((int)a[0]))
+        return set_times(it, (int)a[0], a, result);
+    *result = -EPERM;
+    return it->number;
 }
 
 /* A call with paths. True: it is done; else it has become another call, which the kernel shall execute. */
 bool confined_call(const struct path_call *it, int64_t *number, uint64_t *a, int64_t *result) {
-    int64_t file;
     *result = 0;
-    if (refused(it, result))
-        return true;
-    if (it->use == OPENS) {
+    switch (it->use) {
+    case EXECUTES:               /* execute_in_root() */
+        return false;
+    case OPENS:
         *result = open_argument(it, a);
         return true;
-    }
-    *result = 0;
-    if (it->use == EXECUTES)
-        return false;
-    if (it->use == JOINS || it->use == MOVES)
+    case ADMINISTERS:
+        *result = -EPERM;
+        return true;
+    case NAMES_HANDLE:
+        *result = -EOPNOTSUPP;
+        return true;
+    case IS_NEW:
+        *result = -ENOSYS;
+        return true;
+    case JOINS: case MOVES:
         *number = join_or_move(it, a, result);
-    else if (it->use >= MAKES_DIRECTORY && it->use <= REMOVES) {
-        file = look_above_argument(directory_of(it, a), a[it->path], &last);
-        *result = failed(file) ? file : 0;
-        *number = *result ? *number : make_at(it, (uint64_t)file, a, result);
-    } else if ((it->number == __NR_utimensat || it->number == __NR_futimesat) && !a[1])
-        *number = is_device((int)a[0]) ? (*result = -EPERM, *number) : set_times(it, (int)a[0], a, result);
-    else {
-        file = look_for_argument(it, a);
-        *result = failed(file) && file != AT_FDCWD ? file : 0;
-        *number = *result ? *number : on_descriptor(it, file, a, result);
+        break;
+    case MAKES_DIRECTORY: case MAKES_NODE: case MAKES_LINK: case REMOVES:
+        *number = on_last_part(it, a, result);
+        break;
+    case SETS_TIMES:
+        *number = is_without_path(it, a) ? on_given_descriptor(it, a, result) : on_what_is_named(it, a, result);
+        break;
+    default:
+        *number = on_what_is_named(it, a, result);
     }
     return *result;
 }

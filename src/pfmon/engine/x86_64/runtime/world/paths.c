@@ -129,28 +129,32 @@ static int64_t read_link(const char *target, uint64_t to, uint64_t room) {
     return (int64_t)length;
 }
 
+/* /proc/self and /proc/thread-self. */
+static void put_own_directory(const char *path, struct text *to) {
+    if (strcmp(path, "/proc/self") && strcmp(path, "/proc/thread-self"))
+        return;
+    put_number(to, process_id());
+    if (path[6] == 't') {
+        put_text(to, "/task/");
+        put_number(to, process_id());
+    }
+}
+
 /* The target of a link that is the guest's own; false: it is another one. */
 static bool own_link(const char *path, const char *own, struct text *to) {
-    int file;
+    int file = root.length ? descriptor_in(path) : -1;
     begin_text(to, NO_FILE);
-    if (own && !strcmp(own, "exe")) {
+    if (!own)
+        put_own_directory(path, to);
+    else if (!strcmp(own, "exe"))
         put_text(to, program_path);
-        show_in_root(to);
-    } else if (own && !strcmp(own, "cwd") && root.length) {
+    else if (!strcmp(own, "cwd") && root.length)
         read_link_of_host(cwd_name, to);
-        show_in_root(to);
-    } else if (root.length && (file = descriptor_in(path)) >= 0 && file != ROOT_FILE) {
-        path_of_file(file, to);
-        show_in_root(to);
-    } else if (root.confined && own && !strcmp(own, "root"))
+    else if (!strcmp(own, "root") && root.confined)
         put_text(to, "/");
-    else if (!strcmp(path, "/proc/self") || !strcmp(path, "/proc/thread-self")) {
-        put_number(to, process_id());
-        if (path[6] == 't') {
-            put_text(to, "/task/");
-            put_number(to, process_id());
-        }
-    }
+    else if (file >= 0 && file != ROOT_FILE)
+        path_of_file(file, to);
+    show_in_root(to);
     return to->length;
 }
 
