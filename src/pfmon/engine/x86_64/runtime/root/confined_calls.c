@@ -197,12 +197,21 @@ static int64_t make_at(const struct path_call *it, uint64_t directory, uint64_t 
     }
 }
 
+static bool exists(int64_t directory, struct text *name) {
+    while (name->length > 1 && name->bytes[name->length - 1] == '/')
+        name->bytes[--name->length] = 0;
+    return !failed(hold(KERNEL4(__NR_openat2, directory, name->bytes, look_at, sizeof(struct open_how))));
+}
+
 /* link and rename. */
 static int64_t join_or_move(const struct path_call *it, uint64_t *a, int64_t *result) {
     int second = it->second_directory == NO_DIRECTORY ? AT_FDCWD : (int)a[it->second_directory];
     bool joins = it->use == JOINS, whole = joins && it->number == __NR_linkat && a[4] & (AT_SYMLINK_FOLLOW | AT_EMPTY_PATH);
     uint64_t flags = it->number == __NR_renameat2 ? a[4] : 0;
-    int64_t from = whole ? look_for_argument(it, a) : look_above_argument(directory_of(it, a), a[it->path], &last), to;
+    int64_t from = joins ? look_for_argument(it, a) : 0, to;
+    bool is_directory = joins && !failed(from) && is_kind(from, S_IFDIR);
+    if (!whole && !failed(from))
+        from = look_above_argument(directory_of(it, a), a[it->path], &last);
     if (it->number == __NR_linkat && a[4] & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
         from = -EINVAL;
     if (failed(from) || from >= DESCRIPTORS) {
@@ -210,8 +219,8 @@ static int64_t join_or_move(const struct path_call *it, uint64_t *a, int64_t *re
         return it->number;
     }
     to = look_above_argument(second, a[it->second_path], &second_last);
-    if (failed(to)) {
-        *result = to;
+    if (failed(to) || is_directory) {
+        *result = failed(to) ? to : exists(to, &second_last) ? -EEXIST : -EPERM;
         return it->number;
     }
     if (whole)

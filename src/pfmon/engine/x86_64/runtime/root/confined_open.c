@@ -43,7 +43,7 @@ static int64_t open_found(int64_t held, uint64_t flags, uint64_t mode) {
     if (flags & O_CREAT && !(flags & O_PATH) && flags & O_EXCL)
         return -EEXIST;
     if (kind == S_IFLNK && !(flags & O_PATH))
-        return -ELOOP;
+        return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
     if (kind == S_IFCHR || kind == S_IFBLK)
         return -EACCES;
     if (kind == S_IFDIR && flags & O_CREAT && !(flags & O_PATH))
@@ -121,7 +121,7 @@ static int64_t make(int directory, const char *given, uint64_t flags, uint64_t m
 
 /* open, openat, creat, openat2. */
 int64_t open_confined(int directory, uint64_t at, uint64_t flags, uint64_t mode) {
-    static struct text path;
+    static struct text path, last;
     int64_t found = take_name(at, &path);
     bool creates = flags & O_CREAT && !(flags & O_PATH);
     const char *device;
@@ -134,8 +134,12 @@ int64_t open_confined(int directory, uint64_t at, uint64_t flags, uint64_t mode)
     file = path.bytes[0] == '/' ? descriptor_in(path.bytes) : -1;
     if (file >= 0)
         return pass_on(__NR_open, (const uint64_t[6]){(uint64_t)descriptor_name(file), flags & ~OF_NAMES, mode});
-    if (creates && path.length && path.bytes[path.length - 1] == '/')
-        return -EISDIR;
+    if (creates && flags & O_DIRECTORY)
+        return -EINVAL;
+    if (creates && path.length && path.bytes[path.length - 1] == '/') {
+        found = look_above(directory, path.bytes, &last);
+        return failed(found) ? found : -EISDIR;
+    }
     found = look_for(directory, path.bytes, !(flags & O_NOFOLLOW) && !(creates && flags & O_EXCL));
     if (found == -ENOENT && creates && path.length)
         return make(directory, path.bytes, flags, mode);
