@@ -125,16 +125,39 @@ static void names(void) {
     show("sealed", (long)seen);
 }
 
+/* Where the runtime has these bytes, among names that the filter knows. */
+static char *find(const void *bytes, int count) {
+    char *at = (char *)0x700000000000;
+    while (memcmp(at, bytes, count))
+        at = raw(SYS_mincore, (long)at & -4096l, 4096, (long)line, 0, 0) ? at + 4096 : at + 32;
+    return at;
+}
+
+/* Names that the filter takes, for other files than the runtime's. */
+static void use_names(void) {
+    struct open_how through = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    char *how = find(&through, sizeof(through)), *names = find("/proc/self/fd/0", 16);
+    long inside = raw(SYS_openat2, AT_FDCWD, (long)"../../../../..", (long)how, sizeof(through), 0);
+    show("inside", inside);
+    TRY(openat2, AT_FDCWD, secret, how, sizeof(through), 0);
+    TRY(openat2, inside, secret, how, sizeof(through), 0);
+    TRY(openat2, inside, "../private/secret", how, sizeof(through), 0);
+    TRY(openat2, inside, "/directory/secret", how, sizeof(through), 0);
+    TRY(openat2, AT_FDCWD, secret, how + 8, sizeof(through), 0);
+    TRY(open, names + 1, O_PATH, 0, 0, 0);
+    TRY(open, how, O_PATH, 0, 0, 0);
+    TRY(openat2, inside, "..", how, 2 * sizeof(through), 0);
+    TRY(clone, 0x10000000, 0, 0, 0, 0);
+    TRY(fchmodat, inside, "/secret", 0777, 0, 0);
+}
+
 /* The runtime again, without its flag for --confine (runtime/arguments.h). */
 static void execute_again(void) {
     static char number[] = {0, 0};
     char *words[] = {"x", "", "", "1", "8388608", "128", "32", "0", "0", "6.1.0", "x86-64-v3", "268435456", "0", "", "/hostile",
                      "/hostile", "", "0", "0", "0", "0", number, "", "0", "hostile", "again", folder, 0};
-    char *at = (char *)0x700000000000;
     number[0] = (char)('0' + own_file);
-    while (memcmp(at, "/proc/self/exe", 15))
-        at = raw(SYS_mincore, (long)at & -4096l, 4096, (long)line, 0, 0) ? at + 4096 : at + 32;
-    show("execve", raw(SYS_execve, (long)at, (long)words, 0, 0, 0));
+    show("execve", raw(SYS_execve, (long)find("/proc/self/exe", 15), (long)words, 0, 0, 0));
 }
 
 static void act(void) {
@@ -147,6 +170,8 @@ static void act(void) {
             raw(SYS_exit_group, 0, 0, 0, 0, 0);
         raw(SYS_wait4, child, 0, 0, 0, 0);
     }
+    if (!is_native)
+        use_names();
     if (!is_native && !is_again)
         execute_again();
     raw(SYS_exit_group, 7, 0, 0, 0, 0);
