@@ -20,7 +20,7 @@ import pfmon
 from pfmon.machine import config
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "machine"
-MACHINES = ("nehalem",)
+MACHINES = ("nehalem", "skylake")
 YES = "yes"
 CYCLES = "UNHALTED_CORE_CYCLES"
 
