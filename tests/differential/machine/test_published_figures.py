@@ -31,6 +31,7 @@ import pfmon
 from pfmon.machine.config.machine_config import names
 
 LEAST = {"nehalem": 150, "skylake": 100}
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "fidelity.md").read_text(encoding="utf-8")
 A_KIND = 8
 """At least so many figures of each kind."""
 
@@ -74,6 +75,14 @@ def test_half_of_the_figures_are_of_sources_that_no_configuration_cites(machine:
     assert "intel-optimization" in cited
     own = [figure for figure in figures(machine) if figure.source not in cited]
     assert len(own) * 2 >= len(figures(machine))
+
+
+def test_the_page_has_the_numbers_that_hold() -> None:
+    nehalem, skylake = (by_kind((one, one.holds == YES) for one in figures(machine)) for machine in MACHINES)
+    for here, there in zip(nehalem, skylake, strict=True):
+        assert f"| {KINDS[here.kind]} | {here.figures} | {here.hold} | {there.figures} |" in PAGE
+    all_of_them = [sum(numbers) for numbers in zip(*(one[1:] for one in nehalem), strict=True)]
+    assert f"| all | {all_of_them[0]} | {all_of_them[1]} | {len(figures('skylake'))} |" in PAGE
 
 
 @ASSEMBLER
