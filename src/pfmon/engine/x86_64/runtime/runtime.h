@@ -25,7 +25,6 @@ struct code_block {              /* instructions that follow each other in memor
 };
 
 struct block {                   /* a translated block, the first of a path or a later one */
-    struct block *next;          /* with the same hash */
     uint64_t ip, end;            /* guest addresses */
     const struct announcement *announced;
     struct block *before;        /* in its path; NULL: it is the first */

@@ -17,8 +17,14 @@ enum {
 
 static const uint64_t BLOCK_ROOM = (uint64_t)1 << 27;
 
-static struct block *all_buckets[2][BUCKETS], **buckets;     /* the first blocks of paths */
-static struct block *later_buckets[BUCKETS];         /* the others */
+struct start {                   /* the translations of the code at a guest address */
+    struct start *next;          /* with the same hash */
+    uint64_t ip;
+    struct block *first;         /* of a path; NULL: none */
+    uint32_t copies;             /* as a later block of a path */
+};
+
+static struct start *all_buckets[2][BUCKETS], **buckets;
 static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
 static uint8_t *block_room;      /* where they are */
@@ -82,23 +88,19 @@ static uint32_t hash_of(uint64_t ip) {
     return (uint32_t)((ip * 0x9E3779B97F4A7C15u) >> 48);
 }
 
-/* The translation that was made of the code at a guest address, for as often as it executes: the first block of a path;
-   NULL: none. */
-struct block *translated_block(uint64_t ip) {
-    struct block *it;
+static struct start *start_at(uint64_t ip) {
+    struct start *it;
     for (it = buckets[hash_of(ip)]; it; it = it->next)
         if (it->ip == ip)
             return it;
     return NULL;
 }
 
-/* The translations of the code at a guest address as a later block of a path, up to `most`. */
-static uint32_t count_later(uint64_t ip, uint32_t most) {
-    const struct block *it;
-    uint32_t copies = 0;
-    for (it = later_buckets[hash_of(ip)]; it && copies < most; it = it->next)
-        copies += it->ip == ip;
-    return copies;
+/* The translation that was made of the code at a guest address, for as often as it executes: the first block of a path;
+   NULL: none. */
+struct block *translated_block(uint64_t ip) {
+    const struct start *it = start_at(ip);
+    return it ? it->first : NULL;
 }
 
 /* jmp [state->on_miss], and a nop */
@@ -129,10 +131,21 @@ bool forget_when_full(void) {
     return true;
 }
 
+static struct start *new_start(uint64_t ip) {
+    struct start **bucket = &buckets[hash_of(ip)], *it = reserve(sizeof(*it));
+    *it = (struct start){*bucket, ip, NULL, 0};
+    *bucket = it;
+    return it;
+}
+
 static void enter(struct block *block) {
-    struct block **bucket = &(block->before ? later_buckets : buckets)[hash_of(block->ip)];
-    block->next = *bucket;
-    *bucket = block;
+    struct start *start = start_at(block->ip);
+    if (!start)
+        start = new_start(block->ip);
+    if (block->before)
+        start->copies++;
+    else
+        start->first = block;
     block->in_path = true;
 }
 
@@ -183,12 +196,12 @@ bool is_passed_often(struct exit *exit) {
    often. Returns the block there, or NULL. */
 struct block *extend_path(struct exit *exit) {
     uint64_t ip = exit->target;
+    const struct start *start;
     struct block *block;
     if (!may_go_on(exit) || (exit->passes && exit->passes < OFTEN))
         return NULL;
-    if (exit->passes == 0 && (translated_block(ip) || count_later(ip, 1) || !may_be_translated(ip)))
-        return NULL;
-    if (exit->passes && count_later(ip, MAX_COPIES) == MAX_COPIES)
+    start = start_at(ip);
+    if (start && (start->first || start->copies) ? exit->passes == 0 || start->copies == MAX_COPIES : !may_be_translated(ip))
         return NULL;
     block = translate_behind(exit);
     if (block)
@@ -290,13 +303,21 @@ void relink_blocks(const struct block *block) {
         relink_blocks(behind);
 }
 
+static void forget_start(uint64_t ip) {
+    struct start *it;
+    int set;
+    for (set = 0; set < 2; set++)
+        for (it = all_buckets[set][hash_of(ip)]; it; it = it->next)
+            it->first = NULL, it->copies = 0;
+}
+
 /* All translations are stale: none is reached any more, except by the block that is executing. */
 void forget_translations(void) {
     for (; stale_exits < exit_count; stale_exits++)
         unlink_exit(&exits[stale_exits]);
     for (; stale_blocks < block_count; stale_blocks++) {
         uint64_t ip = blocks[stale_blocks]->ip;
-        all_buckets[0][hash_of(ip)] = all_buckets[1][hash_of(ip)] = later_buckets[hash_of(ip)] = NULL;
+        forget_start(ip);
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
         last_checks[ip % TABLE_ENTRIES] = NULL;
     }
