@@ -49,7 +49,7 @@ cdef class Tally(RunCounter):
     cdef TallySite* sites        # open-addressed hash
     cdef uint64_t site_capacity  # a power of two
     cdef uint64_t site_count
-    cdef uint64_t last           # number of the block that retired last
+    cdef uint64_t last           # number of the block that retired last, or with PATH_BIT that of a path
     cdef bint traced
     cdef PathTable paths         # of the stream; None: its words are of blocks alone
     cdef uint64_t* path_runs     # by path, and whether its last condition held; not yet in the tallies of its blocks
@@ -63,6 +63,8 @@ cdef class Tally(RunCounter):
     cdef void flush_words(self) noexcept nogil
     @cython.final
     cdef void flush_paths(self) noexcept nogil
+    @cython.final
+    cdef uint64_t block_of(self, uint64_t number) noexcept nogil
     @cython.final
     cdef void add_runs_of_path(self, const PathHead* path, uint64_t runs, uint64_t condition) noexcept nogil
     @cython.final

@@ -114,9 +114,8 @@ cdef class Tally(RunCounter):
         self.add_runs_of(self.paths.words[path.first + path.blocks - 1] | condition << CONDITION_SHIFT, runs)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, last = self.last
+        cdef uint64_t i = 0, word, number, last = self.last
         cdef WordTally* entry
-        cdef const PathHead* path
         if not self.room():
             return
         self.unsettled = True
@@ -125,17 +124,15 @@ cdef class Tally(RunCounter):
             i += 1
             if word >> 63:
                 if mark_kind(word) == Mark.TIMES:
-                    self.add_runs_of(last, mark_value(word))
+                    self.add_runs_of(self.block_of(last), mark_value(word))
                 else:
-                    self.add_mark(word, last)
+                    self.add_mark(word, self.block_of(last))
                 continue
             last = word & BLOCK_MASK
             if last & PATH_BIT:
-                last ^= PATH_BIT
-                self.path_runs[2 * last + (word >> CONDITION_SHIFT)] += 1
-                path = &self.paths.heads[last]
-                i += path.addresses if self.traced else 0
-                last = self.paths.words[path.first + path.blocks - 1] & BLOCK_MASK
+                number = last ^ PATH_BIT
+                self.path_runs[2 * number + (word >> CONDITION_SHIFT)] += 1
+                i += self.paths.sizes[number].addresses if self.traced else 0
                 continue
             entry = &self.words[word_index(word)]
             if entry.word != word:
@@ -147,6 +144,12 @@ cdef class Tally(RunCounter):
             if self.traced:
                 i = past_addresses(i, accesses_of(&self.table.c.heads[last], word))
         self.last = last
+
+    cdef uint64_t block_of(self, uint64_t number) noexcept nogil:
+        """The block of a number, or the last one of a path's."""
+        if self.paths is None or number & PATH_BIT == 0 or number == NO_BLOCK:
+            return number
+        return self.paths.last_block(number ^ PATH_BIT)
 
     cdef void follow(self, uint64_t block) noexcept nogil:
         self.last = block

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport PathHead, PathTable
+from pfmon.stream._stream cimport BlockSize, PathTable
 
 
 cdef enum:
@@ -33,11 +33,6 @@ cdef struct Kept:                # of a block, or a part of one
     uint8_t accesses
 
 
-cdef struct BlockSize:           # of a block, or a part of one
-    uint16_t addresses           # that follow its word in a traced stream
-    uint16_t instructions
-
-
 @cython.final
 cdef class Announcements:
     cdef const area* shared      # owned by the ring's reader
@@ -51,7 +46,7 @@ cdef class Announcements:
     cdef announcement head       # the last one read, copied before its check
     cdef uint8_t body[MAX_BODY_BYTES]  # its sizes and code, or its path
     cdef Kept* kept
-    cdef BlockSize* sizes_of_blocks
+    cdef BlockSize* sizes_of_blocks      # by number; of parts, too
     cdef uint8_t* sizes          # of all instructions so far, as announced
     cdef uint64_t capacity, sizes_used, sizes_capacity
     cdef uint32_t parts_left, instructions_left

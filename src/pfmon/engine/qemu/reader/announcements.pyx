@@ -7,7 +7,7 @@ kept in memory that no program reaches.
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
-from pfmon.stream._stream cimport CONDITION_SHIFT, Cut, MAX_BLOCK_LENGTH, PathHead, PathTable
+from pfmon.stream._stream cimport BlockSize, CONDITION_SHIFT, Cut, MAX_BLOCK_LENGTH, PathHead, PathTable
 
 
 cdef enum:
@@ -80,7 +80,7 @@ cdef class Announcements:
             return before < self.count
         if before >= self.paths.count:
             return False
-        addresses = self.paths.heads[before].addresses + self.sizes_of_blocks[it.last_ip].addresses
+        addresses = self.paths.sizes[before].addresses + self.sizes_of_blocks[it.last_ip].addresses
         return self.paths.heads[before].blocks < MAX_PATH_BLOCKS and addresses < MAX_PATH_ADDRESSES
 
     cdef bint keep_path(self) noexcept nogil:
@@ -89,23 +89,22 @@ cdef class Announcements:
         cdef uint64_t before = it.ip & (TAKEN_IN_LINE - 1), blocks = 1
         cdef uint64_t words[MAX_PATH_BLOCKS]
         cdef uint64_t taken = <uint64_t>(it.ip & TAKEN_IN_LINE != 0) << CONDITION_SHIFT
-        cdef uint32_t addresses = self.sizes_of_blocks[it.last_ip].addresses, instructions = self.sizes_of_blocks[it.last_ip].instructions
+        cdef BlockSize size = self.sizes_of_blocks[it.last_ip], size_before
         cdef PathHead* head
         if it.ip & PATH_IN_LINE:
             head = &self.paths.heads[before]
             blocks = head.blocks
             memcpy(words, self.paths.words + head.first, blocks * sizeof(uint64_t))
-            addresses += head.addresses
-            instructions += head.instructions
+            size_before = self.paths.sizes[before]
         else:
             words[0] = before
-            addresses += self.sizes_of_blocks[before].addresses
-            instructions += self.sizes_of_blocks[before].instructions
+            size_before = self.sizes_of_blocks[before]
         words[blocks - 1] |= taken
-        head = self.paths.enter(words, blocks, it.last_ip)
+        size.addresses += size_before.addresses
+        size.instructions += size_before.instructions
+        head = self.paths.enter(words, blocks, it.last_ip, size)
         if head == NULL:
             return False
-        head.addresses, head.instructions = addresses, instructions
         head.counter = <uint32_t>(self.count + self.paths.count - 1)
         return True
 

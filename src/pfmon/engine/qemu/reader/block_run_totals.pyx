@@ -60,7 +60,7 @@ cdef uint64_t pass_counted_in_line(Describer describer, Consumer consumer) noexc
         times = describer.announced.counter_in_line(path.counter)
         if not is_possible(times, &runs):
             break
-        retired += times * path.instructions
+        retired += times * describer.announced.paths.sizes[number].instructions
         for block in range(path.first, path.first + path.blocks):
             pass_whole_runs(describer.announced.paths.words[block] & BLOCK_MASK, times, consumer)
     if runs > MAX_RUN_COUNT:

@@ -8,7 +8,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from pfmon.stream._stream cimport BLOCK_MASK, CONDITION_SHIFT, Consumer, PATH_BIT, PathHead
+from pfmon.stream._stream cimport BLOCK_MASK, BlockSize, CONDITION_SHIFT, Consumer, PATH_BIT, PathHead
 
 
 cdef enum:
@@ -64,6 +64,7 @@ cdef class InLineWords:
     cdef bint give(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
         """Give a consumer these words; False: the guest's engine cannot have written them."""
         cdef const PathHead* paths = self.announced.paths.heads
+        cdef const BlockSize* path_sizes = self.announced.paths.sizes
         cdef const BlockSize* sizes = self.announced.sizes_of_blocks
         cdef uint64_t path_count = self.announced.paths.count, blocks = self.announced.count
         cdef uint64_t i = 0, word, number, addresses, most, retired = 0, last = self.last
@@ -84,9 +85,9 @@ cdef class InLineWords:
             if word & PATH_IN_LINE:
                 if number >= path_count:
                     return False
-                addresses = paths[number].addresses if traced else 0
-                retired += paths[number].instructions
-                most = paths[number].blocks + addresses
+                addresses = path_sizes[number].addresses if traced else 0
+                retired += path_sizes[number].instructions
+                most = addresses + (1 if whole else paths[number].blocks)
             else:
                 if number >= blocks:
                     return False
@@ -115,11 +116,9 @@ cdef class InLineWords:
 
     cdef uint64_t last_block(self, uint64_t word) noexcept nogil:
         """The number of the last block of a word, and one; 0: there was no word."""
-        cdef const PathHead* path
-        if word & PATH_IN_LINE == 0:
-            return word & NUMBER_IN_LINE and (word & NUMBER_IN_LINE) + 1
-        path = &self.announced.paths.heads[word & NUMBER_IN_LINE]
-        return (self.announced.paths.words[path.first + path.blocks - 1] & BLOCK_MASK) + 1
+        if word & PATH_IN_LINE:
+            return self.announced.paths.last_block(word & NUMBER_IN_LINE) + 1
+        return word and (word & NUMBER_IN_LINE) + 1
 
     cdef bint is_mark(self, uint64_t word, uint64_t last) noexcept nogil:
         """Whether this is a mark of the engine's behind a word."""
@@ -139,7 +138,7 @@ cdef class InLineWords:
                 continue
             if word & PATH_IN_LINE:
                 if number < self.announced.paths.count:
-                    count += self.announced.paths.heads[number].addresses
+                    count += self.announced.paths.sizes[number].addresses
             elif number < self.announced.count:
                 count += self.announced.sizes_of_blocks[number].addresses
         return RING_BUFFER_WORDS

@@ -10,7 +10,8 @@ enum {
     BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
     BLOCK_EXITS = 8,             /* more than two blocks have */
     MAX_COPIES = 16,             /* of a block */
-    OFTEN = 8,                   /* passes of an exit, after which its path goes on with a copy */
+    MAX_COPIED_BYTES = 1 << 17,  /* of all copies: more would not stay in the host's caches */
+    OFTEN = 48,                   /* passes of an exit, after which its path goes on with a copy */
     MOST_RECORDED = PAGE / 2,  /* of the record of a path that goes on: with another block it is shorter than a guard page */
     BLOCK_STEP = 1 << 12         /* more bytes than their descriptions take */
 };
@@ -33,6 +34,7 @@ static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
 static uint8_t *last_checks[TABLE_ENTRIES];         /* by entry of the table: where its last check goes on; NULL: none */
+static uint64_t copied_bytes;    /* of copies, so far */
 static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
@@ -127,7 +129,7 @@ bool forget_when_full(void) {
     empty_code();
     exit_count = stale_exits = 1;
     block_count = stale_blocks = 0;
-    block_room_used = 0;
+    block_room_used = copied_bytes = 0;
     return true;
 }
 
@@ -198,14 +200,18 @@ struct block *extend_path(struct exit *exit) {
     uint64_t ip = exit->target;
     const struct start *start;
     struct block *block;
+    bool is_copy;
     if (!may_go_on(exit) || (exit->passes && exit->passes < OFTEN))
         return NULL;
     start = start_at(ip);
-    if (start && (start->first || start->copies) ? exit->passes == 0 || start->copies == MAX_COPIES : !may_be_translated(ip))
+    is_copy = start && (start->first || start->copies);
+    if (is_copy ? exit->passes == 0 || start->copies == MAX_COPIES || copied_bytes > MAX_COPIED_BYTES : !may_be_translated(ip))
         return NULL;
     block = translate_behind(exit);
     if (block)
         enter(block);
+    if (block && is_copy)
+        copied_bytes += (uint64_t)(block->code_end - block->entry);
     return block;
 }
 
