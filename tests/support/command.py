@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import BinaryIO, NoReturn
 
 import pfmon as library
 from pfmon import pmu
+from pfmon.__main__ import command as end_as_the_command
 from pfmon.__main__ import main
 from pfmon.machine.config import machine_config
 
@@ -46,20 +48,60 @@ def load_everything() -> None:
 def pfmon(*words: str) -> subprocess.CompletedProcess[str]:
     """What the command prints and returns, in a child of this process: its modules are there already."""
     load_everything()
-    with TemporaryFile() as out, TemporaryFile() as err:
-        child = os.fork()
-        if not child:
-            _become_the_command(words, out, err)
-        _wait(child)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode())
-    return subprocess.CompletedProcess(words, status, *texts)
+    return forked(words, lambda: main(words))
 
 
-def _become_the_command(words: tuple[str, ...], out: BinaryIO, err: BinaryIO) -> NoReturn:
+def pfmon_after(before: Callable[[], object], *words: str) -> subprocess.CompletedProcess[str]:
+    """The same behind a function that changes the child: limits, the directory, standard files.
+
+    It prints into pipes, whose size no limit concerns: no more than they hold (pipe(7)).
+    """
+    load_everything()
+
+    def command() -> NoReturn:
+        before()
+        sys.argv[1:] = words
+        end_as_the_command()
+
+    return _forked(words, command, _pipe(), _pipe())
+
+
+def forked(words: Sequence[str], command: Callable[[], int]) -> subprocess.CompletedProcess[str]:
+    """What a function prints in a child of this process, and the status that it returns; ``words`` name it."""
+    return _forked(words, command, *((file, file) for file in (TemporaryFile(), TemporaryFile())))
+
+
+Ends = tuple[BinaryIO, BinaryIO]
+"""Of a file: where it is read, and where it is written."""
+
+
+def _pipe() -> Ends:
+    reader, writer = os.pipe()
+    return os.fdopen(reader, "rb"), os.fdopen(writer, "wb")
+
+
+def _forked(words: Sequence[str], command: Callable[[], int], out: Ends, err: Ends) -> subprocess.CompletedProcess[str]:
+    """The same; its standard output and error are these."""
+    child = os.fork()
+    if not child:
+        _become(command, out[1], err[1])
+    _wait(child)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return subprocess.CompletedProcess(words, status, _written(out), _written(err))
+
+
+def _written(ends: Ends) -> str:
+    """All that is in a file, which is then closed."""
+    reader, writer = ends
+    if reader is not writer:
+        writer.close()
+    with reader:
+        if reader.seekable():
+            reader.seek(0)
+        return reader.read().decode()
+
+
+def _become(command: Callable[[], int], out: BinaryIO, err: BinaryIO) -> NoReturn:
     """The child: its standard files are these, its end is the command's."""
     status = 70
     gc.freeze()  # what tests keep is none of the command's: to look for garbage in it takes longer than all else
@@ -67,13 +109,15 @@ def _become_the_command(words: tuple[str, ...], out: BinaryIO, err: BinaryIO) ->
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
-        sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-        status = main(words)
+        sys.stdout, sys.stderr = (
+            os.fdopen(1, "w", closefd=False),
+            os.fdopen(2, "w", 1, closefd=False),
+        )  # as Python has them
+        status = command()
+        sys.stdout.flush()
     except BaseException:
         print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(status)
 
 

@@ -12,6 +12,7 @@ from pfmon import pmu
 from pfmon.cli.command_line import read
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import event_rows, place_rows
+from pfmon.library.options.run_options import Options
 from pfmon.library.resolving.request_builder import request
 from pfmon.library.resolving.resolve import qualification_of
 from pfmon.pmu.model.derived import load_derived, plan
@@ -100,11 +101,18 @@ NO_MATTER = {"events", "pmu", "no-qual-check"}
 """Options that choose events and PMU, and the one that switches a check off."""
 
 
+@cache
+def options_of(name: str, words: tuple[str, ...]) -> Options:
+    """The options that words say, of an event that stands for any: to read them says nothing of which it is."""
+    return read([CHECK, f"--pmu={name}", "-e", "EVENT", *words]).options
+
+
 def programmed(name: str, events: str, *words: str) -> tuple[Programming, list[str]]:
     """What words program, and the lines about it."""
-    options = read([CHECK, f"--pmu={name}", "-e", events, *words]).options
+    options = options_of(name, words)
     model = pmu.get(name)
-    (asked,) = request(options.sets, qualification_of(options), model).requests
+    counted = options.sets[0].replaced(events=events.split(","))
+    (asked,) = request([counted], qualification_of(options), model).requests
     wanted = plan(model.events, asked.events)
     made = model.fulfil(wanted.request(asked))
     return made, effects(model, asked, [made])

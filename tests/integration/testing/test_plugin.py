@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pytest_runs import run_pytest
+from pytest_runs import run_pytest, start_pytest
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU
 from x86_64_host import HERE
 
@@ -49,7 +49,7 @@ def pretend(folder: Path, factor: float) -> None:
 
 @pytest.mark.slow
 def test_without_its_option_marked_tests_run_as_ever(tmp_path: Path) -> None:
-    done = run_pytest(project(tmp_path, MARKED + PROGRAM), "--strict-markers", "-rs", path="/nowhere")
+    done = start_pytest(project(tmp_path, MARKED + PROGRAM), "--strict-markers", "-rs", path="/nowhere")
     assert done.returncode == 0 and "1 passed, 1 skipped" in done.stdout
     assert "pfmon_run counts with --pfmon alone" in done.stdout
     assert [one.name for one in tmp_path.iterdir() if "baseline" in one.name] == []
@@ -64,16 +64,16 @@ def test_modules():
     loaded = {name for name in sys.modules if name.split(".")[0] == "pfmon"}
     assert loaded == {"pfmon", "pfmon.errors", "pfmon.testing", "pfmon.testing.plugin"}
 """
-    done = run_pytest(project(tmp_path, text))
+    done = start_pytest(project(tmp_path, text))
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HERE, reason="x86-64 programs need qemu on this host")
 def test_without_qemu_programs_that_need_it_are_skipped_with_a_reason(tmp_path: Path) -> None:
-    text = MARKED + PROGRAM + PROGRAM.replace("x86_64", "i386").replace("test_program", "test_i386")
-    done = run_pytest(project(tmp_path, text), *ALONE, "-rs", path="/nowhere")
-    assert done.returncode == 0 and "2 passed, 1 skipped" in done.stdout
+    text = PROGRAM + PROGRAM.replace("x86_64", "i386").replace("test_program", "test_i386")
+    done = start_pytest(project(tmp_path, text), *ALONE, "-rs", path="/nowhere")
+    assert done.returncode == 0 and "1 passed, 1 skipped" in done.stdout
     assert done.stdout.count("install the package qemu-user") == 1
 
 
@@ -270,8 +270,9 @@ def test_a_test_counts_the_same_in_every_run(tmp_path: Path) -> None:
 @QEMU
 @pytest.mark.slow
 def test_workers_of_xdist_count_too(tmp_path: Path) -> None:
+    """Where the host can count them, without qemu."""
     pytest.importorskip("xdist")
-    words = ("-p", "xdist", "-n", "2", *ALONE)
-    done = run_pytest(project(tmp_path, MARKED + PROGRAM), *words, "--pfmon-save")
+    words = ("-p", "xdist", "-n", "2", *ALONE, "--pfmon-save")
+    done = start_pytest(project(tmp_path, MARKED + PROGRAM), *words, path="/nowhere" if HERE else None)
     assert done.returncode == 0 and "2 baselines saved" in done.stdout, done.stdout
     assert {*baselines(tmp_path)} == {"test_it.py::test_marked", "test_it.py::test_program"}
