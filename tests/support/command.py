@@ -84,7 +84,7 @@ def _forked(words: Sequence[str], command: Callable[[], int], out: Ends, err: En
     """The same; its standard output and error are these."""
     child = os.fork()
     if not child:
-        _become(command, out[1], err[1])
+        become(command, out[1], err[1])
     _wait(child)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return subprocess.CompletedProcess(words, status, _written(out), _written(err))
@@ -101,7 +101,7 @@ def _written(ends: Ends) -> str:
         return reader.read().decode()
 
 
-def _become(command: Callable[[], int], out: BinaryIO, err: BinaryIO) -> NoReturn:
+def become(command: Callable[[], int], out: BinaryIO, err: BinaryIO) -> NoReturn:
     """The child: its standard files are these, its end is the command's."""
     status = 70
     gc.freeze()  # what tests keep is none of the command's: to look for garbage in it takes longer than all else
@@ -109,10 +109,8 @@ def _become(command: Callable[[], int], out: BinaryIO, err: BinaryIO) -> NoRetur
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
-        sys.stdout, sys.stderr = (
-            os.fdopen(1, "w", closefd=False),
-            os.fdopen(2, "w", 1, closefd=False),
-        )  # as Python has them
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
         status = command()
         sys.stdout.flush()
     except BaseException:

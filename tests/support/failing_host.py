@@ -38,7 +38,9 @@ def mine(folder: Path, names: list[str]) -> None:
 
 def one(kind: str, number: int, words: list[str], folder: Path, names: list[str]) -> dict[str, Any]:
     """One run."""
-    from command import _become_the_command
+    from command import become
+
+    from pfmon.__main__ import main as command
 
     mine(folder, names)
     host = ctypes.CDLL(None)
@@ -49,7 +51,7 @@ def one(kind: str, number: int, words: list[str], folder: Path, names: list[str]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os._exit = _counted(os._exit, host, count.fileno())  # type: ignore[assignment]
             host.failing_host_begin(kind.encode(), number)
-            _become_the_command(tuple(words), out, err)
+            become(lambda: command(words), out, err)
         end = os.pidfd_open(child)
         hangs = not select.select([end], [], [], SECONDS)[0]
         if hangs:

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +184,7 @@ def test_a_worker_of_another_version_says_so(tmp_path: Path) -> None:
     assert execute_order(order)["error"] == f"the worker has pfmon {library.version.VERSION}, and the sweep is of 0.0"
 
 
-LONGER = SMALL.replace('"300"', '"20000"').replace('"200"', '"20000"')
+LONGER = SMALL.replace('"300"', '"10000"').replace('"200"', '"10000"')
 
 
 def started(path: Path, *words: str) -> subprocess.Popen[str]:
@@ -217,36 +219,53 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
 
 
 CLUSTER = """
+import os
 import sys
 from distributed import Client, LocalCluster
 if __name__ == "__main__":
-    import os
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            pids = client.run(os.getpid)
-            print(cluster.scheduler_address, *pids.values(), flush=True)
-            sys.stdin.read()
+    options = dict(processes=sys.argv[1] == "processes", protocol="tcp", dashboard_address=None)
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster, Client(cluster) as client:
+        print(cluster.scheduler_address, *client.run(os.getpid).values(), flush=True)
+        sys.stdin.read()
 """
 
 
-@pytest.mark.slow
-def test_a_cluster_counts_the_same_though_a_worker_is_killed(tmp_path: Path) -> None:
+@contextmanager
+def cluster(folder: Path, kind: str) -> Iterator[tuple[str, int]]:
+    """Dask's, whose workers are ``processes`` or threads: its address, and the first worker's process."""
     pytest.importorskip("distributed")
-    path, script = written(tmp_path, LONGER), tmp_path / "cluster.py"
+    script = folder / "cluster.py"
     script.write_text(CLUSTER)
     pipe = subprocess.PIPE
-    command = [sys.executable, str(script)]
-    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as cluster:
+    command = [sys.executable, str(script), kind]
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin and process.stdout
         try:
-            address, victim, _ = cluster.stdout.readline().split()
-            process = started(path, f"--scheduler={address}")
-            wait_for_cells(path.with_suffix(".sweep"), 2)
-            there = {one: one.stat().st_mtime_ns for one in (path.with_suffix(".sweep") / "cells").glob("[!.]*.json")}
-            os.kill(int(victim), signal.SIGKILL)
-            said = process.communicate(timeout=100)
-            assert process.returncode == 0, said
+            address, first, *_ = process.stdout.readline().split()
+            yield address, int(first)
         finally:
-            cluster.stdin.close()
+            process.stdin.close()
+
+
+@pytest.mark.slow
+def test_a_cluster_counts_the_same(swept: Path, tmp_path: Path) -> None:
+    path = written(tmp_path)
+    with cluster(tmp_path, "threads") as (address, _):
+        done = pfmon("sweep", str(path), f"--scheduler={address}")
+    assert done.returncode == 0, done
+    assert without_time(table(path.with_suffix(".sweep"))) == without_time(table(swept))
+
+
+@pytest.mark.exhaustive
+def test_a_cluster_counts_the_same_though_a_worker_is_killed(tmp_path: Path) -> None:
+    path = written(tmp_path, LONGER)
+    with cluster(tmp_path, "processes") as (address, victim):
+        process = started(path, f"--scheduler={address}")
+        wait_for_cells(path.with_suffix(".sweep"), 2)
+        there = {one: one.stat().st_mtime_ns for one in (path.with_suffix(".sweep") / "cells").glob("[!.]*.json")}
+        os.kill(victim, signal.SIGKILL)
+        said = process.communicate(timeout=100)
+        assert process.returncode == 0, said
     assert {one: one.stat().st_mtime_ns for one in there} == there and len(there) < CELLS
     assert pfmon("sweep", str(path), f"--output={tmp_path / 'alone'}").returncode == 0
     assert without_time(table(path.with_suffix(".sweep"))) == without_time(table(tmp_path / "alone"))
