@@ -12,6 +12,7 @@ import host_programs
 import pytest
 from kept_memory import forget_what_is_left
 from open_files import close_collected
+from shared_figures import share_figures
 
 import pfmon
 from pfmon.library.resolving.command_program import is_obeyed
@@ -25,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         host_programs.install(is_exhaustive(config))
     example_counts.load_profile(is_exhaustive(config))
+    share_figures()
 
 
 def is_exhaustive(config: pytest.Config) -> bool:

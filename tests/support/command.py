@@ -56,6 +56,11 @@ def pfmon_after(before: Callable[[], object], *words: str) -> subprocess.Complet
 
     It prints into pipes, whose size no limit concerns: no more than they hold (pipe(7)).
     """
+    return _text(bytes_after(before, *words))
+
+
+def bytes_after(before: Callable[[], object], *words: str) -> subprocess.CompletedProcess[bytes]:
+    """The same of a program that prints any bytes."""
     load_everything()
 
     def command() -> NoReturn:
@@ -68,7 +73,11 @@ def pfmon_after(before: Callable[[], object], *words: str) -> subprocess.Complet
 
 def forked(words: Sequence[str], command: Callable[[], int]) -> subprocess.CompletedProcess[str]:
     """What a function prints in a child of this process, and the status that it returns; ``words`` name it."""
-    return _forked(words, command, *((file, file) for file in (TemporaryFile(), TemporaryFile())))
+    return _text(_forked(words, command, *((file, file) for file in (TemporaryFile(), TemporaryFile()))))
+
+
+def _text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 Ends = tuple[BinaryIO, BinaryIO]
@@ -80,7 +89,9 @@ def _pipe() -> Ends:
     return os.fdopen(reader, "rb"), os.fdopen(writer, "wb")
 
 
-def _forked(words: Sequence[str], command: Callable[[], int], out: Ends, err: Ends) -> subprocess.CompletedProcess[str]:
+def _forked(
+    words: Sequence[str], command: Callable[[], int], out: Ends, err: Ends
+) -> subprocess.CompletedProcess[bytes]:
     """The same; its standard output and error are these."""
     child = os.fork()
     if not child:
@@ -90,7 +101,7 @@ def _forked(words: Sequence[str], command: Callable[[], int], out: Ends, err: En
     return subprocess.CompletedProcess(words, status, _written(out), _written(err))
 
 
-def _written(ends: Ends) -> str:
+def _written(ends: Ends) -> bytes:
     """All that is in a file, which is then closed."""
     reader, writer = ends
     if reader is not writer:
@@ -98,7 +109,7 @@ def _written(ends: Ends) -> str:
     with reader:
         if reader.seekable():
             reader.seek(0)
-        return reader.read().decode()
+        return reader.read()
 
 
 def become(command: Callable[[], int], out: BinaryIO, err: BinaryIO) -> NoReturn:

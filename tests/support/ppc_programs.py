@@ -46,13 +46,20 @@ def has_qemu(name: str) -> bool:
     return shutil.which(f"qemu-{name}") is not None
 
 
-@cache
 def machine_code(text: str, target: Target) -> bytes:
     """The code of an assembly source, which has nothing that is left to a linker."""
+    return machine_codes((text,), target)[text]
+
+
+@cache
+def machine_codes(texts: tuple[str, ...], target: Target) -> dict[str, bytes]:
+    """The code of each of several sources: to start the assembler takes longer than what it does."""
+    source = "".join(f"code_{number}:\n{text}\n" for number, text in enumerate(texts))
     assembler = ["llvm-mc", f"-triple={target.triple}", "-filetype=obj"]
-    made = subprocess.run(assembler, input=text.encode() + b"\n", check=True, capture_output=True).stdout
-    code = ELFFile(BytesIO(made)).get_section_by_name(".text")
-    return bytes(code.data())
+    made = ELFFile(BytesIO(subprocess.run(assembler, input=source.encode(), check=True, capture_output=True).stdout))
+    code, symbols = made.get_section_by_name(".text").data(), made.get_section_by_name(".symtab")
+    begins = [symbols.get_symbol_by_name(f"code_{number}")[0]["st_value"] for number in range(len(texts))]
+    return {text: code[begin:end] for text, begin, end in zip(texts, begins, [*begins[1:], len(code)], strict=True)}
 
 
 def write_elf(path: Path, code: bytes, target: Target, *, fixed: bool = True, interpreter: str = "") -> Path:

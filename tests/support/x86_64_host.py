@@ -46,8 +46,7 @@ def outcomes(program: Sequence[str | Path], directory: Path, *options: str) -> d
     found = {}
     for name, way in WAYS.items():
         made = directory / f"counts-{name}"
-        words = [*PFMON, *way, *options, "--json", f"--outfile={made}", *program]
-        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        done = without_input(*way, *options, "--json", f"--outfile={made}", *map(str, program))
         assert made.exists(), done
         found[name] = done.returncode, done.stdout, int(json.loads(made.read_text())["events"][0]["count"])
     return found
@@ -76,12 +75,24 @@ def recorded(program: Path, cpu: str, slow: bool = False, engine: str = "x86_64"
 
 def refusals(program: Sequence[str | Path]) -> list[tuple[int, str]]:
     """Exit status and standard error of a program under the engine, by way."""
-    commands = [[*PFMON, *way, *program] for way in WAYS.values()]
-    ran = [
-        subprocess.run(one, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
-        for one in commands
-    ]
+    ran = [without_input(*way, *map(str, program)) for way in WAYS.values()]
     return [(done.returncode, done.stderr) for done in ran]
+
+
+def without_input(*words: str) -> subprocess.CompletedProcess[str]:
+    """What the command prints, under the engine; its standard input is empty."""
+    return command.pfmon_after(_nothing_is_read, ENGINE, *words)
+
+
+def bytes_of(*words: str) -> subprocess.CompletedProcess[bytes]:
+    """The same of a program that prints any bytes, which ends well."""
+    done = command.bytes_after(_nothing_is_read, ENGINE, *words)
+    done.check_returncode()
+    return done
+
+
+def _nothing_is_read() -> None:
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
 def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,9 @@ from ppc_programs import (
     executed,
     is_load,
     is_store,
+    machine_codes,
     ppc_program,
+    write_elf,
 )
 from qemu_guests import EXAMPLES, accesses, run
 
@@ -43,10 +45,12 @@ ACCESSING = {
 @each("name", TARGETS)
 @each("code", ACCESSING)
 def test_access_has_its_address(code: str, name: str, tmp_path: Path) -> None:
-    program = ppc_program(tmp_path, f"lis 9, {DATA >> 16}\n li 10, 8\n {code}\n dcbt 9, 10\n {EXIT}", TARGETS[name])
+    before, behind = f"lis 9, {DATA >> 16}\n li 10, 8", f"dcbt 9, 10\n {EXIT}"
+    codes = machine_codes((before, behind, *ACCESSING), TARGETS[name])
+    program = write_elf(tmp_path / "program", codes[before] + codes[code] + codes[behind], TARGETS[name])
     ran = run([program], addresses=True)
-    kind, behind, size = ACCESSING[code]
-    assert list(accesses(ran)) == [(ENTRY + 8, kind, DATA + behind, size)]
+    kind, offset, size = ACCESSING[code]
+    assert list(accesses(ran)) == [(ENTRY + 8, kind, DATA + offset, size)]
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -1,10 +1,11 @@
 """What PowerPC instructions are, as the block table has it: by hand, from the Power ISA."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from grids import each
-from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
+from grids import each, sampled
+from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, machine_codes, write_elf
 from qemu_guests import instructions, run
 
 from pfmon.engine.qemu.describe import ppc_mnemonics
@@ -23,10 +24,15 @@ INTEGER = PpcKind.INTEGER
 NOTHING = PpcKind(0)
 
 
-def described(directory: Path, code: str, target: Target) -> InstructionRecord:
-    """The instruction, behind one that gives r9 the address of zeros. It need not be one that qemu's processor has."""
-    ran = run([ppc_program(directory, f"lis 9, {DATA >> 16}\n {code}\n nop\n li 0, 1\n sc", target)])
-    return instructions(ran)[ENTRY + 4]
+BEFORE, BEHIND = f"lis 9, {DATA >> 16}", "nop\n li 0, 1\n sc"
+
+
+def described(directory: Path, code: str, target: Target, beside: Iterable[str] = ()) -> InstructionRecord:
+    """The instruction, behind one that gives r9 the address of zeros. It need not be one that qemu's processor has.
+    ``beside``: others for that target, which are assembled with it."""
+    codes = machine_codes((BEFORE, BEHIND, *(beside or [code])), target)
+    program = write_elf(directory / "program", codes[BEFORE] + codes[code] + codes[BEHIND], target)
+    return instructions(run([program]))[ENTRY + 4]
 
 
 INSTRUCTIONS = {
@@ -82,10 +88,15 @@ def check(code: str, one: InstructionRecord, kinds: Kind | int, size: int) -> No
     assert one.branch == BranchKind.NO_BRANCH and one.condition is None
 
 
+def target_of(code: str) -> Target:
+    """Multiple registers and strings are for big-endian programs."""
+    return TARGETS["ppc"] if "sw" in code or "mw" in code else TARGETS["ppc64le"]
+
+
 @each("code", INSTRUCTIONS)
 def test_instruction_is_described(code: str, tmp_path: Path) -> None:
-    target = TARGETS["ppc"] if "sw" in code or "mw" in code else TARGETS["ppc64le"]
-    one = described(tmp_path, code, target)
+    target = target_of(code)
+    one = described(tmp_path, code, target, [other for other in INSTRUCTIONS if target_of(other) == target])
     check(code, one, *INSTRUCTIONS[code])
     assert PpcKind(one.isa_kind) == OF_UNITS.get(code.split()[0], NOTHING)
     assert one.length == 4 and not any(one.payload[4:])
@@ -93,12 +104,12 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
 
 @each("code", WIDE)
 def test_instruction_of_64_bits_is_described(code: str, tmp_path: Path) -> None:
-    check(code, described(tmp_path, code, TARGETS["ppc64"]), *WIDE[code])
+    check(code, described(tmp_path, code, TARGETS["ppc64"], WIDE), *WIDE[code])
 
 
 @each("code", INTEGERS)
 def test_integer_instruction_is_described(code: str, tmp_path: Path) -> None:
-    one = described(tmp_path, code, TARGETS["ppc64"])
+    one = described(tmp_path, code, TARGETS["ppc64"], INTEGERS)
     check(code, one, 0, 0)
     assert PpcKind(one.isa_kind) == INTEGER | OF_UNITS.get(code.split()[0], NOTHING)
 
@@ -141,10 +152,11 @@ BRANCHES = {
 }
 
 
+@sampled(24)
 @each("code", BRANCHES)
 @each("name", TARGETS)
 def test_branch_is_described(code: str, name: str, tmp_path: Path) -> None:
-    one = described(tmp_path, code, TARGETS[name])
+    one = described(tmp_path, code, TARGETS[name], BRANCHES)
     kinds, branch, conditional = BRANCHES[code]
     assert (Kind(one.kind), one.branch, one.condition) == (Kind(kinds), branch, 0 if conditional else None)
     assert (one.isa_kind, one.access) == (0, AccessKind.NO_ACCESS)
