@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import command
 import pytest
 from qemu_guests import ASSEMBLER, Access, accesses_in
 
+from pfmon.__main__ import main
 from pfmon.counting._counting import Tally
 from pfmon.engine import api, registry
 from pfmon.engine.guest_settings import GuestSettings
@@ -89,6 +91,16 @@ def bytes_of(*words: str) -> subprocess.CompletedProcess[bytes]:
     done = command.bytes_after(_nothing_is_read, ENGINE, *words)
     done.check_returncode()
     return done
+
+
+def printed(*words: str, given: str = "") -> str:
+    """The standard output of the command, which ends well; the program reads what it is given."""
+    with TemporaryFile("w+") as file:
+        file.write(given)
+        file.seek(0)
+        done = command.forked(words, lambda: os.dup2(file.fileno(), 0) or main([ENGINE, *words]))
+    done.check_returncode()
+    return done.stdout
 
 
 def _nothing_is_read() -> None:

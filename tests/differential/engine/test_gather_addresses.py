@@ -3,14 +3,13 @@ VGATHERDPS and its like), by the x86_64 engine and under qemu."""
 
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from grids import few, first_quick
 from qemu_guests import QEMU, Access, assemble
-from x86_64_host import AVX512, MARKS, PFMON, V3, recorded
+from x86_64_host import AVX512, MARKS, V3, pfmon, printed, recorded
 
 from pfmon.stream._stream import AccessKind
 
@@ -219,9 +218,7 @@ indices: .long INDICES
 
 def counted(program: Path, *options: str) -> int:
     """The count of the last option's event."""
-    words = [*PFMON, V3, *options]
-    done = subprocess.run([*words, program], capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[0])
+    return int(printed(V3, *options, str(program)).split()[0])
 
 
 def test_data_trigger_is_reached_by_any_element(tmp_path: Path) -> None:
@@ -244,8 +241,5 @@ def test_machine_has_every_element_in_its_caches(tmp_path: Path) -> None:
 def test_recording_of_gathers_counts_as_the_run(tmp_path: Path) -> None:
     program = assemble(tmp_path, PAGES.replace("INDICES", "0, 1, 2, 3, 4, 5, 6, 7"), "-no-pie")
     made, events = tmp_path / "recorded", ["-e", "instructions_retired,unhalted_core_cycles,llc_misses"]
-    run = subprocess.run(
-        [*PFMON, V3, *events, f"--record={made}", program], capture_output=True, text=True, check=True
-    ).stdout
-    replay = [sys.executable, "-m", "pfmon", *events, f"--replay={made}"]
-    assert subprocess.run(replay, capture_output=True, text=True, check=True).stdout == run
+    run = printed(V3, *events, f"--record={made}", str(program))
+    assert pfmon(*events, f"--replay={made}").stdout == run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from grids import few, first_quick
 from qemu_guests import assemble, compile_c
-from x86_64_host import AVX512, MARKS, PFMON, V4, recorded
+from x86_64_host import AVX512, ENGINE, MARKS, V4, bytes_of, pfmon, printed, recorded
 
 from pfmon.stream._stream import AccessKind
 
@@ -26,11 +26,12 @@ def natively(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def executed(program: Path, lines: list[bytes], cpu: str = "") -> list[str]:
     """What it says of the instructions: natively, or on that processor of the engine."""
-    words = [*PFMON, f"--set=qemu.cpu={cpu}", *COUNT] if cpu else []
     text = "".join(line.hex() + "\n" for line in lines)
-    done = subprocess.run([*words, program], input=text, capture_output=True, text=True, check=True)
-    told = done.stdout.splitlines()
-    assert len(told) == len(lines), done
+    if cpu:
+        told = printed(f"--set=qemu.cpu={cpu}", *COUNT, str(program), given=text).splitlines()
+    else:
+        told = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == len(lines), told
     return told
 
 
@@ -172,7 +173,7 @@ def test_frames_and_xsave_hold_the_state_of_avx_512(tmp_path: Path) -> None:
     made = tmp_path / "state"
     subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_state.c"], check=True)
     native = subprocess.run([made], capture_output=True, check=True).stdout
-    assert subprocess.run([*PFMON, V4, *COUNT, made], capture_output=True, check=True).stdout == native
+    assert bytes_of(V4, *COUNT, str(made)).stdout == native
 
 
 @AVX512
@@ -185,7 +186,7 @@ def test_c_library_takes_the_processor_for_x86_64_v4(tmp_path: Path) -> None:
     )
     subprocess.run(["cc", "-o", made, source], check=True)
     assert [
-        subprocess.run([*PFMON, f"--set=qemu.cpu={cpu}", *COUNT, made], check=False).returncode
+        pfmon(ENGINE, f"--set=qemu.cpu={cpu}", *COUNT, str(made), status=None).returncode
         for cpu in ("x86-64-v3", "x86-64-v4")
     ] == [0, 1]
 
@@ -249,8 +250,6 @@ PRINTS_CPUID = """
 @pytest.mark.parametrize(("cpu", "bits"), [("x86-64-v3", V3_BITS), pytest.param("x86-64-v4", V4_BITS, marks=AVX512)])
 def test_cpuid_has_the_features_of_its_level_alone(cpu: str, bits: dict[str, tuple[int, ...]], tmp_path: Path) -> None:
     program = compile_c(tmp_path, PRINTS_CPUID)
-    told = subprocess.run(
-        [*PFMON, f"--set=qemu.cpu={cpu}", *COUNT, program], capture_output=True, text=True, check=True
-    ).stdout
+    told = printed(f"--set=qemu.cpu={cpu}", *COUNT, str(program))
     found = {name: int(value) for name, value in (line.rsplit(" ", 1) for line in told.splitlines())}
     assert found == {name: sum(1 << bit for bit in set_bits) for name, set_bits in bits.items()}
