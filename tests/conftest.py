@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,3 +93,9 @@ def compiled_modules() -> Iterator[None]:
         for name in filter(is_obeyed, list(os.environ)):  # each would be a notice in every run
             patch.delenv(name)
         yield
+
+
+def pytest_sessionfinish() -> None:
+    """The process that runs commands ends."""
+    if "command" in sys.modules:
+        sys.modules["command"].end_server()

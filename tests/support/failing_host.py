@@ -51,7 +51,7 @@ def one(kind: str, number: int, words: list[str], folder: Path, names: list[str]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os._exit = _counted(os._exit, host, count.fileno())  # type: ignore[assignment]
             host.failing_host_begin(kind.encode(), number)
-            become(lambda: command(words), out, err)
+            become(lambda: command(words), out.fileno(), err.fileno())
         end = os.pidfd_open(child)
         hangs = not select.select([end], [], [], SECONDS)[0]
         if hangs:

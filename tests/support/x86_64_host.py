@@ -13,7 +13,6 @@ import command
 import pytest
 from qemu_guests import ASSEMBLER, Access, accesses_in
 
-from pfmon.__main__ import main
 from pfmon.counting._counting import Tally
 from pfmon.engine import api, registry
 from pfmon.engine.guest_settings import GuestSettings
@@ -83,28 +82,25 @@ def refusals(program: Sequence[str | Path]) -> list[tuple[int, str]]:
 
 def without_input(*words: str) -> subprocess.CompletedProcess[str]:
     """What the command prints, under the engine; its standard input is empty."""
-    return command.pfmon_after(_nothing_is_read, ENGINE, *words)
+    done = command.piped(ENGINE, *words)
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def bytes_of(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """The same of a program that prints any bytes, which ends well."""
-    done = command.bytes_after(_nothing_is_read, ENGINE, *words)
-    done.check_returncode()
-    return done
-
-
-def printed(*words: str, given: str = "") -> str:
-    """The standard output of the command, which ends well; the program reads what it is given."""
-    with TemporaryFile("w+") as file:
-        file.write(given)
-        file.seek(0)
-        done = command.forked(words, lambda: os.dup2(file.fileno(), 0) or main([ENGINE, *words]))
+def bytes_of(*words: str) -> bytes:
+    """The standard output of a command that ends well, under the engine."""
+    done = command.piped(ENGINE, *words)
     done.check_returncode()
     return done.stdout
 
 
-def _nothing_is_read() -> None:
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+def printed(*words: str, given: str = "") -> str:
+    """The same of a command that reads what it is given."""
+    with TemporaryFile("w+") as file:
+        file.write(given)
+        file.seek(0)
+        done = command.pfmon_given(file.fileno(), ENGINE, *words)
+    done.check_returncode()
+    return done.stdout
 
 
 def pfmon(*words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:

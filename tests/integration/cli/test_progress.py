@@ -14,7 +14,7 @@ from pathlib import Path
 import pyte
 import pytest
 from answers import declined
-from command import example, pfmon
+from command import example, pfmon, pfmon_here
 
 from pfmon.cli.output import progress_display
 from pfmon.cli.output.terminal_panel import TerminalPanel
@@ -112,12 +112,12 @@ def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.03)
     monkeypatch.setattr(progress_display, "EVERY_LINE", 0.03)
     monkeypatch.setattr(progress_display, "AHEAD", 0.01)
-    done = pfmon("--progress", "-e", "cpu_cycles", *HASHMAP)
+    done = pfmon_here("--progress", "-e", "cpu_cycles", *HASHMAP)
     lines = done.stderr.splitlines()
     assert len(lines) > 2 and all(re.match(r"pfmon: \d+ s  ", line) for line in lines)
     assert all(" instructions  " in line for line in lines[1:])  # a slow machine shows one before it has begun
     assert any("CPU_CYCLES" in line for line in lines)
-    done = pfmon("--live", "-e", "cpu_cycles", *HASHMAP)
+    done = pfmon_here("--live", "-e", "cpu_cycles", *HASHMAP)
     assert "CPU_CYCLES  function" in done.stderr and "insert" in done.stderr
 
 
@@ -125,7 +125,7 @@ def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
 def test_results_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_display, "MAX_SECONDS_UNSHOWN", 0.02)
     words = ("-e", "cpu_cycles,l2_misses", "--per-function", *HASHMAP)
-    assert pfmon("--live", *words).stdout == pfmon("--no-progress", *words).stdout
+    assert pfmon_here("--live", *words).stdout == pfmon_here("--no-progress", *words).stdout
 
 
 def test_options_that_exclude_each_other() -> None:

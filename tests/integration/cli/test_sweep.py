@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from browser import shown
-from command import example, pfmon, refused
+from command import example, pfmon, pfmon_here, refused
 from grids import each, sampled
 from host_programs import needs
 
@@ -382,7 +382,8 @@ def test_a_library_that_is_missing_is_named(
     module: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    assert refused("sweep", str(written(tmp_path)), "--scheduler=tcp://127.0.0.1:1") == f"pfmon: {said}\n"
+    words = ("sweep", str(written(tmp_path)), "--scheduler=tcp://127.0.0.1:1")
+    assert refused(*words, run=pfmon_here) == f"pfmon: {said}\n"
 
 
 PAIRS = f"""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import pfmon, refused
+from command import pfmon, pfmon_here, refused
 from exported import EVERYTHING, QUEENS, export
 from grids import each, first_quick
 
@@ -71,6 +71,6 @@ def test_several_exports_are_of_the_same_samples(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    said = refused(*EVERYTHING, f"--export=parquet:{tmp_path / 'table'}", *QUEENS)
+    said = refused(*EVERYTHING, f"--export=parquet:{tmp_path / 'table'}", *QUEENS, run=pfmon_here)
     assert said == "pfmon: --export=parquet needs pyarrow, which is not installed: pip install pyarrow\n"
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from command import example, pfmon
+from command import example, pfmon_here
 from fed_engine import FedEngine
 from grids import each, first_quick
 from guests import guest, quiet
@@ -96,7 +96,7 @@ def test_counts_that_lack_something_are_refused(failure: Failure, controls: Cont
 def test_the_command_shows_no_counts_and_says_why(failure: Failure, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, event = lost(failure)
     monkeypatch.setattr(registry, "start", lambda wanted: engine)
-    done = pfmon("-e", event, example("fib"), "5")
+    done = pfmon_here("-e", event, example("fib"), "5")
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr == f"pfmon: {LOST[failure]}: the run's counts would lack something, so there are none\n"
 
@@ -104,7 +104,7 @@ def test_the_command_shows_no_counts_and_says_why(failure: Failure, monkeypatch:
 def test_the_report_on_cycles_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     engine, _ = lost(Failure.TOO_MANY_WORDS)
     monkeypatch.setattr(registry, "start", lambda wanted: engine)
-    done = pfmon("--report=cpi", example("fib"), "5")
+    done = pfmon_here("--report=cpi", example("fib"), "5")
     assert (done.returncode, done.stdout) == (125, ""), done
     assert LOST[Failure.TOO_MANY_WORDS] in done.stderr
 
