@@ -195,11 +195,18 @@ def test_derived_events_are_reported_by_task(tmp_path: Path) -> None:
     assert run.tasks[0].derived == run.derived == own.derived
 
 
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all tasks, with samples."""
+    made = tmp_path_factory.mktemp("page") / "all.html"
+    followed(*INSTRUCTIONS, PERIOD, "--smpl-outfile=/dev/null", f"--report=html:{made}", *SHIM)
+    return made
+
+
 @pytest.mark.slow
 @QEMU
-def test_page_of_tasks_has_each_and_a_table(tmp_path: Path) -> None:
-    followed(*INSTRUCTIONS, PERIOD, "--smpl-outfile=/dev/null", f"--report=html:{tmp_path}/all.html", *SHIM)
-    data = data_of(tmp_path / "all.html")
+def test_page_of_tasks_has_each_and_a_table(page: Path) -> None:
+    data = data_of(page)
     own = alone(report="html")
     assert own.surveyed and [row[0] for row in data["rows"]] == ["1", "1:1"]
     assert data["tasks"][1]["cpi"]["cycles"] == own.surveyed.cpi.cycles == data["rows"][1][3]
@@ -220,10 +227,9 @@ def test_pages_have_the_process_in_their_names(tmp_path: Path) -> None:
 @pytest.mark.slow
 @QEMU
 @needs("chromium-headless-shell")
-def test_task_is_chosen_on_the_page(tmp_path: Path) -> None:
-    followed(f"--report=html:{tmp_path}/all.html", *SHIM)
+def test_task_is_chosen_on_the_page(page: Path) -> None:
     found = shown(
-        tmp_path / "all.html",
+        page,
         """
         return {rows: rows("tasks").map((row) => row[0]), title: document.querySelector("h1").textContent,
           links: [...document.querySelectorAll("#tasks a")].map((one) => one.getAttribute("href"))};

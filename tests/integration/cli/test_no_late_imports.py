@@ -254,19 +254,19 @@ def check(case: Case, inputs: dict[str, str], folder: Path) -> None:
 IA64_CASES, X86_CASES = ia64(), X86
 
 
-@pytest.mark.parametrize("words", first_quick(few(IA64_CASES, 12)))
+@pytest.mark.parametrize("words", first_quick(few(IA64_CASES, 9)))
 def test_a_run_of_an_ia64_program(words: str, inputs: dict[str, str], tmp_path: Path) -> None:
     check(IA64_CASES[words], inputs, tmp_path)
 
 
-@pytest.mark.parametrize("failure", first_quick(few(FAILURES, 5)))
+@pytest.mark.parametrize("failure", first_quick(few(FAILURES, 4)))
 def test_a_run_that_fails(failure: str, inputs: dict[str, str], tmp_path: Path) -> None:
     check(FAILURES[failure], inputs, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "terminal"), few(product(["--progress", "--live", "--live --per-function"], [True, False]), 3)
+    ("words", "terminal"), few(product(["--progress", "--live", "--live --per-function"], [True, False]), 2)
 )
 def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], tmp_path: Path) -> None:
     """Progress is shown from the second second on."""
@@ -292,6 +292,6 @@ def test_progress_of_a_run(words: str, terminal: bool, inputs: dict[str, str], t
 
 
 @needs("qemu-x86_64", "qemu-ppc64", "cc")
-@pytest.mark.parametrize("words", first_quick(few(X86_CASES, 5)))
+@pytest.mark.parametrize("words", first_quick(few(X86_CASES, 4)))
 def test_a_run_under_qemu(words: str, x86_inputs: dict[str, str], tmp_path: Path) -> None:
     check(X86_CASES[words], x86_inputs, tmp_path)
