@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from grids import each, sampled
+from grids import each, few, sampled
 from hostile_memory import AT_ONCE, offsets
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 
@@ -20,7 +20,6 @@ from pfmon.stream._stream import BlockTable, Failure, Ring
 pytestmark = [QEMU, ASSEMBLER]
 
 SCRIPT = Path(__file__).resolve().parents[2] / "support" / "hostile_memory.py"
-TEN_THOUSAND = 10_000 // AT_ONCE
 
 
 def disturbed(first: int, beyond: int) -> None:
@@ -37,8 +36,9 @@ def test_words_that_a_program_writes_are_no_harm() -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_words_are_no_harm() -> None:
-    disturbed(100, 100 + TEN_THOUSAND)
+@pytest.mark.parametrize("words", [3_000, pytest.param(10_000, marks=pytest.mark.exhaustive)])
+def test_thousands_of_words_are_no_harm(words: int) -> None:
+    disturbed(100, 100 + words // AT_ONCE)
 
 
 def program(totals: bool = False) -> QemuGuest:
@@ -159,11 +159,11 @@ print("goes on")
 """
 
 
+HANDLES, STREAM = ("handles",), ("--long-smpl-periods=1000000", "--smpl-outfile=/dev/null")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("handles", [(), ("handles",)], ids=["dies", "handles"])
-@pytest.mark.parametrize(
-    "sampled", [(), ("--long-smpl-periods=1000000", "--smpl-outfile=/dev/null")], ids=["", "stream"]
-)
+@pytest.mark.parametrize(("handles", "sampled"), few([((), ()), (HANDLES, ()), ((), STREAM), (HANDLES, STREAM)], 2))
 def test_program_that_overwrites_its_last_block_has_no_counts(
     handles: tuple[str, ...], sampled: tuple[str, ...]
 ) -> None:
