@@ -3,7 +3,9 @@ small programs."""
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 from grids import each, few, sampled
@@ -25,16 +27,19 @@ NO_STACK = 1 << 32
 """Addresses below are of a static program itself."""
 
 
-def traced(command: list[str], file: Path) -> list[Access]:
+@cache
+def traced(*command: str) -> list[Access]:
     """What Valgrind's lackey says of a program's accesses."""
-    options = ["--vex-guest-chase=no", "--tool=lackey", "--trace-mem=yes", f"--log-file={file}"]
-    subprocess.run(["valgrind", *options, *command], capture_output=True, check=True)
+    with NamedTemporaryFile("r") as file:
+        options = ["--vex-guest-chase=no", "--tool=lackey", "--trace-mem=yes", f"--log-file={file.name}"]
+        subprocess.run(["valgrind", *options, *command], capture_output=True, check=True)
+        lines = re.findall(r"(?m)^(?:(I)  |  ?([LSM]) )([0-9a-f]+),(\d+)$", Path(file.name).read_text())
     found, ip = [], 0
-    for line in file.read_text().splitlines():
-        if match := re.fullmatch(r"I\s+([0-9a-f]+),\d+", line):
-            ip = int(match[1], 16)
-        elif match := re.fullmatch(r" ([LSM]) ([0-9a-f]+),(\d+)", line):
-            found.append(Access(ip, KINDS[match[1]], int(match[2], 16), int(match[3])))
+    for instruction, kind, address, size in lines:
+        if instruction:
+            ip = int(address, 16)
+        else:
+            found.append(Access(ip, KINDS[kind], int(address, 16), int(size)))
     return found
 
 
@@ -42,10 +47,10 @@ def traced(command: list[str], file: Path) -> list[Access]:
 @pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 3))
 @VALGRIND
 @pytest.mark.parametrize("engine", ENGINES)
-def test_examples_access_what_valgrind_traces(name: str, engine: str, tmp_path: Path) -> None:
+def test_examples_access_what_valgrind_traces(name: str, engine: str) -> None:
     command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
     made = list(accesses(run(command, addresses=True, engine=engine)))
-    expected = traced(command, tmp_path / "trace")
+    expected = traced(*command)
     assert len(made) == len(expected) > 10
     assert [one._replace(address=0) for one in made] == [one._replace(address=0) for one in expected]
     own = [(a.address, b.address) for a, b in zip(made, expected, strict=True) if b.address < NO_STACK]

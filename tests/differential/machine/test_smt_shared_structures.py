@@ -88,7 +88,7 @@ def test_small_programs_leave_each_other_alone() -> None:
 def test_entries_of_the_vhpt_are_of_whose_translation_is_there(figures: tuple[str, ...]) -> None:
     """A thread keeps 16 entries of the second data TLB, which a small program does not exceed: what a large one beside
     it replaces is its own, entries for its pages of the VHPT included."""
-    found = examples("noploop", "chase", figures, arguments=[["20000"], ["32768", "20000"]])
+    found = examples("noploop", "chase", figures, arguments=[["20000"], ["8192", "20000"]])
     small, large = found.core.cycles()
     assert small.evicted["dtlb2"] == 0 and large.evicted["dtlb2"] < 100
     assert times(found.threads[1], "L2DTLB_MISS") > 10_000

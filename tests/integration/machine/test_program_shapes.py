@@ -78,8 +78,8 @@ def test_predictor_learns_sure_branches_and_no_coins(machine):
 
 @pytest.mark.slow
 def test_matmul_is_slower_where_its_inner_loop_walks_columns():
-    """N = 200: a column is 200 lines of L2, 2 KB apart, so in 16 sets of 8 ways: they push each other out."""
+    """N = 128: a column is 128 lines of an L2 of 64 KB, 1 KB apart: in 8 sets of 8 ways they push each other out."""
     # Without banks: in the other loop the rows' loads of neighbours meet in them.
-    found, guest = run_with_guest("matmul", "itanium2", arguments=["200"], overrides=["l2.banks=0"])
+    found, guest = run_with_guest("matmul", "itanium2", arguments=["128"], overrides=["l2.banks=0", "l2.size=64K"])
     cycles = cycles_by_function(found, guest, "matmul")
     assert cycles["multiply_ijk"] > 1.1 * cycles["multiply_ikj"]

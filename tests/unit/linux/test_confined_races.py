@@ -18,7 +18,7 @@ from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.root import ATTEMPTS, LOOK, Root
 
 CREATE, EXCLUSIVE, NO_FOLLOW, PATH = 0o100, 0o200, 0o400000, 0o10000000
-ROUNDS = 10_000
+ROUNDS = 4_000
 AT_FDCWD = -100
 
 SWAP = """

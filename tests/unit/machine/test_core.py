@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 from core_runs import Both, assembled, examples
-from grids import each, first_quick
+from grids import each, first_quick, sampled
 from machine_code import loop
 from machine_runs import PROGRAMS, run_machine
 
@@ -23,6 +23,7 @@ def switching(both: Both, number: int) -> int:
     return sum(cycles for *_, cause, cycles in both.threads[number].bubbles() if cause == Cause.THREAD_SWITCH)
 
 
+@sampled(16)
 @each(("first", "second"), [*PAIRS, *ALL_PAIRS])
 def test_every_cycle_is_one_threads(first: str, second: str) -> None:
     """Cycles with an issue and bubbles are a thread's cycles; those of both are the core's, without a gap."""

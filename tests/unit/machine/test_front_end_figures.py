@@ -39,7 +39,7 @@ def fetched(*figures: str) -> Counter[str]:
     fetch, draw, now = InstructionFetch(config, L2(config)), random.Random(4), 0
     seen: Counter[str] = Counter()
     address = 0
-    for _ in range(6000):
+    for _ in range(4000):
         address += 32
         if draw.random() < 0.2:
             address = draw.randrange(40) * 16384 + draw.randrange(16) * 1088 // 32 * 32
@@ -59,7 +59,7 @@ def branched(machine: str, *figures: str) -> Counter[str]:
     predictor, draw = branch_predictor(load(machine, [*small, *figures])), random.Random(6)
     seen: Counter[str] = Counter()
     calls: list[int] = []
-    for step in range(12000):
+    for step in range(6000):
         place = draw.randrange(300) if step % 3 else draw.randrange(20)
         fixed = random.Random(place)
         address = 0x10000 + place * 144 // 16 * 16 + fixed.randrange(3) + 16 * draw.randrange(2)
