@@ -7,7 +7,7 @@ Operands stand as in the rows' texts (objdump's order); labels and absolute addr
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from pfmon.isa.ia64.assemble import encode
 from pfmon.isa.ia64.bundle import TEMPLATES
@@ -78,6 +78,20 @@ def instruction(text: str, address: int = CODE, labels: dict[str, int] | None = 
     raise ValueError(f"{text}: {'; '.join(reasons) or 'no such form'}")
 
 
+@lru_cache(4096)
+def _anywhere(text: str) -> tuple[str, int, int] | None:
+    """The same of one that no label has a part in and that is the same at every address; None: it is not."""
+    try:
+        here, there = (instruction(text, address) for address in (CODE, CODE + 16))
+    except ValueError:
+        return None
+    return here if here == there else None
+
+
+def _placed(text: str, address: int, labels: dict[str, int] | None) -> tuple[str, int, int]:
+    return _anywhere(text) or instruction(text, address, labels)
+
+
 def join(template: int, slots: Iterable[int]) -> bytes:
     """A bundle of a template number and three 41-bit slots."""
     first, second, third = slots
@@ -88,9 +102,9 @@ def join(template: int, slots: Iterable[int]) -> bytes:
 def bundle(units: str, *texts: str, address: int = CODE, labels: dict[str, int] | None = None) -> bytes:
     """A bundle of three instructions (two for MLX); an empty text is a nop."""
     if units == "MLX":
-        slot, extension = instruction(texts[1], address, labels)[1:]
-        return join(NUMBERS[units], (instruction(texts[0] or NOP["M"])[1], extension, slot))
-    parts = [instruction(text or NOP[unit], address, labels) for text, unit in zip(texts, units, strict=True)]
+        slot, extension = _placed(texts[1], address, labels)[1:]
+        return join(NUMBERS[units], (_placed(texts[0] or NOP["M"], address, labels)[1], extension, slot))
+    parts = [_placed(text or NOP[unit], address, labels) for text, unit in zip(texts, units, strict=True)]
     for part, unit in zip(parts, units, strict=True):
         assert part[0] == unit or (part[0] == "M" and unit == "I"), (units, texts)
     return join(NUMBERS[units], (part[1] for part in parts))
@@ -98,11 +112,11 @@ def bundle(units: str, *texts: str, address: int = CODE, labels: dict[str, int] 
 
 def alone(text: str, address: int, labels: dict[str, int]) -> bytes:
     """A bundle of one instruction and nops."""
-    unit, slot, extension = instruction(text, address, labels)
+    unit, slot, extension = _placed(text, address, labels)
     units, place = ALONE[unit]
     if unit == "X":
-        return join(NUMBERS[units], (instruction(NOP["M"])[1], extension, slot))
-    slots = [instruction(NOP[u])[1] for u in units]
+        return join(NUMBERS[units], (_placed(NOP["M"], address, labels)[1], extension, slot))
+    slots = [_placed(NOP[u], address, labels)[1] for u in units]
     slots[place] = slot
     return join(NUMBERS[units], slots)
 

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 from grids import each
@@ -53,6 +54,14 @@ def fetched(*figures: str) -> Counter[str]:
     return seen
 
 
+@cache
+def habits(place: int) -> tuple[int, int, int, int, bool]:
+    """Of a branch: its slot, kind and hint, how often it is not taken, and whether others stand beside it."""
+    fixed = random.Random(place)
+    slot, kind, whether, turn = fixed.randrange(3), fixed.randrange(10), fixed.randrange(4), fixed.randrange(2, 7)
+    return slot, kind, whether, turn, fixed.random() < 0.4
+
+
 def branched(machine: str, *figures: str) -> Counter[str]:
     """300 branches of every kind, hint and habit, with calls that return; more than L1I holds."""
     small = ["l1i.size=2K", "predictor.second=64"] if machine == "itanium2" else ["l1i.size=2K"]
@@ -61,17 +70,15 @@ def branched(machine: str, *figures: str) -> Counter[str]:
     calls: list[int] = []
     for step in range(6000):
         place = draw.randrange(300) if step % 3 else draw.randrange(20)
-        fixed = random.Random(place)
-        address = 0x10000 + place * 144 // 16 * 16 + fixed.randrange(3) + 16 * draw.randrange(2)
+        slot, kind, whether, turn, multiway = habits(place)
+        address = 0x10000 + place * 144 // 16 * 16 + slot + 16 * draw.randrange(2)
         if draw.random() < 0.02:
             predictor.predict_target(address, 0x9000)
-        kind, whether = fixed.randrange(10), fixed.randrange(4)
-        target, taken = 0x9000, step % fixed.randrange(2, 7) > 0
+        target, taken = 0x9000, step % turn > 0
         if kind == 2 and taken:
             target = calls.pop() if calls else 0x10
         elif kind in (1, 4, 8) and taken:
             calls.append(address // 16 * 16 + 16)
-        multiway = fixed.random() < 0.4
         flags, bubbles, code = predictor.predict(
             address, taken, target, kind=kind, whether=whether, relative=0x9000, multiway=multiway
         )
