@@ -155,7 +155,11 @@ def test_session_timeout_prints_the_counts_so_far() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated (SIGTERM)"), (signal.SIGHUP, "terminated (SIGHUP)")],
+    [
+        (signal.SIGINT, "interrupted"),
+        pytest.param(signal.SIGTERM, "terminated (SIGTERM)", marks=pytest.mark.exhaustive),
+        (signal.SIGHUP, "terminated (SIGHUP)"),
+    ],
 )
 def test_a_signal_to_pfmon_prints_the_counts_so_far(number: int, said: str, tmp_path: Path) -> None:
     """And the recording so far is whole, with nothing beside it. The exit status is that of a shell (POSIX, 2.8.2: 128

@@ -211,7 +211,7 @@ SECONDS = [one for one in OTHERS if one[0] == "sweep"]
 """Cases of which each run takes a second, or some."""
 ALL = [
     *sorted(QUICK),
-    *few([pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS if one not in SECONDS], 30),
+    *few([pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS if one not in SECONDS], 20),
     *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.exhaustive]) for one in SECONDS),
 ]
 

@@ -1,37 +1,40 @@
 """Samples when they cannot be written: what was taken stays readable, what a user had stays as it was."""
 
+import errno
+import os
+import resource
 import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from command import example
+from command import example, forked
 from command import pfmon as command
 from grids import first_quick
 
 import pfmon
+from pfmon.__main__ import main
+from pfmon.cli.output.sample_output import SampleOutput
 
 ROOM = 20_000
 """Bytes that a file may have: as if the disk were full."""
 WORDS = ("--long-smpl-periods=20", "-e", "ia64_inst_retired", example("hashmap"), "300")
 
 
-SCRIPT = f"""
-import resource, sys
-from pfmon.__main__ import main
-from pfmon.cli.output.sample_output import SampleOutput
-
-take = SampleOutput.take
-def limited(self, samples):
-    resource.setrlimit(resource.RLIMIT_FSIZE, ({ROOM}, {ROOM}))  # the memory of the run is there already
-    take(self, samples)
-SampleOutput.take = limited
-sys.exit(main())
-"""
-
-
 def pfmon_on_a_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-B", "-c", SCRIPT, *words, *WORDS], capture_output=True, text=True)
+    """In a child of this process, whose module is changed there."""
+    return forked(words, lambda: _limited((*words, *WORDS)))
+
+
+def _limited(words: Sequence[str]) -> int:
+    take = SampleOutput.take
+
+    def limited(output: SampleOutput, samples: object) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))  # the memory of the run is there already
+        take(output, samples)
+
+    SampleOutput.take = limited
+    return main(words)
 
 
 @pytest.mark.parametrize("extra", first_quick([(), ("--smpl-eager-save",)], single=True), ids=["", "eager"])
@@ -111,27 +114,25 @@ def test_counts_of_followed_tasks_stay_when_samples_have_no_room(tmp_path: Path)
     assert done.stdout == command(*words, *COUNTED).stdout
 
 
-FULL_FOLDER = """
-import errno, os, sys
-from pfmon.__main__ import main
-
-write, left = os.pwrite, [int(sys.argv.pop(1))]
-def limited(descriptor, data, place):
-    left[0] -= len(data)
-    if left[0] < 0:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return write(descriptor, data, place)
-os.pwrite = limited
-sys.exit(main())
-"""
-"""Runs the command with room for so many bytes of what tasks keep until all have ended."""
 FAMILY = ("--follow-all", "--no-cmd-output", "--long-smpl-periods=100", "--smpl-print-counts", *COUNTED)
 
 
 def followed(room: int, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", FULL_FOLDER, str(room), *words, *FAMILY], capture_output=True, text=True
-    )
+    """With room for so many bytes of what tasks keep until all have ended."""
+    return forked(words, lambda: _short_of_room(room, (*words, *FAMILY)))
+
+
+def _short_of_room(room: int, words: Sequence[str]) -> int:
+    write, left = os.pwrite, [room]
+
+    def limited(descriptor: int, data: bytes, place: int) -> int:
+        left[0] -= len(data)
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data, place)
+
+    os.pwrite = limited
+    return main(words)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from x86_64_programs import ENVIRONMENT, PROGRAMS, SAMPLE, path_of, prepare
 pytestmark = MARKS
 
 EVENTS = "instructions_retired,unhalted_core_cycles"
+PLACES = ("one", "another place")
 
 
 class Outcome(NamedTuple):
@@ -58,13 +60,13 @@ def test_programs_do_what_they_do_natively_and_repeat(name: str, runs: int, tmp_
     if path is None:
         pytest.skip(f"{program.command[0]} is not here")
     words = [path, *program.command[1:]]
-    for place in ("one", "another place"):
-        directory = tmp_path / place
-        prepare(directory, name)
-        for more in ({}, {"NOTE": "x" * 333}):
-            environment = ENVIRONMENT | more
-            native = outcome(words, directory, program.made, environment)
-            times = runs if place == "one" and not more else 2
-            found = [counted(words, directory, program.made, environment) for _ in range(times)]
-            assert {one for one, _ in found} == {native}
-            assert len({counts for _, counts in found}) == 1
+    for place in PLACES:
+        prepare(tmp_path / place, name)
+    for number, (place, more) in enumerate(product(PLACES, ({}, {"NOTE": "x" * 333}))):
+        if runs == 2 and number in (1, 2):  # of the sample, not every place with every environment
+            continue
+        directory, environment = tmp_path / place, ENVIRONMENT | more
+        native = outcome(words, directory, program.made, environment)
+        found = [counted(words, directory, program.made, environment) for _ in range(2 if number else runs)]
+        assert {one for one, _ in found} == {native}
+        assert len({counts for _, counts in found}) == 1
