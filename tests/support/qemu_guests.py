@@ -160,7 +160,7 @@ def counted(command: Sequence[str | Path]) -> Ran:
 
 def assemble(directory: Path, text: str, *options: str) -> Path:
     """A static program of this assembly source; it begins at _start."""
-    source, program = directory / "program.S", directory / "program"
+    source, program = directory / "program.s", directory / "program"
     source.write_text(f".globl _start\n{text}\n")
     subprocess.run(["cc", "-nostdlib", "-static", *options, "-o", program, source], check=True, capture_output=True)
     return program

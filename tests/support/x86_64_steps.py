@@ -3,7 +3,9 @@ are by capstone."""
 
 import subprocess
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import capstone
@@ -28,13 +30,19 @@ class Counts(NamedTuple):
     stores: int
 
 
+@cache
+def stepper() -> "TemporaryDirectory[str]":
+    """A directory with the program that steps, which is compiled once."""
+    directory = TemporaryDirectory()
+    subprocess.run(["cc", "-O1", "-o", Path(directory.name, "steps"), SOURCE], check=True)
+    return directory
+
+
 def stepped(command: Sequence[str | Path], directory: Path) -> list[Step]:
-    """The instructions that a program retires, in order; the directory gets the program that steps."""
-    stepper, made = directory / "steps", directory / "stepped"
-    if not stepper.exists():
-        subprocess.run(["cc", "-O1", "-o", stepper, SOURCE], check=True)
-    nothing = subprocess.DEVNULL
-    subprocess.run([stepper, made, *command], stdin=nothing, stdout=nothing, stderr=nothing, check=True)
+    """The instructions that a program retires, in order; the directory gets the file that says them."""
+    made, nothing = directory / "stepped", subprocess.DEVNULL
+    words = [Path(stepper().name, "steps"), made, *command]
+    subprocess.run(words, stdin=nothing, stdout=nothing, stderr=nothing, check=True)
     lines = (line.split() for line in made.read_text().splitlines())
     return [Step(int(ip, 16), bytes.fromhex(code)) for ip, code in lines]
 
