@@ -144,7 +144,7 @@ def test_registers_written_in_any_order_decode_to_the_programming(name: str) -> 
     model = pmu.get(name)
     seen = Counter[bool]()
 
-    @examples(300)
+    @examples(150)
     @given(requests(name), st.integers(0, 1 << 20))
     def check(asked: tuple[list[EventRequest], dict[str, Any]], seed: int) -> None:
         events, options = asked
