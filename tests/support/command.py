@@ -24,6 +24,8 @@ from pfmon.machine.config import machine_config
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SECONDS = 120
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PFMON_")}
+"""As it is before any test changes it."""
 
 
 def example(name: str) -> str:
@@ -136,7 +138,11 @@ def _server() -> Server:
     """Of this process."""
     mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     words = [sys.executable, str(Path(__file__).with_name("command_server.py")), str(its.fileno())]
-    process = subprocess.Popen(words, pass_fds=[its.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    nothing = subprocess.DEVNULL
+    caches = {name: value for name, value in os.environ.items() if name == "PYTHONPYCACHEPREFIX"}
+    process = subprocess.Popen(
+        words, cwd="/", env=ENVIRONMENT | caches, pass_fds=[its.fileno()], stdin=nothing, stdout=nothing
+    )
     its.close()
     return Server(mine, process)
 
@@ -145,7 +151,7 @@ def end_server() -> None:
     """Behind the last test."""
     if _server.cache_info().currsize:
         server = _server()
-        server.requests.close()
+        server.requests.shutdown(socket.SHUT_RDWR)  # also of copies that children may have
         server.process.wait()
 
 
@@ -159,7 +165,7 @@ def _served(words: Sequence[str], out: int, err: int, given: int = 0, ends: bool
         socket.send_fds(_server().requests, [json.dumps(request).encode()], [given, out, err, folder])
         return int(_server().requests.recv(64))
     except BaseException:  # the time of the test is over: what this server answers later is for nobody
-        _server().requests.close()
+        _server().requests.shutdown(socket.SHUT_RDWR)
         _server.cache_clear()
         raise
     finally:
