@@ -6,7 +6,8 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -217,29 +218,44 @@ def test_files_open_and_are_made_as_the_host_has_it(guest: Any, root: Path) -> N
         0o200000,
         CREATE | NO_FOLLOW | 1,
     ]
-    for name in names:
-        for flags in wanted:
-            expected = _on_the_host(root, name, flags)
-            found = guest.open(name, flags)
-            assert min(found, 0) == expected, (name, oct(flags))
-            for made in ("missing", "here/later"):
-                (root / made).unlink(missing_ok=True)
+    cases = [*product(names, wanted)]
+    for (name, flags), expected in zip(cases, _on_the_host(root, cases), strict=True):
+        found = guest.open(name, flags)
+        assert min(found, 0) == expected, (name, oct(flags))
+        _remove_made(root)
 
 
-def _on_the_host(root: Path, name: str, flags: int) -> int:
-    """What open(2) gives in that root: 0, or minus the error number."""
+def _on_the_host(root: Path, cases: Sequence[tuple[str, int]]) -> list[int]:
+    """What open(2) gives in that root, each time anew: 0, or minus the error number."""
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.chroot(root)
-            os.open(name, flags & ~(CREATE | EXCLUSIVE | NO_FOLLOW | PATH | 0o200000) | _host_flags(flags), 0o644)
-        except OSError as error:
-            os._exit(error.errno or 255)
-        os._exit(0)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            os.write(writer, bytes(_error_of_open(name, flags) for name, flags in cases))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answers:
+        return [-number for number in answers.read()]
+
+
+def _error_of_open(name: str, flags: int) -> int:
+    """In this process, whose root has been changed."""
+    own = flags & ~(CREATE | EXCLUSIVE | NO_FOLLOW | PATH | 0o200000) | _host_flags(flags)
+    try:
+        os.close(os.open(name, own, 0o644))
+    except OSError as error:
+        return error.errno or 255
+    finally:
+        _remove_made(Path("/"))
+    return 0
+
+
+def _remove_made(root: Path) -> None:
     for made in ("missing", "here/later"):
         (root / made).unlink(missing_ok=True)
-    return -status
 
 
 def _host_flags(flags: int) -> int:
