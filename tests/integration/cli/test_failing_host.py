@@ -145,7 +145,7 @@ PRINTS = (
 """Options that change what is written, or how."""
 READS = {"replay", "smt-replay", "baseline", "machine", "symbol-file", "debug-dir", "sysroot", "cwd"}
 """Options that name a file or directory and write nothing there."""
-QUICK = {("counts", "write"), ("counts", "rename"), ("tasks", "fsync"), ("printed", "write"), ("exports", "rename")}
+QUICK = {("counts", "write"), ("counts", "rename"), ("tasks", "fsync"), ("printed", "write")}
 """Cases that are not slow."""
 FEW_KINDS = dict.fromkeys(("sweep", "parquet"), ("write", "fsync", "rename"))
 """Kinds of calls for cases of which each run takes a second: it starts processes, or loads a library."""
