@@ -12,7 +12,8 @@ from pfmon.stream._stream cimport BLOCK_MASK, BlockSize, CONDITION_SHIFT, Consum
 
 
 cdef enum:
-    MARKS_OF_BLOCK = 16          # more than follow one, which are given with it
+    GIVEN_WORDS = 1 << 12        # at a time: what is copied stays in the host's first cache
+    COPIED_WORDS = 4
 
 cdef uint64_t NUMBER_IN_LINE = TAKEN_IN_LINE - 1
 cdef uint64_t BEYOND_IN_LINE = 2 * <uint64_t>PATH_IN_LINE    # no word but a mark is as large
@@ -24,12 +25,11 @@ cdef inline uint64_t taken_bit(uint64_t word) noexcept nogil:
 
 
 cdef inline void copy_addresses(uint64_t* to, const uint64_t* words, uint64_t count) noexcept nogil:
-    cdef uint64_t k
-    if count > 32:
-        memcpy(to, words, count * sizeof(uint64_t))
-        return
-    for k in range(count):
-        to[k] = words[k]
+    """Copy addresses, in steps of COPIED_WORDS: behind both there is room for a step."""
+    cdef uint64_t k = 0
+    while k < count:
+        memcpy(to + k, words + k, COPIED_WORDS * sizeof(uint64_t))
+        k += COPIED_WORDS
 
 
 cdef inline void put_blocks(uint64_t* to, const PathHead* path, const uint64_t* blocks, const BlockSize* sizes, uint64_t word,
@@ -54,7 +54,7 @@ cdef class InLineWords:
 
     def __cinit__(self, Describer describer, bint traced):
         self.announced, self.describer, self.traced = describer.announced, describer, traced
-        self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + MARKS_OF_BLOCK) * sizeof(uint64_t))
+        self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + COPIED_WORDS) * sizeof(uint64_t))
         if self.words == NULL:
             raise MemoryError
 
@@ -69,13 +69,13 @@ cdef class InLineWords:
         cdef uint64_t path_count = self.announced.paths.count, blocks = self.announced.count
         cdef uint64_t i = 0, word, number, addresses, most, retired = 0, last = self.last
         cdef uint64_t* to = self.words
-        cdef uint64_t* end = self.words + RING_BUFFER_WORDS
+        cdef uint64_t* end = self.words + GIVEN_WORDS
         cdef bint traced = self.traced, whole = self.takes_paths
         while i < count:
             word = read_once(&words[i])
             number = word & NUMBER_IN_LINE
             if word >= BEYOND_IN_LINE:
-                if to == end + MARKS_OF_BLOCK or not self.is_mark(word, last):
+                if to == self.words + RING_BUFFER_WORDS or not self.is_mark(word, last):
                     return False
                 to[0] = word
                 to += 1
@@ -96,7 +96,7 @@ cdef class InLineWords:
                 most = 1 + addresses
             if addresses >= count - i:
                 return False
-            if to + most > end:
+            if to + most > end and to > self.words:
                 consumer.consume(self.words, to - self.words)
                 to = self.words
             if word & PATH_IN_LINE and not whole:
