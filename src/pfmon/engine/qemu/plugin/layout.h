@@ -119,9 +119,9 @@ struct thread {                  /* of the program */
     uint64_t turn;               /* which of the two is accessed next */
 };
 
-/* Where translated code writes the stream in line (engine/x86_64), no word is 0, buffers end with zeros, `retired` is the
-   reader's, and with `totals` the area ends with a counter of 8 bytes for each block and each path, in the order of their
-   announcements: the last one is block 0's. Runs of a path are not counted by its blocks. */
+/* Where translated code writes the stream in line (engine/x86_64), no word is 0, and the word behind the last one is;
+   `retired` is the reader's, and with `totals` the area ends with a counter of 8 bytes for each block and each path, in the
+   order of their announcements: the last one is block 0's. A path's runs are not in the counters of its blocks. */
 
 struct area {                    /* the head of the area */
     struct thread threads[MAX_GUEST_THREADS];

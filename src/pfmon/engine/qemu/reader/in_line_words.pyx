@@ -125,8 +125,8 @@ cdef class InLineWords:
         return is_mark(self.describer, word, self.last_block(last), self.traced)
 
     cdef uint64_t end_of(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """The number of words in a buffer, of which ``count`` are known: a block's word is stored after its addresses, and
-        buffers end with zeros (layout.h)."""
+        """The number of words in a buffer, of which ``count`` are known: a word is stored after its addresses and the 0
+        behind them (layout.h)."""
         cdef uint64_t word, number
         while count < RING_BUFFER_WORDS:
             word = read_once(&words[count])

@@ -1,7 +1,8 @@
 /* The stream: its words go into buffers that are handed over to the reader when they are full.
 
    Behind each buffer is a page that cannot be accessed. Translated code does not test whether a buffer is full: its store
-   into that page faults, and the signal handler moves the words of the unfinished block to the next buffer. */
+   into that page faults, and the signal handler moves the words of the unfinished block to the next buffer. The word behind
+   the last one is 0, should this process be killed. */
 
 #include <asm/unistd.h>
 #include <linux/futex.h>
@@ -90,7 +91,7 @@ void hand_over(uint64_t *end) {
             KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
         start = (uint64_t *)(buffers + ring->filling % RING_BUFFERS * STEP);
     }
-    memset(start, 0, WORD_BYTES);   /* a word of 0 is none yet, should this process be killed */
+    *start = 0;
 }
 
 uint64_t *next_words(void) {
@@ -110,11 +111,10 @@ void continue_in_next_buffer(uint64_t fault, uint64_t *record) {
     memcpy(start, record, words * sizeof(uint64_t));
 }
 
-/* Forget addresses that a block has stored and that did not become part of a record: no word is there yet. */
-void clear_words(uint64_t end) {
-    uint64_t at = state->ring;
-    for (; at < end && !in_guard(at); at += sizeof(uint64_t))
-        *(uint64_t *)at = 0;
+/* No word is at the place of the next one, where a block may have stored an address. */
+void end_words(void) {
+    if (!in_guard(state->ring))
+        *(uint64_t *)state->ring = 0;
 }
 
 /* A word that the runtime writes itself. */
@@ -126,6 +126,7 @@ void put_word(uint64_t word) {
     }
     *to = word;
     state->ring = (uint64_t)(to + 1);
+    end_words();
 }
 
 void put_mark(int kind, uint64_t instruction, uint64_t value) {
@@ -154,8 +155,8 @@ void prepare_uncounted(void) {
 
 /* Write the words of a child, which nobody reads. */
 void use_private_words(void) {
-    memset(private_words, 0, WORD_BYTES);
     start = private_words;
+    *start = 0;
     state->ring = (uint64_t)start;
 }
 

@@ -91,7 +91,7 @@ void hand_over(uint64_t *end);
 uint64_t *next_words(void);
 bool in_guard(uint64_t address);
 void continue_in_next_buffer(uint64_t fault, uint64_t *record);
-void clear_words(uint64_t end);
+void end_words(void);
 void put_word(uint64_t word);
 void put_mark(int kind, uint64_t instruction, uint64_t value);
 void publish_count(void);

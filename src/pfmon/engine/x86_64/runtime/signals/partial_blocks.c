@@ -73,7 +73,7 @@ static void record_partial(const struct block *block, uint32_t retired, int cut)
     if (part)
         put_partial_record(block, part);
     if (area->traced)
-        clear_words(state->ring + 8 * (1 + (uint64_t)block->announced->slots));
+        end_words();
 }
 
 /* What translated code has in other places while an instruction executes. */

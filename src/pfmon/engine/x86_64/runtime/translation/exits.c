@@ -67,9 +67,10 @@ static void put_counter(const struct block *block) {
     put_store(counter, block->temporary);
 }
 
-/* The word of a path that ends behind a block, or its counter. */
+/* The word of a path that ends behind a block, after the end of the words behind its record; or its counter. */
 void put_record(const struct block *block, bool taken) {
     if (!area->totals) {
+        put_store_number(1, block->ring, block->recorded, 0);
         put_store_number(1, block->ring, 0, block->word | (taken ? TAKEN_IN_LINE : 0));
         put_lea(block->ring, block->ring, block->recorded);
     } else if (block->counter)
