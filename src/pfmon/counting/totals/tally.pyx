@@ -10,7 +10,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    CONDITION_SHIFT, Failure, MARK_KINDS, Mark, PATH_BIT, PathHead, PathTable, accesses_of, mark_kind, mark_value,
+    BlockHead, BlockSize, CONDITION_SHIFT, Failure, MARK_KINDS, Mark, PATH_BIT, PathHead, PathTable, accesses_of, mark_kind, mark_value,
     past_addresses)
 
 from pfmon.stream.marks import MarkSite, MarkTotals
@@ -114,11 +114,19 @@ cdef class Tally(RunCounter):
         self.add_runs_of(self.paths.words[path.first + path.blocks - 1] | condition << CONDITION_SHIFT, runs)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, number, last = self.last
+        cdef uint64_t i = 0, word, last = self.last
         cdef WordTally* entry
+        cdef WordTally* tallies = self.words
+        cdef const BlockHead* heads = self.table.c.heads
+        cdef const BlockSize* paths = NULL
+        cdef uint64_t* path_runs
+        cdef bint traced = self.traced
         if not self.room():
             return
         self.unsettled = True
+        path_runs = self.path_runs
+        if self.paths is not None:
+            paths = self.paths.sizes
         while i < count:
             word = words[i]
             i += 1
@@ -130,19 +138,18 @@ cdef class Tally(RunCounter):
                 continue
             last = word & BLOCK_MASK
             if last & PATH_BIT:
-                number = last ^ PATH_BIT
-                self.path_runs[2 * number + (word >> CONDITION_SHIFT)] += 1
-                i += self.paths.sizes[number].addresses if self.traced else 0
+                path_runs[2 * (last ^ PATH_BIT) + (word >> CONDITION_SHIFT)] += 1
+                i += paths[last ^ PATH_BIT].addresses if traced else 0
                 continue
-            entry = &self.words[word_index(word)]
+            entry = &tallies[word_index(word)]
             if entry.word != word:
                 if entry.runs:
                     self.add_runs_of(entry.word, entry.runs)
                 entry.word = word
                 entry.runs = 0
             entry.runs += 1
-            if self.traced:
-                i = past_addresses(i, accesses_of(&self.table.c.heads[last], word))
+            if traced:
+                i = past_addresses(i, accesses_of(&heads[last], word))
         self.last = last
 
     cdef uint64_t block_of(self, uint64_t number) noexcept nogil:

@@ -15,8 +15,8 @@ cdef enum:
     GIVEN_WORDS = 1 << 12        # at a time: what is copied stays in the host's first cache
     COPIED_WORDS = 4
 
-cdef uint64_t NUMBER_IN_LINE = TAKEN_IN_LINE - 1
-cdef uint64_t BEYOND_IN_LINE = 2 * <uint64_t>PATH_IN_LINE    # no word but a mark is as large
+    NUMBER_IN_LINE = TAKEN_IN_LINE - 1
+    BITS_IN_LINE = 31            # of a word that is no mark
 
 
 cdef inline uint64_t taken_bit(uint64_t word) noexcept nogil:
@@ -74,7 +74,7 @@ cdef class InLineWords:
         while i < count:
             word = read_once(&words[i])
             number = word & NUMBER_IN_LINE
-            if word >= BEYOND_IN_LINE:
+            if word >> BITS_IN_LINE:
                 if to == self.words + RING_BUFFER_WORDS or not self.is_mark(word, last):
                     return False
                 to[0] = word
@@ -134,7 +134,7 @@ cdef class InLineWords:
             if word == 0:
                 return count
             count += 1
-            if not self.traced or word >= BEYOND_IN_LINE:
+            if not self.traced or word >> BITS_IN_LINE:
                 continue
             if word & PATH_IN_LINE:
                 if number < self.announced.paths.count:

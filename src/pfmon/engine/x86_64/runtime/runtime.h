@@ -146,7 +146,15 @@ bool is_outside_blocks(uint64_t address);
 bool is_code_full(void);
 void empty_code(void);
 
+/* paths.c */
+struct block *extend_path(struct exit *exit);
+bool is_passed_often(struct exit *exit);
+void forget_copies(void);
+
 /* blocks.c */
+uint32_t count_translations(uint64_t ip);
+void enter_block(struct block *block);
+bool is_stale(const struct exit *exit);
 void translation_begin(void);
 struct block *new_block(uint32_t instructions);
 bool forget_when_full(void);
@@ -157,8 +165,6 @@ struct block *translated_block(uint64_t ip);
 const struct block *block_of_code(uint64_t address);
 uint32_t instruction_of_code(const struct block *block, uint64_t address);
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block);
-struct block *extend_path(struct exit *exit);
-bool is_passed_often(struct exit *exit);
 uint32_t exits_so_far(void);
 struct exit *exit_numbered(uint64_t number);
 void link_exit(struct exit *exit, const struct block *target);

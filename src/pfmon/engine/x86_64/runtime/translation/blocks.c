@@ -9,10 +9,6 @@
 enum {
     BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
     BLOCK_EXITS = 8,             /* more than two blocks have */
-    MAX_COPIES = 16,             /* of a block */
-    MAX_COPIED_BYTES = 1 << 17,  /* of all copies: more would not stay in the host's caches */
-    OFTEN = 48,                   /* passes of an exit, after which its path goes on with a copy */
-    MOST_RECORDED = PAGE / 2,  /* of the record of a path that goes on: with another block it is shorter than a guard page */
     BLOCK_STEP = 1 << 12         /* more bytes than their descriptions take */
 };
 
@@ -34,7 +30,6 @@ static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
 static uint8_t *last_checks[TABLE_ENTRIES];         /* by entry of the table: where its last check goes on; NULL: none */
-static uint64_t copied_bytes;    /* of copies, so far */
 static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
@@ -129,8 +124,15 @@ bool forget_when_full(void) {
     empty_code();
     exit_count = stale_exits = 1;
     block_count = stale_blocks = 0;
-    block_room_used = copied_bytes = 0;
+    block_room_used = 0;
+    forget_copies();
     return true;
+}
+
+/* How often the code at a guest address was translated: as the first block of a path, and as a later one. */
+uint32_t count_translations(uint64_t ip) {
+    const struct start *it = start_at(ip);
+    return it ? it->copies + (it->first != NULL) : 0;
 }
 
 static struct start *new_start(uint64_t ip) {
@@ -140,7 +142,8 @@ static struct start *new_start(uint64_t ip) {
     return it;
 }
 
-static void enter(struct block *block) {
+/* Let a block be found by its guest address. */
+void enter_block(struct block *block) {
     struct start *start = start_at(block->ip);
     if (!start)
         start = new_start(block->ip);
@@ -169,49 +172,7 @@ struct block *block_at(uint64_t ip, bool indirectly) {
     protect_code(ip + MAX_BLOCK_BYTES);
     block = translate(ip, most_instructions, false, indirectly);
     if (block)
-        enter(block);
-    return block;
-}
-
-/* Whether a path may go on with the code at a guest address, which was not translated before. */
-static bool may_be_translated(uint64_t ip) {
-    if (is_vsyscall(ip) || !is_executable(ip) || !is_readable(ip) || is_shared(ip) || is_shared(ip + MAX_BLOCK_BYTES))
-        return false;
-    protect_code(ip);
-    protect_code(ip + MAX_BLOCK_BYTES);
-    return true;
-}
-
-/* Whether a path may go on behind an exit. */
-static bool may_go_on(const struct exit *exit) {
-    const struct block *block = exit->block;
-    return exit->kind == EXIT_DIRECT && !counting_down && block->branch_at && block->in_path && !block->checked
-        && exit->block->first_exit >= stale_exits && block->blocks < MAX_PATH_BLOCKS && block->recorded < MOST_RECORDED;
-}
-
-/* Count how often an exit leads to the runtime: until it is often, it is not linked, since its path may go on there. */
-bool is_passed_often(struct exit *exit) {
-    return !may_go_on(exit) || ++exit->passes > OFTEN;
-}
-
-/* Go on with a path behind the exit that it was left by: with code that is translated for the first time, or that follows
-   often. Returns the block there, or NULL. */
-struct block *extend_path(struct exit *exit) {
-    uint64_t ip = exit->target;
-    const struct start *start;
-    struct block *block;
-    bool is_copy;
-    if (!may_go_on(exit) || (exit->passes && exit->passes < OFTEN))
-        return NULL;
-    start = start_at(ip);
-    is_copy = start && (start->first || start->copies);
-    if (is_copy ? exit->passes == 0 || start->copies == MAX_COPIES || copied_bytes > MAX_COPIED_BYTES : !may_be_translated(ip))
-        return NULL;
-    block = translate_behind(exit);
-    if (block)
-        enter(block);
-    if (block && is_copy)
-        copied_bytes += (uint64_t)(block->code_end - block->entry);
+        enter_block(block);
     return block;
 }
 
@@ -270,6 +231,11 @@ void enter_in_table(struct block *block) {
     else
         ((uint64_t *)TABLE_AT)[entry] = (uint64_t)block->check;
     last_checks[entry] = block->otherwise;
+}
+
+/* Whether an exit is one of forgotten translations. */
+bool is_stale(const struct exit *exit) {
+    return exit < exits + stale_exits;
 }
 
 static void unlink_exit(const struct exit *exit) {
