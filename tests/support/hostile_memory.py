@@ -1,7 +1,7 @@
-"""Writes into what a program under qemu and its reader share, while they run: as the program itself could.
+"""Writes into what a program and its reader share, while they run: as the program itself could.
 
-Run as a script it runs programs, each a hundred times disturbed, and says how they ended: a signal, a hang and a
-traceback are its own. Where the shared structures have their members says the compiler, of the header that both sides
+Run as a script it runs programs under an engine, each a hundred times disturbed, and says how they ended: a signal, a hang
+and a traceback are its own. Where the shared structures have their members says the compiler, of the header that both sides
 are made of.
 """
 
@@ -21,7 +21,7 @@ from threading import Event, Thread, Timer
 from qemu_guests import EXAMPLES, guest
 
 from pfmon.counting._counting import Tally
-from pfmon.engine.qemu.qemu_guest import QemuGuest
+from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalMachine
 from pfmon.machine.config.machine_config import load
@@ -75,7 +75,7 @@ def offsets() -> dict[str, dict[str, int]]:
 class Writer:
     """Writes words into the memory of one guest, which need not have begun."""
 
-    def __init__(self, one: QemuGuest, places: dict[str, dict[str, int]], pick: random.Random) -> None:
+    def __init__(self, one: ProcessGuest, places: dict[str, dict[str, int]], pick: random.Random) -> None:
         self._places, self._pick = places, pick
         reader = one._reader
         self._maps = {
@@ -104,14 +104,14 @@ class Writer:
             one.close()
 
 
-def disturb(number: int, places: dict[str, dict[str, int]]) -> str:
+def disturb(number: int, places: dict[str, dict[str, int]], engine: str) -> str:
     """Run a program while words are written; how that ended."""
     pick = random.Random(number)
     traced, totals = number % 3 == 1, number % 3 == 2
     with Path(os.devnull).open("w") as nowhere:
         files = (0, nowhere.fileno(), nowhere.fileno())
         command = [EXAMPLES / "x86_64" / pick.choice(("sort", "queens", "hashmap", "fib"))]
-        one = guest(command, files=files, addresses=traced, totals=totals)
+        one = guest(command, files=files, addresses=traced, totals=totals, engine=engine)
         writer, over = Writer(one, places, pick), Event()
 
         def write() -> None:
@@ -120,7 +120,8 @@ def disturb(number: int, places: dict[str, dict[str, int]]) -> str:
                 writer.write()
 
         thread = Thread(target=write)
-        consumer: Consumer = IntervalMachine(load("core2"), one.table) if traced else Tally(one.table, traced)
+        machine = traced and number % 2
+        consumer: Consumer = IntervalMachine(load("core2"), one.table) if machine else Tally(one.table, traced)
         thread.start()
         stop = Timer(PATIENCE, one.stop)  # the program has written over what its own emulator needs, and hangs
         stop.start()
@@ -142,5 +143,5 @@ def disturb(number: int, places: dict[str, dict[str, int]]) -> str:
 if __name__ == "__main__":
     faulthandler.dump_traceback_later(120, exit=True)
     places = offsets()
-    ways = Counter(disturb(number, places) for number in range(int(sys.argv[1]), int(sys.argv[2])))
+    ways = Counter(disturb(number, places, sys.argv[3]) for number in range(int(sys.argv[1]), int(sys.argv[2])))
     print(dict(ways))

@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "support" / "hostile_memory.py"
 
 def disturbed(first: int, beyond: int) -> None:
     """Runs that are disturbed in a process of their own: a signal would be its end."""
-    words = [sys.executable, SCRIPT, str(first), str(beyond)]
+    words = [sys.executable, SCRIPT, str(first), str(beyond), "qemu"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert "refused" in done.stdout

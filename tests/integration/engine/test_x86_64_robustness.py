@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -128,6 +129,15 @@ def wild(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("wild") / "wild"
     subprocess.run(["cc", "-O1", "-static", "-o", made, SUPPORT / "x86_64_wild.c"], check=True)
     return made
+
+
+@pytest.mark.parametrize("runs", [12, pytest.param(200, marks=pytest.mark.exhaustive)])
+def test_words_that_a_program_writes_are_no_harm(runs: int) -> None:
+    """Into buffers, announcements of blocks and paths, and counters, in a process of their own."""
+    words = [sys.executable, SUPPORT / "hostile_memory.py", "0", str(runs), "x86_64"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "refused" in done.stdout
 
 
 @pytest.mark.slow

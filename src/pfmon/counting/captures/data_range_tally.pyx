@@ -10,8 +10,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    PathTable, BANKS, BANK_SHIFT, BLOCK_MASK, BlockAccess, BlockHead, BlockTable, Failure, INDEX_SHIFT, MARK_SHIFT, Mark, executed,
-    first_access_of_bank, is_second, max_accesses, unpacked_address)
+    BANKS, BANK_SHIFT, BLOCK_MASK, BlockAccess, BlockHead, BlockTable, Failure, INDEX_SHIFT, MARK_SHIFT, Mark, PathTable,
+    executed, first_access_of_bank, is_second, max_accesses, unpacked_address)
 
 cdef enum:
     PAIRS = 4

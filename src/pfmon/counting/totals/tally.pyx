@@ -10,8 +10,8 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    BlockHead, BlockSize, CONDITION_SHIFT, Failure, MARK_KINDS, Mark, PATH_BIT, PathHead, PathTable, accesses_of, mark_kind, mark_value,
-    past_addresses)
+    BlockHead, BlockSize, CONDITION_SHIFT, Failure, MARK_KINDS, Mark, PATH_BIT, PathHead, PathTable, accesses_of,
+    mark_kind, mark_value, past_addresses)
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 

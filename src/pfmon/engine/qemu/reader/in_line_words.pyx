@@ -1,5 +1,5 @@
-"""Reads words that translated code writes in line (layout.h, engine/x86_64) and gives them to a consumer as words of the
-stream: each path as the words of its blocks, unless the consumer takes paths.
+"""Reads words that translated code writes in line (layout.h, engine/x86_64) and gives them to a consumer as words of
+the stream: each path as the words of its blocks, unless the consumer takes paths.
 
 The program can write to the words: each is read once, and checked.
 """
@@ -32,8 +32,8 @@ cdef inline void copy_addresses(uint64_t* to, const uint64_t* words, uint64_t co
         k += COPIED_WORDS
 
 
-cdef inline void put_blocks(uint64_t* to, const PathHead* path, const uint64_t* blocks, const BlockSize* sizes, uint64_t word,
-                            const uint64_t* addresses, bint traced) noexcept nogil:
+cdef inline void put_blocks(uint64_t* to, const PathHead* path, const uint64_t* blocks, const BlockSize* sizes,
+                            uint64_t word, const uint64_t* addresses, bint traced) noexcept nogil:
     """Write a path as the words of its blocks, each with its addresses."""
     cdef uint64_t k, count
     cdef uint64_t* last = to
@@ -100,8 +100,8 @@ cdef class InLineWords:
                 consumer.consume(self.words, to - self.words)
                 to = self.words
             if word & PATH_IN_LINE and not whole:
-                put_blocks(to, &paths[number], self.announced.paths.words + paths[number].first, sizes, word, words + i + 1,
-                           traced)
+                put_blocks(to, &paths[number], self.announced.paths.words + paths[number].first, sizes, word,
+                           words + i + 1, traced)
                 to += most
             else:
                 to[0] = number | (PATH_BIT if word & PATH_IN_LINE else 0) | taken_bit(word)

@@ -14,7 +14,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, RunCounter, copy_start, free_address_space, indexed,
+    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, RunCounter, copy_start, free_address_space,
+    indexed,
     largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word, past_addresses)
 
 
@@ -54,7 +55,7 @@ cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
 
 
 cdef bint is_mark(Describer describer, uint64_t word, uint64_t last, bint traced) noexcept nogil:
-    """Whether the guest's engine writes such a mark. ``last``: the number of the block before it, and one; 0: none was."""
+    """Whether the guest's engine writes such a mark. ``last``: the number of the block before it, and one; 0: none."""
     cdef int kind = mark_kind(word)
     cdef uint64_t instruction = mark_instruction(word)
     cdef uint32_t length = describer.table.c.heads[last - 1].length if last else 0
