@@ -20,6 +20,8 @@ cdef struct BlockSize:           # of a path, or of a block: by itself, since re
 cdef class PathTable:
     cdef PathHead* heads         # by number
     cdef BlockSize* sizes        # by number
+    cdef BlockSize* block_sizes  # of the blocks of the stream, by number: their writer fills it
+    cdef uint64_t block_count    # of these
     cdef uint64_t* words         # of all paths' blocks: those of a stream, but for the conditions of each path's last
     cdef uint64_t count, capacity, words_used, words_capacity
 

@@ -16,6 +16,7 @@ cdef class PathTable:
     def __dealloc__(self):
         free(self.heads)
         free(self.sizes)
+        free(self.block_sizes)
         free(self.words)
 
     cdef bint room(self, uint64_t blocks) noexcept nogil:

@@ -54,15 +54,21 @@ cdef class Tally(RunCounter):
     cdef PathTable paths         # of the stream; None: its words are of blocks alone
     cdef uint64_t* path_runs     # by path, and whether its last condition held; not yet in the tallies of its blocks
     cdef uint64_t path_capacity
+    cdef uint64_t* block_runs    # of a stream with paths: by block, and whether its last condition held; not yet there either
+    cdef uint64_t block_capacity
 
     @cython.final
     cdef bint grow(self, uint32_t bank) noexcept nogil
     @cython.final
     cdef bint room_for_paths(self) noexcept nogil
     @cython.final
+    cdef void consume_paths(self, const uint64_t* words, uint64_t count) noexcept nogil
+    @cython.final
     cdef void flush_words(self) noexcept nogil
     @cython.final
     cdef void flush_paths(self) noexcept nogil
+    @cython.final
+    cdef void add_word(self, uint64_t mark, uint64_t block) noexcept nogil
     @cython.final
     cdef uint64_t block_of(self, uint64_t number) noexcept nogil
     @cython.final

@@ -16,6 +16,19 @@ from pfmon.stream._stream cimport (
 from pfmon.stream.marks import MarkSite, MarkTotals
 
 
+cdef bint room_for_runs(uint64_t** runs, uint64_t* capacity, uint64_t count) noexcept nogil:
+    """Makes room for two numbers of runs each; False: out of memory."""
+    cdef uint64_t* more
+    if count <= capacity[0]:
+        return True
+    more = <uint64_t*>realloc(runs[0], 4 * count * sizeof(uint64_t))
+    if more == NULL:
+        return False
+    memset(more + 2 * capacity[0], 0, 2 * (2 * count - capacity[0]) * sizeof(uint64_t))
+    runs[0], capacity[0] = more, 2 * count
+    return True
+
+
 cdef class Tally(RunCounter):
     """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
 
@@ -31,6 +44,7 @@ cdef class Tally(RunCounter):
         cdef uint32_t bank
         free(self.words)
         free(self.path_runs)
+        free(self.block_runs)
         for bank in range(BANKS):
             free(self.blocks[bank])
             free(self.executed_[bank])
@@ -43,7 +57,7 @@ cdef class Tally(RunCounter):
             if self.table.c.header.bank[bank].blocks > self.capacity[bank] and not self.grow(bank):
                 self.fail(Failure.OUT_OF_MEMORY)
                 return False
-        if self.paths is not None and self.paths.count > self.path_capacity and not self.room_for_paths():
+        if self.paths is not None and not self.room_for_paths():
             self.fail(Failure.OUT_OF_MEMORY)
             return False
         return True
@@ -53,13 +67,8 @@ cdef class Tally(RunCounter):
         return True
 
     cdef bint room_for_paths(self) noexcept nogil:
-        cdef uint64_t capacity = 2 * self.paths.count
-        cdef uint64_t* runs = <uint64_t*>realloc(self.path_runs, 2 * capacity * sizeof(uint64_t))
-        if runs == NULL:
-            return False
-        memset(runs + 2 * self.path_capacity, 0, 2 * (capacity - self.path_capacity) * sizeof(uint64_t))
-        self.path_runs, self.path_capacity = runs, capacity
-        return True
+        return (room_for_runs(&self.path_runs, &self.path_capacity, self.paths.count)
+                and room_for_runs(&self.block_runs, &self.block_capacity, self.paths.block_count))
 
     cdef bint grow(self, uint32_t bank) noexcept nogil:
         cdef uint64_t capacity = self.table.c.header.bank[bank].blocks * 2, had = self.capacity[bank]
@@ -105,6 +114,10 @@ cdef class Tally(RunCounter):
             if self.path_runs[i]:
                 self.add_runs_of_path(&self.paths.heads[i >> 1], self.path_runs[i], i & 1)
                 self.path_runs[i] = 0
+        for i in range(2 * min(self.paths.block_count, self.block_capacity)):
+            if self.block_runs[i]:
+                self.add_runs_of(i >> 1 | (i & 1) << CONDITION_SHIFT, self.block_runs[i])
+                self.block_runs[i] = 0
 
     cdef void add_runs_of_path(self, const PathHead* path, uint64_t runs, uint64_t condition) noexcept nogil:
         """Counts runs of a path by its blocks; ``condition``: that of its last block, or 0."""
@@ -118,29 +131,20 @@ cdef class Tally(RunCounter):
         cdef WordTally* entry
         cdef WordTally* tallies = self.words
         cdef const BlockHead* heads = self.table.c.heads
-        cdef const BlockSize* paths = NULL
-        cdef uint64_t* path_runs
         cdef bint traced = self.traced
         if not self.room():
             return
         self.unsettled = True
-        path_runs = self.path_runs
         if self.paths is not None:
-            paths = self.paths.sizes
+            self.consume_paths(words, count)
+            return
         while i < count:
             word = words[i]
             i += 1
             if word >> 63:
-                if mark_kind(word) == Mark.TIMES:
-                    self.add_runs_of(self.block_of(last), mark_value(word))
-                else:
-                    self.add_mark(word, self.block_of(last))
+                self.add_word(word, last)
                 continue
             last = word & BLOCK_MASK
-            if last & PATH_BIT:
-                path_runs[2 * (last ^ PATH_BIT) + (word >> CONDITION_SHIFT)] += 1
-                i += paths[last ^ PATH_BIT].addresses if traced else 0
-                continue
             entry = &tallies[word_index(word)]
             if entry.word != word:
                 if entry.runs:
@@ -151,6 +155,37 @@ cdef class Tally(RunCounter):
             if traced:
                 i = past_addresses(i, accesses_of(&heads[last], word))
         self.last = last
+
+    cdef void consume_paths(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Counts the words of paths, and of blocks: their last conditions are the only ones."""
+        cdef const BlockSize* path_sizes = self.paths.sizes
+        cdef const BlockSize* block_sizes = self.paths.block_sizes
+        cdef uint64_t* path_runs = self.path_runs
+        cdef uint64_t* block_runs = self.block_runs
+        cdef uint64_t i = 0, word, number, last = self.last
+        cdef bint traced = self.traced
+        while i < count:
+            word = words[i]
+            i += 1
+            if word >> 63:
+                self.add_word(word, self.block_of(last))
+                continue
+            last = word & BLOCK_MASK
+            if last & PATH_BIT:
+                number = last ^ PATH_BIT
+                path_runs[2 * number + (word >> CONDITION_SHIFT)] += 1
+                i += path_sizes[number].addresses if traced else 0
+            else:
+                block_runs[2 * last + (word >> CONDITION_SHIFT)] += 1
+                i += block_sizes[last].addresses if traced else 0
+        self.last = last
+
+    cdef void add_word(self, uint64_t mark, uint64_t block) noexcept nogil:
+        """Counts a mark behind a block, or the further runs that it stands for."""
+        if mark_kind(mark) == Mark.TIMES:
+            self.add_runs_of(block, mark_value(mark))
+        else:
+            self.add_mark(mark, block)
 
     cdef uint64_t block_of(self, uint64_t number) noexcept nogil:
         """The block of a number, or the last one of a path's."""

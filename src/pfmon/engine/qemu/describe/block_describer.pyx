@@ -229,7 +229,7 @@ cdef class Describer:
         """Whether a block reaches the same number of addresses in each run, as every block does that ends in a jump or
         without a branch; records that number."""
         cdef const BlockHead* head = &self.table.c.heads[number]
-        self.announced.sizes_of_blocks[number] = BlockSize(<uint16_t>head.accesses, <uint16_t>head.length)
+        self.announced.paths.block_sizes[number] = BlockSize(<uint16_t>head.accesses, <uint16_t>head.length)
         if head.access_mask:
             self.table.c.header.failure = Failure.BAD_STREAM
         return head.access_mask == 0

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BlockSize, PathTable
+from pfmon.stream._stream cimport PathTable
 
 
 cdef enum:
@@ -42,11 +42,10 @@ cdef class Announcements:
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
     cdef uint32_t file_count
-    cdef PathTable paths         # of translated code that writes the stream in line
+    cdef PathTable paths         # of translated code that writes the stream in line; the sizes of blocks, too
     cdef announcement head       # the last one read, copied before its check
     cdef uint8_t body[MAX_BODY_BYTES]  # its sizes and code, or its path
     cdef Kept* kept
-    cdef BlockSize* sizes_of_blocks      # by number; of parts, too
     cdef uint8_t* sizes          # of all instructions so far, as announced
     cdef uint64_t capacity, sizes_used, sizes_capacity
     cdef uint32_t parts_left, instructions_left

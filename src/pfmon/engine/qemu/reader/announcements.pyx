@@ -32,7 +32,6 @@ cdef class Announcements:
 
     def __dealloc__(self):
         free(self.kept)
-        free(self.sizes_of_blocks)
         free(self.sizes)
 
     cdef Announced next(self) noexcept nogil:
@@ -80,7 +79,7 @@ cdef class Announcements:
             return before < self.count
         if before >= self.paths.count:
             return False
-        addresses = self.paths.sizes[before].addresses + self.sizes_of_blocks[it.last_ip].addresses
+        addresses = self.paths.sizes[before].addresses + self.paths.block_sizes[it.last_ip].addresses
         return self.paths.heads[before].blocks < MAX_PATH_BLOCKS and addresses < MAX_PATH_ADDRESSES
 
     cdef bint keep_path(self) noexcept nogil:
@@ -89,7 +88,7 @@ cdef class Announcements:
         cdef uint64_t before = it.ip & (TAKEN_IN_LINE - 1), blocks = 1
         cdef uint64_t words[MAX_PATH_BLOCKS]
         cdef uint64_t taken = <uint64_t>(it.ip & TAKEN_IN_LINE != 0) << CONDITION_SHIFT
-        cdef BlockSize size = self.sizes_of_blocks[it.last_ip], size_before
+        cdef BlockSize size = self.paths.block_sizes[it.last_ip], size_before
         cdef PathHead* head
         if it.ip & PATH_IN_LINE:
             head = &self.paths.heads[before]
@@ -98,7 +97,7 @@ cdef class Announcements:
             size_before = self.paths.sizes[before]
         else:
             words[0] = before
-            size_before = self.sizes_of_blocks[before]
+            size_before = self.paths.block_sizes[before]
         words[blocks - 1] |= taken
         size.addresses += size_before.addresses
         size.instructions += size_before.instructions
@@ -165,6 +164,7 @@ cdef class Announcements:
         memcpy(self.sizes + self.sizes_used, self.body, it.length)
         self.sizes_used += it.length
         self.count += 1
+        self.paths.block_count = self.count
         return True
 
     cdef bint grow(self, uint64_t capacity) noexcept nogil:
@@ -174,10 +174,10 @@ cdef class Announcements:
         if kept == NULL:
             return False
         self.kept = kept
-        sizes = <BlockSize*>realloc(self.sizes_of_blocks, capacity * sizeof(BlockSize))
+        sizes = <BlockSize*>realloc(self.paths.block_sizes, capacity * sizeof(BlockSize))
         if sizes == NULL:
             return False
-        self.sizes_of_blocks, self.capacity = sizes, capacity
+        self.paths.block_sizes, self.capacity = sizes, capacity
         return True
 
     cdef const Kept* at(self, uint64_t place) noexcept nogil:

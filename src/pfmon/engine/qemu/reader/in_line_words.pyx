@@ -65,7 +65,7 @@ cdef class InLineWords:
         """Give a consumer these words; False: the guest's engine cannot have written them."""
         cdef const PathHead* paths = self.announced.paths.heads
         cdef const BlockSize* path_sizes = self.announced.paths.sizes
-        cdef const BlockSize* sizes = self.announced.sizes_of_blocks
+        cdef const BlockSize* sizes = self.announced.paths.block_sizes
         cdef uint64_t path_count = self.announced.paths.count, blocks = self.announced.count
         cdef uint64_t i = 0, word, number, addresses, most, retired = 0, last = self.last
         cdef uint64_t* to = self.words
@@ -140,5 +140,5 @@ cdef class InLineWords:
                 if number < self.announced.paths.count:
                     count += self.announced.paths.sizes[number].addresses
             elif number < self.announced.count:
-                count += self.announced.sizes_of_blocks[number].addresses
+                count += self.announced.paths.block_sizes[number].addresses
         return RING_BUFFER_WORDS

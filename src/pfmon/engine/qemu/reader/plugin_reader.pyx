@@ -287,7 +287,7 @@ cdef class PluginReader:
         """Whether the plugin can have written these words: announced blocks, each with its addresses, and marks of
         their instructions."""
         cdef const uint64_t* words = self.words
-        cdef const BlockSize* sizes = self.describer.announced.sizes_of_blocks
+        cdef const BlockSize* sizes = self.describer.announced.paths.block_sizes
         cdef uint64_t blocks = self.describer.announced.count, i = 0, number
         cdef bint traced = self.traced
         while i < count:
