@@ -1,8 +1,8 @@
 """Writes into what a program and its reader share, while they run: as the program itself could.
 
-Run as a script it runs programs under an engine, each a hundred times disturbed, and says how they ended: a signal, a hang
-and a traceback are its own. Where the shared structures have their members says the compiler, of the header that both sides
-are made of.
+Run as a script it runs programs under an engine, each a hundred times disturbed, and says how they ended: a signal, a
+hang and a traceback are its own. Where the shared structures have their members says the compiler, of the header that
+both sides are made of.
 """
 
 import faulthandler

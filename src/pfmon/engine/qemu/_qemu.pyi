@@ -115,8 +115,9 @@ class Announced(IntEnum):
     NOTHING_NEW = 0
     A_BLOCK = 1
     A_FILE = 2
-    DAMAGED = 3
-    NO_ROOM = 4
+    A_PATH = 3
+    DAMAGED = 4
+    NO_ROOM = 5
 
 # reader/announcements.pyx
 
