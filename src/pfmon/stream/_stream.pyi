@@ -162,6 +162,12 @@ class Tee(Consumer):
 
     def __new__(cls, first: Consumer, second: Consumer) -> Self: ...
 
+# path_table.pyx
+
+@final
+class PathTable:
+    """Paths that a writer of a stream has named."""
+
 # progress_probe.pyx
 
 @final

@@ -125,6 +125,14 @@ class Announced(IntEnum):
 class Announcements:
     """The announcements of one area, in order."""
 
+# reader/in_line_words.pyx
+
+@final
+class InLineWords:
+    """The words of one guest whose translated code writes them in line."""
+
+    def __new__(cls, describer: Describer, traced: bool) -> Self: ...
+
 # reader/plugin_reader.pyx
 
 def max_area_bytes(share: int) -> int: ...
