@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from command import example, refused
 from preloaded import preloaded
+from renaming import renaming
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program.root import ATTEMPTS, LOOK, Root
@@ -21,15 +22,6 @@ from pfmon.program.root import ATTEMPTS, LOOK, Root
 CREATE, EXCLUSIVE, NO_FOLLOW, PATH = 0o100, 0o200, 0o400000, 0o10000000
 ROUNDS = 4_000
 AT_FDCWD = -100
-
-SWAP = """
-import os, sys
-os.chdir(sys.argv[1])
-print(flush=True)
-while True:
-    os.rename("here", "spare"); os.rename("link", "here")
-    os.rename("here", "link"); os.rename("spare", "here")
-"""
 
 
 @pytest.fixture
@@ -52,12 +44,9 @@ def settings(root: Path) -> GuestSettings:
 
 @pytest.fixture
 def swapped(root: Path) -> Iterator[None]:
-    """Another process that puts a link in the place of a directory, and the directory back, all the time."""
-    with subprocess.Popen([sys.executable, "-c", SWAP, str(root)], stdout=subprocess.PIPE) as other:
-        assert other.stdout
-        other.stdout.readline()
+    """Another process renames in the root all the time."""
+    with renaming(root):
         yield
-        other.kill()
 
 
 @pytest.mark.slow
