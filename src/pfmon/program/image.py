@@ -181,7 +181,7 @@ def _on_host(path: str, data: bytes, parsed: Elf, sysroot: str | None, confined:
 
 
 def _host_interpreter(path: str, wanted: bytes, sysroot: str | None) -> str:
-    """Where the interpreter of the program at ``path`` is: below the sysroot, or on the host. Raises PfmonError."""
+    """Return the host's path of an interpreter, which may be below the sysroot. PfmonError: there is none."""
     if sysroot is not None:
         inside = os.fsdecode(Sysroot(sysroot).host_path(wanted))
         if os.path.isfile(inside):

@@ -16,7 +16,7 @@ DESCRIPTORS = 1024
 SECCOMP, LANDLOCK_CREATE_RULESET, MSEAL = 317, 444, 462
 """Numbers of system calls on x86-64."""
 LANDLOCK_VERSION, SECCOMP_ACTION_AVAILABLE = 1, 2
-"""What the first two are asked for: LANDLOCK_CREATE_RULESET_VERSION, SECCOMP_GET_ACTION_AVAIL."""
+"""LANDLOCK_CREATE_RULESET_VERSION (landlock_create_ruleset(2)), SECCOMP_GET_ACTION_AVAIL (seccomp(2))."""
 SECCOMP_RETURNS_ERROR = 0x0005_0000
 """SECCOMP_RET_ERRNO."""
 LANDLOCK_ABI = 6
@@ -55,7 +55,7 @@ def check_confinement(directory: str, runtime: str) -> None:
 
 
 def mounted(kind: str) -> list[Path]:
-    """Where file systems of a kind are mounted (proc(5), /proc/pid/mountinfo)."""
+    """Return the mount points of file systems of a kind (proc(5), /proc/pid/mountinfo)."""
     places = []
     for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
         fields, _, rest = line.partition(b" - ")

@@ -15,7 +15,6 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.reader.guest_stream import reading
-from pfmon.engine.x86_64.confinement import check_confinement
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
@@ -33,7 +32,7 @@ MOST_INSTRUCTIONS = 128
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK = 1, 2, 4, 8, 16
 """Flags of what the program sees of the host (world/world.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
-"""What the runtime gives itself for a program that the guest executes (runtime/arguments.h)."""
+"""Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
 
 PROCESSOR_RESULTS = (
     *("rcpps", "rcpss", "rsqrtps", "rsqrtss", "vrcp14", "vrsqrt14", "f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1"),
@@ -95,6 +94,8 @@ class X8664Guest(ProcessGuest):
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
         if wanted.settings.confined:
+            from pfmon.engine.x86_64.confinement import check_confinement
+
             assert wanted.settings.sysroot is not None
             check_confinement(wanted.settings.sysroot, runtime_path())
         if wanted.follow is not None:
