@@ -4,8 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport (
-    BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, CONDITION_SHIFT, MARK_SHIFT, PATH_BIT, PathHead, PathTable,
-    RunCounter)
+    BANKS, BANK_MASK, BANK_SHIFT, BLOCK_MASK, BlockTable, MARK_SHIFT, PathHead, PathTable, RunCounter)
 
 cdef enum:
     WORDS = 4096                 # a power of two

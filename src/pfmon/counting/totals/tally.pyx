@@ -189,7 +189,7 @@ cdef class Tally(RunCounter):
 
     cdef uint64_t block_of(self, uint64_t number) noexcept nogil:
         """The block of a number, or the last one of a path's."""
-        if self.paths is None or number & PATH_BIT == 0 or number == NO_BLOCK:
+        if number & PATH_BIT == 0 or number == NO_BLOCK:
             return number
         return self.paths.last_block(number ^ PATH_BIT)
 

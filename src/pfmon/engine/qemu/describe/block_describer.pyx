@@ -169,16 +169,13 @@ cdef class Describer:
         says."""
         cdef Announced what = self.announced.next()
         cdef bint files = False
-        while what != Announced.NOTHING_NEW and what != Announced.DAMAGED and what != Announced.NO_ROOM:
+        while what == Announced.A_BLOCK or what == Announced.A_FILE or what == Announced.A_PATH:
             if what == Announced.A_FILE:
                 files = True
                 with gil:
                     self.keep_file()
             elif what == Announced.A_BLOCK and not self.enter():
                 return False
-            elif what == Announced.A_PATH and not self.announced.keep_path():
-                what = Announced.NO_ROOM
-                break
             what = self.announced.next()
         if what != Announced.NOTHING_NEW:
             self.table.c.header.failure = Failure.BAD_STREAM if what == Announced.DAMAGED else Failure.OUT_OF_MEMORY

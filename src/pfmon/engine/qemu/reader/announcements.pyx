@@ -37,6 +37,7 @@ cdef class Announcements:
     cdef Announced next(self) noexcept nogil:
         cdef uint64_t announced = read_once(&self.shared.announced), left
         cdef const uint8_t* place = <const uint8_t*>self.shared + AREA_HEAD + self.done
+        cdef Announced what
         if announced == self.done:
             return DAMAGED if self.parts_left else NOTHING_NEW
         left = announced - self.done
@@ -48,10 +49,11 @@ cdef class Announcements:
         memcpy(self.body, place + sizeof(announcement), body_bytes(&self.head))
         if not self.is_sound(left):
             return DAMAGED
-        if self.head.parts and not self.keep_part():
+        what = A_BLOCK if self.head.parts else A_FILE if self.head.bytes else A_PATH
+        if (what == A_BLOCK and not self.keep_part()) or (what == A_PATH and not self.keep_path()):
             return NO_ROOM
         self.done += before_counters(&self.head) + self.head.counters * sizeof(uint64_t)
-        return A_BLOCK if self.head.parts else A_FILE if self.head.bytes else A_PATH
+        return what
 
     cdef bint is_sound(self, uint64_t left) noexcept nogil:
         """Whether the plugin can have written this announcement here. ``left``: announced bytes not yet read."""
@@ -83,7 +85,7 @@ cdef class Announcements:
         return self.paths.heads[before].blocks < MAX_PATH_BLOCKS and addresses < MAX_PATH_ADDRESSES
 
     cdef bint keep_path(self) noexcept nogil:
-        """Keep the last announced path; False: out of memory."""
+        """Keep this path; False: out of memory."""
         cdef const announcement* it = &self.head
         cdef uint64_t before = it.ip & (TAKEN_IN_LINE - 1), blocks = 1
         cdef uint64_t words[MAX_PATH_BLOCKS]

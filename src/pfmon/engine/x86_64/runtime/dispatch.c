@@ -201,12 +201,10 @@ void leave_code(void) {
     block = continue_at(target, exit->kind == EXIT_MISS);
     if (block != translated_block(target) || block->checked)         /* a signal's handler, or a block that executes once */
         return;
-    if (exit->kind == EXIT_DIRECT) {
-        if (is_passed_often(exit))
-            link_exit(exit, block);
-    }
-    else if (exit->kind == EXIT_MISS)
+    if (exit->kind == EXIT_MISS)
         enter_in_table(block);
+    else if (exit->kind == EXIT_DIRECT && is_passed_often(exit))
+        link_exit(exit, block);
 }
 
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */

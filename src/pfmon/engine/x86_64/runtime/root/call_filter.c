@@ -155,14 +155,19 @@ static void allow_null(uint8_t argument) {
 static const uint32_t MISSING = SECCOMP_RET_ERRNO | ENOSYS, REFUSED = SECCOMP_RET_ERRNO | EPERM,
     NO_FAMILY = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
 
-/* Sockets of the UNIX family have connections, since the names of datagrams would be in memory. Without a network they connect to
-   descriptors alone; with one, whose addresses are in memory, they come in pairs. */
-static void put_sockets(bool with_network) {
-    uint32_t at = begin_case(__NR_socketpair);
+/* Types of sockets that have connections. */
+static void allow_connected_types(void) {
     load(1, false);
     put(BPF_ALU | BPF_AND | BPF_K, 0, 0, TYPE);
     allow_if_equal(STREAM);
     allow_if_equal(PACKETS);
+}
+
+/* Sockets of the UNIX family have connections, since the names of datagrams would be in memory. Without a network they connect to
+   descriptors alone; with one, whose addresses are in memory, they come in pairs. */
+static void put_sockets(bool with_network) {
+    uint32_t at = begin_case(__NR_socketpair);
+    allow_connected_types();
     end_case(at, NO_FAMILY);
     at = begin_case(__NR_socket);
     load(0, false);
@@ -171,10 +176,7 @@ static void put_sockets(bool with_network) {
         allow_if_equal(INTERNET_6);
     } else {
         put(BPF_JMP | BPF_JEQ | BPF_K, 0, 6, UNIX_FAMILY);
-        load(1, false);
-        put(BPF_ALU | BPF_AND | BPF_K, 0, 0, TYPE);
-        allow_if_equal(STREAM);
-        allow_if_equal(PACKETS);
+        allow_connected_types();
     }
     end_case(at, NO_FAMILY);
     at = begin_case(__NR_connect);

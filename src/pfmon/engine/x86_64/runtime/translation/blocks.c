@@ -245,14 +245,19 @@ static void unlink_exit(const struct exit *exit) {
         memcpy(exit->site, to_runtime, sizeof(to_runtime));
 }
 
-/* Lead the exits of a block and of those behind it to the runtime, so that it takes over when their path ends. */
-void unlink_blocks(const struct block *block) {
+/* Change the exits of a block, and of those behind it in paths. */
+static void change_exits(const struct block *block, void (*change)(const struct exit *)) {
     const struct block *behind;
     uint32_t i;
     for (i = 0; i < block->exits; i++)
-        unlink_exit(&exits[block->first_exit + i]);
+        change(&exits[block->first_exit + i]);
     for (behind = block->behind; behind; behind = behind->beside)
-        unlink_blocks(behind);
+        change_exits(behind, change);
+}
+
+/* Lead the exits of a block and of those behind it to the runtime, so that it takes over when their path ends. */
+void unlink_blocks(const struct block *block) {
+    change_exits(block, unlink_exit);
 }
 
 static void relink_exit(const struct exit *exit) {
@@ -267,12 +272,7 @@ static void relink_exit(const struct exit *exit) {
 /* Let indirect branches of a block, and of those behind it, use the table again; direct ones are linked when they are
    taken. */
 void relink_blocks(const struct block *block) {
-    const struct block *behind;
-    uint32_t i;
-    for (i = 0; i < block->exits; i++)
-        relink_exit(&exits[block->first_exit + i]);
-    for (behind = block->behind; behind; behind = behind->beside)
-        relink_blocks(behind);
+    change_exits(block, relink_exit);
 }
 
 static void forget_start(uint64_t ip) {
