@@ -27,6 +27,7 @@ JOBS = os.cpu_count() or 1
 MODULES = {
     "pfmon.machine._machine": "-O2",
     "pfmon.engine.ia64._ia64": "-O2",
+    "pfmon.machine._outoforder": "-O2",
     "pfmon.counting._counting": "-O2",
     "pfmon.stream._stream": "-O2",
     "pfmon.engine.qemu._qemu": "-O2",

@@ -3,6 +3,9 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine._outoforder cimport (
+    DELAY_CAUSES, Delay, KnownSchedule, ScheduleMemo, WITHOUT_CYCLE, delays_of)
+
 
 cdef class CycleListener:
     """Listener for every cycle: counters with a condition on a cycle's increment."""
@@ -34,7 +37,7 @@ cdef enum EventTally:            # kinds of counts of an instruction: occurrence
     TALLY_OCCURRENCES
     TALLY_STALL = TALLY_OCCURRENCES      # + StallCause
 
-cpdef enum StallCause:  # causes of cycles without dispatch; the order is that of stall_causes.Cause from STALL_L2 on
+cpdef enum StallCause:           # causes of cycles without dispatch: those of scheduler.pxd, DelayCause
     STALL_WINDOW_L2 = 0          # the window was full, and its oldest instruction waited for L2,
     STALL_WINDOW_L3              # ... for L3,
     STALL_WINDOW_MEMORY          # ... for memory
@@ -44,11 +47,10 @@ cpdef enum StallCause:  # causes of cycles without dispatch; the order is that o
     STALL_REDIRECT               # a taken branch that missed the target buffer
     STALL_L1I                    # a line of instructions was in flight
     STALL_ITLB                   # a translation of instructions was in flight
-    STALL_CAUSES
 
 cdef enum:
-    TALLIES = TALLY_OCCURRENCES + STALL_CAUSES
-
+    TALLY_CYCLE = TALLY_STALL + DELAY_CAUSES     # it retired, the first one in a cycle
+    TALLIES
 
 @cython.final
 cdef class EventTallies:
@@ -61,10 +63,21 @@ cdef class EventTallies:
     cdef bint detailed           # either of these
     cdef bint lost
     cdef EventLog event_log
+    cdef IntervalBlock* open_plan        # the instruction that retired in the current cycle first; NULL: none did
+    cdef uint32_t open_instruction
 
     cdef void add(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
+    cdef void put(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
+    cdef void add_delays(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t times) noexcept nogil
+    cdef void write_schedules(self, ScheduleMemo core, IntervalBlocks plans) noexcept nogil
+    cdef void close_cycle(self, CycleListener listener) noexcept nogil
+    cdef void report_idle(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction,
+                          uint64_t times) noexcept nogil
+    cdef void report_schedule(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t word) noexcept nogil
+    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const Delay* delays, uint32_t count,
+                             uint64_t word) noexcept nogil
     cdef void write_groups(self, IntervalBlock* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil
     cdef void write_out(self, uint32_t width) noexcept nogil
     cdef void report_dispatch(self, CycleListener listener, IntervalBlock* plan, uint32_t taken, uint32_t width,

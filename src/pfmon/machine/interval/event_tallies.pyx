@@ -35,6 +35,10 @@ cdef class EventTallies:
         """Counts so many events, or stall cycles, of a kind at an instruction."""
         if self.listener is not None:
             self.report_event(self.listener, plan, instruction, kind, times)
+        self.put(plan, instruction, kind, times)
+
+    cdef void put(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
+        """Counts them without reporting them to listeners."""
         if self.shown:
             self.record_at(plan, instruction, kind, times)
             return
@@ -49,7 +53,10 @@ cdef class EventTallies:
 
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
         """Writes it to the records: a stall as bubbles, other events as a part without instructions."""
-        if kind >= TALLY_STALL:
+        if kind == TALLY_CYCLE:
+            self.count(self.records.part(plan.number | <uint64_t>instruction << 32 | <uint64_t>instruction << 40, 1, 0,
+                                         0, 0), times)
+        elif kind >= TALLY_STALL:
             self.records.add_bubbles(plan.number, instruction, BUBBLE_BACK, WINDOW_L2 + kind - TALLY_STALL, times)
         else:
             self.record_part(plan, instruction, CORE_L1D_READ_MISS + kind, times)
@@ -101,6 +108,76 @@ cdef class EventTallies:
             plan.listed = False
             plan = counts.next
         self.listed = NULL
+
+    # --- schedules of the core
+
+    cdef void add_delays(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t times) noexcept nogil:
+        """Counts a block's cycles, by the instructions that retired in them or were waited for."""
+        cdef uint32_t k
+        for k in range(count):
+            if delays[k].cycles:
+                self.put(plan, delays[k].instruction, TALLY_STALL + (delays[k].cause & ~WITHOUT_CYCLE),
+                         delays[k].cycles * times)
+            if not delays[k].cause & WITHOUT_CYCLE:
+                self.put(plan, delays[k].instruction, TALLY_CYCLE, times)
+
+    cdef void write_schedules(self, ScheduleMemo core, IntervalBlocks plans) noexcept nogil:
+        """Counts the runs of schedules that are not recorded."""
+        cdef KnownSchedule* one = core.listed
+        cdef IntervalBlock* plan
+        while one != NULL:
+            plan = block_of(plans, one.block)
+            self.add_delays(plan, delays_of(one), one.delays, one.runs)
+            counts_of(plan).ran += one.runs
+            one.runs = 0
+            one = one.listed
+        core.listed = NULL
+
+    cdef void report_schedule(self, IntervalBlock* plan, const Delay* delays, uint32_t count,
+                              uint64_t word) noexcept nogil:
+        """Counts a block's cycles at once, and reports them to the listeners for every cycle."""
+        if self.listener is not None:
+            self.report_delayed(self.listener, plan, delays, count, word)
+        self.add_delays(plan, delays, count, 1)
+
+    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const Delay* delays, uint32_t count,
+                             uint64_t word) noexcept nogil:
+        """Reports a block's cycles: each instruction that retires later than the one before begins a cycle."""
+        cdef IntervalBlock* open_plan = self.open_plan
+        cdef uint32_t open_instruction = self.open_instruction, i, k = 0
+        for i in range(plan.length):
+            while k < count and delays[k].instruction == i:
+                if delays[k].cause & WITHOUT_CYCLE:
+                    break
+                if open_plan != NULL:
+                    self.counted(open_plan, open_instruction, listener.occurrence(), listener.end_cycle(), 1)
+                self.report_idle(listener, plan, i, delays[k].cycles)
+                open_plan, open_instruction = plan, i
+                k += 1
+            listener.dispatched(plan.number, i, word)
+        if k < count:                    # behind the last one
+            if open_plan != NULL:
+                self.counted(open_plan, open_instruction, listener.occurrence(), listener.end_cycle(), 1)
+            self.report_idle(listener, plan, plan.length - 1, delays[k].cycles)
+            open_plan = NULL
+        if listener.following is not None:
+            self.report_delayed(listener.following, plan, delays, count, word)
+        self.open_plan, self.open_instruction = open_plan, open_instruction
+
+    cdef void close_cycle(self, CycleListener listener) noexcept nogil:
+        """Ends the cycle in which the last instructions retired."""
+        self.counted(self.open_plan, self.open_instruction, listener.occurrence(), listener.end_cycle(), 1)
+        if listener.following is not None:
+            self.close_cycle(listener.following)
+        self.open_plan = NULL
+
+    cdef void report_idle(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction,
+                          uint64_t times) noexcept nogil:
+        """Reports cycles in which nothing retired: all but the first are equal."""
+        if times:
+            self.counted(plan, instruction, listener.occurrence(), listener.idle_cycle(), 1)
+        if times > 1:
+            self.counted(plan, instruction, listener.occurrence(), listener.idle_cycle(), times - 1)
 
     # --- for listeners for every cycle
 

@@ -3,6 +3,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.machine._outoforder cimport CoreBlock, CoreBlocks
 from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockTable, Failure
 
 cdef enum:
@@ -15,12 +16,13 @@ cdef struct IntervalAccess:      # an access
     uint8_t reads, writes
 
 # For the host's caches, fields used in a run of a block are contiguous.
-cdef struct IntervalBlock:       # 64 bytes; then `reached` accesses, then its counts
+cdef struct IntervalBlock:       # 72 bytes; then `reached` accesses, then its counts
     uint64_t first_line          # of L1I
     uint64_t last                # address of its last instruction, the branch
     uint64_t ip
     uint64_t* tallies            # by instruction and kind (event_tallies.pxd); NULL: no events so far
     Dataflow* flow               # NULL: the operands of its instructions are not known
+    CoreBlock* core              # NULL: there is no table of instructions
     uint64_t held                # number of times that its branch's condition held
     uint32_t number
     uint16_t reached
@@ -64,6 +66,7 @@ cdef class IntervalBlocks:
     cdef uint64_t capacity[2]
     cdef uint32_t width, line_shift
     cdef uint64_t operands_at
+    cdef CoreBlocks cores        # None: no
     cdef Failure failure
 
     cdef IntervalBlock* make(self, uint64_t number) noexcept nogil

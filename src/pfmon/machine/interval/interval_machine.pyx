@@ -14,6 +14,10 @@ from libc.string cimport memcpy, memset
 from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BranchKind, Failure, Mark, mark_instruction, mark_kind, mark_value
 
 
+cdef enum:
+    SCHEDULE_BYTES = 200 << 20       # of schedules, before all are forgotten
+
+
 cdef extern from *:
     """
     #define pfmon_prefetch(where) __builtin_prefetch(where, 1)
@@ -28,12 +32,25 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
     cdef uint64_t line = address >> self.shift
     cdef const LruLine* page = lru_set(&self.dtlb, address >> PAGE_SHIFT)
     cdef LruLine* found = lru_set(&self.l1d, line)
+    cdef const StoreSlot* slot
     if ((address + size - 1) >> self.shift == line) & (page.number == (address >> PAGE_SHIFT) + 1) \
             & (found.number == line + 1) & (ready_of(found) <= self.now):
         found.ready |= accesses_of(plan)[number].writes
     else:
         self.address = address
         self.use_lines(plan, number, line, (address + size - 1) >> self.shift)
+    if self.core is not None:
+        if accesses_of(plan)[number].reads and size <= MAX_STORE_BYTES:
+            slot = store_slot(self.stores, address)
+            if slot.committed > self.now:
+                self.store_response(number, address, address + size, slot)
+            if (address + size - 1) >> STORE_GRANULE != address >> STORE_GRANULE:
+                slot = store_slot(self.stores, address + size - 1)
+                if slot.committed > self.now and (self.responses.count == 0 or
+                                                  self.responses.response[self.responses.count - 1].access != number):
+                    self.store_response(number, address, address + size, slot)
+        if accesses_of(plan)[number].writes:
+            put_store(self.stores, address, size, number)
 
 
 cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept nogil:
@@ -96,8 +113,11 @@ cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint
             make_access(self, plan, i, words[1 + i], accesses_of(plan)[i].size)
     else:
         self.make_accesses(plan, words + 1, words + 1 + plan.reached, mark_count)
-    dispatch(self, plan, words[0])
-    branch(self, plan, words[0], next_ip)
+    if self.core is not None:
+        run_scheduled(self, plan, words, next_ip)
+    else:
+        dispatch(self, plan, words[0])
+        branch(self, plan, words[0], next_ip)
     if self.window.late | self.window.late_loads:
         leave_window(self.window, plan, self.now)
     self.ran = plan
@@ -105,6 +125,19 @@ cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint
         self.record_captures(plan)
     if detailed and self.observer is not None:
         self.report_block(words, words + 1 + plan.reached, mark_count)
+
+
+cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, const uint64_t* words,
+                               uint64_t next_ip) noexcept nogil:
+    """Predicts the block's branch, and schedules the block."""
+    cdef bint taken = next_ip != behind(plan)
+    self.end |= taken | self.code_source(plan) << END_SOURCE_SHIFT
+    branch(self, plan, words[0], next_ip)
+    if self.code_windows is None:
+        self.loop_uops += plan.core.slots
+        if taken and next_ip <= plan.last and plan.last - next_ip < 1 << 10:
+            self.follow_loop(plan, next_ip)
+    self.schedule(plan, words)
 
 
 cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t now) noexcept nogil:
@@ -119,7 +152,7 @@ cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t 
 cdef class IntervalMachine(MissEvents):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint memo=True):
         self.event_sets = event_sets
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
         self.listeners, self.capture_listeners = [None] * event_sets, [None] * event_sets
@@ -171,6 +204,9 @@ cdef class IntervalMachine(MissEvents):
             block_ran(self, plan, words + i, marks - i - 1 - plan.reached, next_ip)
             if self.due:
                 self.change_event_set()
+            if self.core is not None and self.core.used > SCHEDULE_BYTES:
+                self.write_out()
+                self.core.forget()
             plan, i = following, marks
         return i
 
@@ -261,9 +297,13 @@ cdef class IntervalMachine(MissEvents):
 
     cdef void write_out(self) noexcept nogil:
         """Writes events so far to the records of the event set in force."""
+        cdef int64_t elapsed = self.now
+        if self.core is not None:
+            self.tallies.write_schedules(self.core, self.plans)
+            elapsed = self.elapsed
         self.tallies.write_out(self.width)
-        self.cycles_of[self.event_set] += <uint64_t>(self.now - self.shared)
-        self.shared = self.now
+        self.cycles_of[self.event_set] += <uint64_t>(elapsed - self.shared)
+        self.shared = elapsed
         if self.records.lost or self.tallies.lost:
             self.fail(Failure.OUT_OF_MEMORY)
 
@@ -306,6 +346,8 @@ cdef class IntervalMachine(MissEvents):
         cdef uint32_t part
         if self.held_count:
             self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
+        if self.tallies.listener is not None and self.tallies.open_plan != NULL:
+            self.tallies.close_cycle(self.tallies.listener)
         if self.taken and self.ran != NULL:      # a partial dispatch group
             self.report_last_group()
             self.taken = 0
@@ -328,7 +370,7 @@ cdef class IntervalMachine(MissEvents):
     @property
     def cycles(self) -> int:
         """Cycles so far."""
-        return self.now
+        return self.now if self.core is None else self.elapsed
 
     # as of `update_records` or `finish`; ``event_sets``: those included, None: all
 

@@ -24,6 +24,17 @@ cdef class MissEvents(EventSetConsumer):
     cdef int64_t window_cycles   # to fill the window
     cdef CaptureListener listener  # in the event set in force; None: there is none
     cdef uint64_t address        # of the current access
+    # with a table of instructions
+    cdef ScheduleMemo core       # None: there is none
+    cdef LateRequests late
+    cdef BlockResponses responses        # of the current block
+    cdef uint32_t end            # BlockEnd of the current block
+    cdef int64_t elapsed         # cycle of the last retirement
+    cdef StoreSlot stores[STORE_SLOTS]
+    cdef LruSets code_windows    # of the µop cache; None: there is none
+    cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
+    cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer
+    cdef bint loops              # the buffer delivers it
 
     @cython.final
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
@@ -57,3 +68,19 @@ cdef class MissEvents(EventSetConsumer):
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil
     @cython.final
     cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil
+    @cython.final
+    cdef void code_response(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil
+    @cython.final
+    cdef void access_response(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
+                              bint translated) noexcept nogil
+    @cython.final
+    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil
+    @cython.final
+    cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil
+    @cython.final
+    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
+                          int64_t began) noexcept nogil
+    @cython.final
+    cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil
+    @cython.final
+    cdef void follow_loop(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil

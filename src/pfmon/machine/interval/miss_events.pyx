@@ -7,7 +7,7 @@ handled by interval_machine.pyx alone.
 cdef class MissEvents(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint memo=True):
         self.records = Records(event_sets)
         self.records.use(0)
         self.width = config["core.width"]
@@ -22,6 +22,15 @@ cdef class MissEvents(EventSetConsumer):
         self.shift, self.page_lines = self.caches.l1d.shift, PAGE_SHIFT - self.plans.line_shift
         self.l1d, self.l1i = self.caches.l1d.rows, self.caches.l1i.rows
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
+        if timings is not None:
+            figures = timings.core_figures()
+            self.late = LateRequests(figures["fill_buffers"], figures["page_walkers"])
+            self.core = ScheduleMemo(self.late, memo)
+            self.core.set_figures(figures)
+            self.plans.cores = CoreBlocks(table, timings, figures)
+            self.loop_size = figures["loop_buffer"]
+            if figures["line"]:
+                self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 5)
 
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
@@ -35,6 +44,9 @@ cdef class MissEvents(EventSetConsumer):
         cdef bint walked = False
         cdef int64_t began
         cdef HierarchyAccess served
+        if self.core is not None:
+            self.code_response(plan, line, found, translated)
+            return
         if not translated:
             self.stall(plan, 0, STALL_ITLB,
                        self.now + self.translations.miss(self.translations.code, page, self.translations.shared,
@@ -68,11 +80,16 @@ cdef class MissEvents(EventSetConsumer):
         cdef LruLine* found
         if line == 0:                # an access that was not made
             return
+        if self.core is not None and line < last and last - line < 2:
+            respond(&self.responses, number, RESPONSE_PAGE_SPLIT if last & ((1 << (PAGE_SHIFT - self.shift)) - 1) == 0
+                    else RESPONSE_SPLIT, 0)
         while line <= last:
             translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
             found = use_line(&self.l1d, line)
             if translated and found != NULL and ready_of(found) <= self.now + self.caches.l1_latency:
                 found.ready |= accesses_of(plan)[number].writes
+            elif self.core is not None:
+                self.access_response(plan, number, line, found, translated)
             else:
                 self.late_line(plan, number, line, found, translated)
             line += 1
@@ -147,7 +164,9 @@ cdef class MissEvents(EventSetConsumer):
     cdef void follow_branch(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:
         """Follows a taken branch whose direction was predicted."""
         cdef BranchVerdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
-        if verdict == BranchVerdict.LATE:
+        if verdict == BranchVerdict.LATE and self.core is not None:
+            self.end |= END_REDIRECTED
+        elif verdict == BranchVerdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
         elif verdict == BranchVerdict.MISPREDICTED:
             self.mispredicted(plan)
@@ -162,6 +181,159 @@ cdef class MissEvents(EventSetConsumer):
         """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
+        if self.core is not None:
+            self.end |= END_MISPREDICTED
+            return
         if plan.flow != NULL and self.window.pending > self.now:
             resolved = self.window.ready(&plan.flow.branch, resolved)
         self.stall(plan, plan.length - 1, STALL_BRANCH, resolved + self.mispredict)
+
+    # --- with a table of instructions: responses to the accesses of a block, and its schedule from them
+
+    cdef void code_response(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil:
+        """Handles a miss of a line of instructions or of its translation; ``found``: L1I has it, or will."""
+        cdef bint walked = False
+        cdef HierarchyAccess served
+        if not translated:
+            respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION,
+                    self.translations.miss(self.translations.code, line >> self.page_lines, self.translations.shared,
+                                           &walked))
+            if walked:
+                tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        if found == NULL:
+            self.caches.fetch(line << self.plans.line_shift, self.now, &served)
+            tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
+            self.record_last_level(plan, 0, &served)
+            respond(&self.responses, 0, RESPONSE_FETCH, served.ready - self.now)
+            self.responses.late |= served.ready > self.now + self.caches.l2_latency
+        elif ready_of(found) > self.now:
+            respond(&self.responses, 0, RESPONSE_FETCH, ready_of(found) - self.now)
+            self.responses.late = True
+        if self.listener is not None:
+            self.notify_fetch(plan, line, found, translated, walked, &served, self.now)
+
+    cdef void access_response(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
+                              bint translated) noexcept nogil:
+        """Handles a miss of a line of an access or of its translation; ``found``: L1D has it, or will."""
+        cdef const IntervalAccess* access = &accesses_of(plan)[number]
+        cdef bint walked = False
+        cdef int64_t walk = 0, latency = 0, arrival = 0, after = 0
+        cdef uint32_t cause = DELAY_TRANSLATION
+        cdef HierarchyAccess served
+        served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
+        if not translated:
+            walk = self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
+            if walked:
+                tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
+            else:
+                respond(&self.responses, number, RESPONSE_TRANSLATION, 0)
+                walk = 0
+        if found == NULL:
+            self.caches.data(line << self.shift, access.writes, self.now, &served)
+            self.record_miss(plan, access, &served, self.now)
+            latency, cause = served.ready - self.now, DELAY_L2 + served.level - LEVEL_L2
+            if served.level == LEVEL_L2 and latency == self.caches.l2_latency and not walked:
+                respond(&self.responses, number, RESPONSE_SECOND_LEVEL, 0)
+                latency = 0
+        else:
+            found.ready |= access.writes
+            if ready_of(found) > self.now + self.caches.l1_latency:
+                arrival, cause = ready_of(found), DELAY_MEMORY
+                served.ready = arrival
+            elif walked:
+                after = self.caches.l1_latency
+        if latency or arrival or walked:
+            respond(&self.responses, number, RESPONSE_LATE, self.late.add(latency, arrival, walk, after, cause))
+            self.responses.late = True
+        if self.listener is not None:
+            self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
+
+    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil:
+        """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written."""
+        if slot.address <= address and end <= slot.end:
+            if slot.ready < 0:
+                respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -slot.ready - 1)
+            else:
+                respond(&self.responses, number, RESPONSE_FORWARDED, max(slot.ready - self.now, 0))
+        elif slot.address < end and address < slot.end:
+            if slot.ready < 0:
+                respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
+            else:
+                respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - self.now)
+        elif (slot.address ^ address) & 0xFF8 == 0:
+            respond(&self.responses, number, RESPONSE_ALIASED, 0)
+
+    cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:
+        """Schedules the block, and lets its cycles pass."""
+        cdef BlockResponses* responses = &self.responses
+        cdef const Delay* delays = self.core.computed.delay
+        cdef const StoreTimes* times = self.core.computed.store
+        cdef KnownSchedule* found = NULL
+        cdef int64_t began = self.now
+        cdef uint32_t delay_count
+        cdef uint64_t key
+        if self.core.known != NULL and not responses.late:
+            key = schedule_key(plan.core, responses.response, responses.count, self.end)
+            found = run_known(self.core, key)
+            if found == NULL:
+                found = self.core.compute(key, plan.core, responses.response, responses.count, self.end, began)
+        else:
+            self.core.leave_known()
+            self.core.compute_once(plan.core, responses.response, responses.count, self.end, began)
+        if found != NULL:
+            self.now += found.cycles
+            self.elapsed = self.now + found.lag
+            delays, times, delay_count = delays_of(found), stores_of(found), found.delays
+        else:
+            self.now += self.core.computed.cycles
+            self.elapsed = self.now + self.core.state.retired
+            delay_count = self.core.computed.delays
+            if self.core.remembers and self.now >= self.late.until:
+                self.core.become_known()
+        if self.tallies.detailed:
+            if found != NULL:
+                found.runs -= 1
+            self.tallies.report_schedule(plan, delays, delay_count, words[0])
+        elif found == NULL:
+            self.tallies.add_delays(plan, delays, delay_count, 1)
+        counts_of(plan).ran += self.tallies.detailed or found == NULL
+        self.time_stores(plan, words + 1, times, found != NULL, began)
+        responses.count, responses.late, self.end, self.late.count = 0, False, 0, 0
+
+    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
+                          int64_t began) noexcept nogil:
+        """Sets the times of the block's stores; ``packed``: ``times`` has those of stores alone."""
+        cdef uint32_t i, k = 0
+        for i in range(plan.reached):
+            if accesses_of(plan)[i].writes:
+                if not packed:
+                    k = i
+                time_store(self.stores, addresses[i], accesses_of(plan)[i].size, i, began + times[k].ready,
+                           began + times[k].committed)
+                k += 1
+
+    cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
+        """Returns where a block's µops come from."""
+        cdef uint64_t window, last
+        cdef LruLine evicted
+        cdef uint32_t source = FROM_UOP_CACHE
+        if self.code_windows is None:
+            if self.loops and self.loop_begin <= plan.ip <= self.loop_branch:
+                return FROM_LOOP_BUFFER
+            self.loops = False
+            return FROM_DECODERS
+        window, last = plan.ip >> self.code_windows.shift, (behind(plan) - 1) >> self.code_windows.shift
+        while window <= last:
+            if use_line(&self.code_windows.rows, window) == NULL:
+                insert_line(&self.code_windows.rows, window, &evicted)
+                source = FROM_DECODERS
+            window += 1
+        return source
+
+    cdef void follow_loop(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:
+        """Follows a branch backward: the third time the loop buffer has its loop, if it is small enough."""
+        if self.loop_branch == plan.last and self.loop_begin == next_ip:
+            self.loops = self.loop_uops <= self.loop_size
+        else:
+            self.loops = False
+        self.loop_branch, self.loop_begin, self.loop_uops = plan.last, next_ip, 0

@@ -29,7 +29,7 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     FE_BRANCH
     FE_FILL_RECIRC
     FE_BUBBLE
-    WINDOW_L2                    # of out-of-order cores (interval/event_tallies.pxd, StallCause)
+    WINDOW_L2                    # of out-of-order cores (outoforder/scheduler.pxd, DelayCause)
     WINDOW_L3
     WINDOW_MEMORY
     WINDOW_DTLB
@@ -38,6 +38,18 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     REFILL_REDIRECT
     FETCH_L1I
     FETCH_ITLB
+    CORE_DISPATCH
+    CORE_LATENCY
+    CORE_PORT
+    CORE_DIVIDER
+    LOAD_L1D
+    LOAD_FORWARDED
+    LOAD_BLOCKED
+    LOAD_SPLIT
+    CORE_LOCKED_ACCESS
+    CORE_SERIALIZED
+    BUFFER_FULL
+    CORE_DECODE
     THREAD_SWITCH                # the other hardware thread had the core: until the first issue after the switch
     KERNEL                       # the operating system ran, at privilege level 0: counted by no event at user level
     CAUSES

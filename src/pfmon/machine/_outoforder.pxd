@@ -1,0 +1,6 @@
+"""Declarations of pfmon.machine._outoforder: those of its files, each after the declarations that it uses."""
+
+include "outoforder/core_state.pxd"
+include "outoforder/core_block.pxd"
+include "outoforder/scheduler.pxd"
+include "outoforder/schedule_memo.pxd"

@@ -1,0 +1,6 @@
+"""One extension module of all files below: they share one namespace (docs/dev/architecture.md)."""
+
+include "outoforder/core_state.pyx"
+include "outoforder/core_block.pyx"
+include "outoforder/scheduler.pyx"
+include "outoforder/schedule_memo.pyx"

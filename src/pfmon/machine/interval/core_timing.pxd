@@ -1,0 +1,26 @@
+"""A block's responses from memory, and its schedule: see core_timing.pyx."""
+
+cimport cython
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.machine._outoforder cimport (
+    CoreBlock, CoreBlocks, CoreState, DELAY_L2, DELAY_MEMORY, DELAY_TRANSLATION, Delay, delays_of, END_MISPREDICTED, END_REDIRECTED, END_SOURCE_SHIFT, END_TAKEN,
+    FROM_DECODERS, FROM_LOOP_BUFFER, FROM_UOP_CACHE, KnownSchedule,
+    LateMemory, MAX_RESPONSES, RESPONSE_ALIASED, RESPONSE_BLOCKED, RESPONSE_BLOCKED_HERE, RESPONSE_FETCH,
+    RESPONSE_FETCH_TRANSLATION, RESPONSE_FORWARDED, RESPONSE_FORWARDED_HERE, RESPONSE_LATE, RESPONSE_PAGE_SPLIT,
+    RESPONSE_SECOND_LEVEL, RESPONSE_SPLIT, RESPONSE_STRING, RESPONSE_TRANSLATION, Response, ScheduleMemo,
+    StoreTimes, core_accesses_of, run_known, schedule_key, stores_of)
+
+
+cdef struct BlockResponses:
+    uint32_t count
+    bint late                    # one of them depends on the cycle
+    Response response[MAX_RESPONSES]
+
+
+cdef inline void respond(BlockResponses* to, uint32_t access, uint32_t kind, int64_t value) noexcept nogil:
+    """Notes what memory responded to an access of the block."""
+    cdef Response* one = &to.response[to.count]
+    one.access, one.kind, one.spare, one.value = access, kind, 0, <int32_t>value
+    if to.count + 1 < MAX_RESPONSES:
+        to.count += 1

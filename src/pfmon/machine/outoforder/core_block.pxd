@@ -1,0 +1,110 @@
+"""Blocks as an out-of-order core executes them: see core_block.pyx."""
+
+cimport cython
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.stream._stream cimport BlockAccess, BlockInstruction, BlockTable, RegisterMasks
+
+cdef enum:
+    MAX_UOP_PORTS = 6
+    MAX_SOURCES = 12
+    MAX_RESULTS = 4
+    NO_OPERAND = CORE_REGISTERS  # in place of a register's number
+
+cdef enum CoreKind:              # of an instruction
+    CORE_SERIALIZING = 1         # begins when all before it are done, and all behind it begin after it
+    CORE_FENCES_STORES = 2       # begins when all stores are in L1D
+    CORE_MICROCODED = 4          # dispatches alone
+    CORE_LOCKED = 8
+    CORE_STREAMING = 16          # stores past the caches
+    CORE_STRING = 32             # takes time by the bytes that it moves
+    CORE_PREFETCH = 64           # nothing waits for its accesses
+
+cdef struct CoreUop:
+    uint8_t count                # of the ports that can take it
+    uint8_t busy                 # cycles in which the port takes no other
+    uint8_t port[MAX_UOP_PORTS]
+
+cdef struct CoreInstruction:     # 40 bytes
+    uint8_t slots                # µops that dispatch
+    uint8_t uops                 # µops that execute, but for those of its accesses
+    uint8_t sources, results
+    uint8_t accesses
+    uint8_t kind                 # CoreKind
+    uint8_t divider              # cycles in which it occupies the divider
+    uint8_t stored               # 1: what it stores are its results, 0: its sources
+    uint8_t address[2]           # registers of its addresses
+    uint8_t result[MAX_RESULTS]
+    uint8_t source[MAX_SOURCES]
+    uint16_t first_uop
+    uint16_t first_access
+    int16_t latency              # from its sources to the first result
+    int16_t latency2             # ... to others
+    int16_t load_latency         # from its address, in L1D
+
+cdef struct CoreAccess:
+    uint8_t reads, writes
+
+cdef enum:                      # CodeSource: of a block's µops
+    FROM_DECODERS = 0
+    FROM_UOP_CACHE
+    FROM_LOOP_BUFFER
+    CODE_SOURCES
+
+cdef struct CoreBlock:           # then its instructions, its accesses, and their µops
+    uint32_t number
+    uint16_t length, accesses
+    uint16_t cost[2][CODE_SOURCES]  # quarters of cycles of the front end: if control goes on behind it, if it branches
+    int16_t top                  # change of the top of the x87 stack
+    uint16_t uops, slots         # executed, and dispatched
+
+
+cdef inline CoreInstruction* instructions_of(const CoreBlock* block) noexcept nogil:
+    return <CoreInstruction*>(block + 1)
+
+
+cdef inline CoreUop* uops_of(const CoreBlock* block) noexcept nogil:
+    return <CoreUop*>(instructions_of(block) + block.length)
+
+
+cdef inline CoreAccess* core_accesses_of(const CoreBlock* block) noexcept nogil:
+    return <CoreAccess*>(uops_of(block) + block.uops)
+
+
+cdef struct FrontEndFigures:
+    int32_t fetch                # bytes in a cycle
+    int32_t decoders             # instructions in a cycle
+    int32_t complex              # µops of one that the first decoder takes
+    int32_t prefix               # cycles that a length-changing prefix takes
+    int32_t line                 # µops of a line of the µop cache; 0: there is none
+    int32_t width
+
+cdef struct CoreTiming:          # of a form of instructions
+    CoreInstruction instruction
+    CoreUop uop[24]
+    bint ignores_sources
+    bint fuses                   # with a conditional jump behind it
+    int16_t top
+
+
+@cython.final
+cdef class CoreBlocks:
+    cdef readonly BlockTable table
+    cdef object timings
+    cdef dict forms
+    cdef FrontEndFigures front_end
+    cdef uint64_t* form_keys     # open addressing
+    cdef CoreTiming** form_timings
+    cdef uint64_t form_slots, form_count
+
+    cdef const CoreTiming* timing(self, uint64_t form) noexcept nogil
+    cdef bint more_forms(self) noexcept nogil
+    cdef int look_up(self, uint64_t form, CoreTiming* to) except -1
+    cdef CoreBlock* make(self, uint64_t number) noexcept nogil
+    cdef void put_accesses(self, CoreBlock* block, const BlockAccess* accesses,
+                           const BlockInstruction* instructions) noexcept nogil
+    cdef void put_instruction(self, CoreBlock* block, uint32_t i, const CoreTiming* timing, const RegisterMasks* masks,
+                              uint32_t* uops) noexcept nogil
+    cdef void put_costs(self, CoreBlock* block, const BlockInstruction* instructions, const uint8_t* payloads) noexcept nogil
+    cdef int32_t lines_of(self, int32_t slots) noexcept nogil
+    cdef int32_t parts_of(self, int32_t slots) noexcept nogil

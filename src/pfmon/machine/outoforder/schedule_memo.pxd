@@ -1,0 +1,96 @@
+"""Schedules that were computed before: see schedule_memo.pyx."""
+
+cimport cython
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef struct KnownState:          # then the bytes of a CoreState that are not 0
+    KnownState* next             # with the same hash
+    uint64_t hash
+    uint64_t bytes
+
+cdef struct KnownSchedule:       # of a block from a state; then its delays and the times of its stores
+    uint64_t key                 # of the block, the responses and its end
+    KnownSchedule* following[2]  # the ones that followed it last
+    KnownState* after
+    uint64_t runs                # not yet recorded
+    int32_t cycles               # of dispatch
+    int32_t lag                  # of retirement behind dispatch, afterwards
+    uint16_t delays, stores
+    uint32_t block
+    KnownState* before
+    KnownSchedule* next          # with the same hash
+    KnownSchedule* listed        # the next one with runs that are not recorded
+
+
+cdef inline Delay* delays_of(const KnownSchedule* schedule) noexcept nogil:
+    return <Delay*>(schedule + 1)
+
+
+cdef inline StoreTimes* stores_of(const KnownSchedule* schedule) noexcept nogil:
+    return <StoreTimes*>(delays_of(schedule) + schedule.delays)
+
+
+cdef inline uint64_t mixed(uint64_t hash, uint64_t word) noexcept nogil:
+    """Adds a word to a hash."""
+    hash = (hash ^ word) * <uint64_t>0x9E3779B97F4A7C15
+    return hash ^ hash >> 29
+
+
+@cython.final
+cdef class ScheduleMemo:
+    cdef CoreFigures figures
+    cdef CoreState state         # where `known` is NULL
+    cdef KnownState* known       # the state, if it is a known one
+    cdef KnownSchedule* last     # the schedule that led to it; NULL: another one did
+    cdef KnownSchedule* listed   # schedules with runs that are not recorded
+    cdef KnownSchedule nothing   # in place of schedules that are not there
+    cdef Schedule computed       # the last one that was not looked up
+    cdef LateMemory memory
+    cdef bint remembers
+    cdef readonly bint lost      # there was no memory
+    cdef KnownState** states     # by hash
+    cdef KnownSchedule** schedules
+    cdef uint64_t state_count, schedule_count, table_size
+    cdef char* pieces            # of memory, each begins with the address of the one before
+    cdef uint64_t piece_used
+    cdef readonly uint64_t used  # bytes
+    cdef readonly uint64_t lookups, misses, direct
+
+    cdef void release(self) noexcept nogil
+    cdef void* room(self, uint64_t size) noexcept nogil
+    cdef KnownState* enter_state(self) noexcept nogil
+    cdef void leave_known(self) noexcept nogil
+    cdef KnownSchedule* find(self, uint64_t key) noexcept nogil
+    cdef KnownSchedule* compute(self, uint64_t key, const CoreBlock* block, const Response* responses, uint32_t count,
+                                uint32_t end, int64_t now) noexcept nogil
+    cdef KnownSchedule* keep(self, uint64_t key, const CoreBlock* block, KnownState* before) noexcept nogil
+    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count, uint32_t end,
+                           int64_t now) noexcept nogil
+    cdef void become_known(self) noexcept nogil
+    cdef void forget(self) noexcept nogil
+    cdef void link(self, KnownSchedule* schedule) noexcept nogil
+
+
+cdef inline uint64_t schedule_key(const CoreBlock* block, const Response* responses, uint32_t count,
+                                  uint32_t end) noexcept nogil:
+    """Returns the key of a block with its end and what memory responded."""
+    cdef uint64_t key = <uint64_t>block.number << 16 | end
+    cdef uint32_t i
+    for i in range(count):
+        key = mixed(key, (<const uint64_t*>&responses[i])[0])
+    return key | <uint64_t>1 << 63 if count else key
+
+
+cdef inline KnownSchedule* run_known(ScheduleMemo memo, uint64_t key) noexcept nogil:
+    """Runs a block whose schedule from the current, known state is known; NULL: it is not."""
+    cdef KnownSchedule* last = memo.last
+    cdef KnownSchedule* found = last.following[0]
+    if found.key != key:
+        found = memo.find(key)
+        if found == NULL:
+            return NULL
+    if found.runs == 0:
+        found.listed, memo.listed = memo.listed, found
+    found.runs += 1
+    memo.last, memo.known = found, found.after
+    return found

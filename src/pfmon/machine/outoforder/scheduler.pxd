@@ -1,0 +1,105 @@
+"""The schedule of a block on an out-of-order core: see scheduler.pyx."""
+
+cimport cython
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef enum:
+    MAX_RESPONSES = 512          # of a block
+    MAX_BLOCK_STORES = 512
+    MAX_DELAYS = 768
+    WITHOUT_CYCLE = 0x80         # the instruction retired in a cycle that is counted already
+
+cdef enum ResponseKind:         # what memory does other than serve an access from L1D
+    RESPONSE_SECOND_LEVEL = 1    # L2 has the line
+    RESPONSE_FORWARDED           # from a store whose data is ready in `value` cycles
+    RESPONSE_FORWARDED_HERE      # ... from access `value` of this block
+    RESPONSE_BLOCKED             # by a store that is committed in `value` cycles
+    RESPONSE_BLOCKED_HERE
+    RESPONSE_ALIASED             # 4 KB behind a store whose address is known in `value` cycles
+    RESPONSE_SPLIT               # two lines
+    RESPONSE_PAGE_SPLIT
+    RESPONSE_TRANSLATION         # the second TLB has the translation
+    RESPONSE_FETCH               # code arrives `value` cycles later; the last ones of a block
+    RESPONSE_FETCH_TRANSLATION
+    RESPONSE_STRING              # `value` bytes more, in units of 64
+    RESPONSE_LATE                # from below L2, or in flight: request `value` of the memory
+
+cdef struct Response:
+    uint16_t access              # its number in the block
+    uint8_t kind                 # ResponseKind
+    uint8_t spare
+    int32_t value
+
+cdef enum DelayCause:            # why an instruction retired later than the one before; in the order of stall_causes.Cause
+    DELAY_L2 = 0                 # its data came from L2,
+    DELAY_L3                     # ... from L3,
+    DELAY_MEMORY                 # ... from memory
+    DELAY_TRANSLATION            # the first-level TLB did not have the translation
+    DELAY_STORES                 # the store buffer was full
+    DELAY_BRANCH                 # after a misprediction
+    DELAY_REDIRECT               # after a taken branch whose target was known at decode
+    DELAY_FETCH                  # its code was not in L1I
+    DELAY_FETCH_TRANSLATION      # ... or not translated
+    DELAY_DISPATCH               # no more µops dispatch in a cycle
+    DELAY_LATENCY                # of its execution
+    DELAY_PORT                   # its ports were busy
+    DELAY_DIVIDER                # the divider was
+    DELAY_L1                     # latency of L1D
+    DELAY_FORWARD                # its data came from the store buffer
+    DELAY_BLOCKED                # ... and could not, or seemed to: 4 KB aliasing
+    DELAY_SPLIT                  # its data was in two lines
+    DELAY_LOCK
+    DELAY_SERIALIZE
+    DELAY_BUFFER                 # the reorder buffer, reservation station or load buffer was full
+    DELAY_FRONT_END              # it was not decoded
+    DELAY_CAUSES
+
+cdef struct Delay:               # an instruction retired in a cycle of its own
+    uint8_t instruction
+    uint8_t cause                # DelayCause, WITHOUT_CYCLE
+    uint16_t cycles              # in which nothing retired before
+
+cdef struct StoreTimes:          # cycles from the beginning of the block
+    int32_t ready                # its data can be forwarded
+    int32_t committed            # it is in L1D
+
+cdef struct Schedule:            # of a block
+    int32_t cycles               # of dispatch
+    int32_t retired              # cycles by which the last retirement moved
+    uint32_t delays, stores
+    Delay delay[MAX_DELAYS]
+    StoreTimes store[MAX_BLOCK_STORES]
+
+cdef enum BlockEnd:              # bits
+    END_TAKEN = 1
+    END_MISPREDICTED = 2
+    END_REDIRECTED = 4           # the target was known at decode
+    END_SOURCE_SHIFT = 4         # CodeSource
+
+cdef struct CoreFigures:
+    int32_t width                # µops that dispatch in a cycle
+    int32_t lead                 # quarters of cycles that the front end may be ahead
+    int32_t second_level         # L2's latency less L1's
+    int32_t fill_busy
+    int32_t forward              # latency of store forwarding, from the data
+    int32_t blocked              # from the commit of the store to the load's data
+    int32_t alias
+    int32_t split
+    int32_t page_split
+    int32_t translation          # second TLB
+    int32_t mispredict, redirect
+    int32_t lock
+    int32_t string_start, string_bytes
+    CoreUop load, store_address, store_data
+    BufferSize buffers[CORE_BUFFERS]
+
+
+cdef class LateMemory:
+    # The cycle in which a request that is made in a cycle is served.
+    cdef int64_t serve(self, int32_t request, int64_t cycle) noexcept nogil
+    cdef uint32_t cause(self, int32_t request) noexcept nogil
+
+
+cdef void schedule_block(const CoreFigures* figures, CoreState* state, const CoreBlock* block,
+                         const Response* responses, uint32_t response_count, uint32_t end, LateMemory memory, int64_t now,
+                         Schedule* out) noexcept nogil
