@@ -83,6 +83,7 @@ cdef class Hierarchy:
         """Returns the cycle in which memory delivers a line requested now."""
         cdef int64_t start = max(now, self.bus_free)
         self.bus_free = start + self.occupancy
+        self.transfers += 1
         return start + self.memory_latency
 
     # --- fills: a modified victim goes to the next level
@@ -128,6 +129,7 @@ cdef class Hierarchy:
     cdef void to_memory(self, int64_t now) noexcept nogil:
         """Writes a modified line over the bus."""
         self.bus_free = max(now, self.bus_free) + self.occupancy
+        self.transfers += 1
 
     # --- prefetchers
 

@@ -348,6 +348,13 @@ cdef class IntervalMachine(MissEvents):
             self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
         if self.tallies.listener is not None and self.tallies.open_plan != NULL:
             self.tallies.close_cycle(self.tallies.listener)
+        import os, sys
+        if self.core is not None and os.environ.get("PFMON_MEMO_STATS"):
+            c = self.core
+            if os.environ.get("PFMON_DUMP"):
+                from pfmon.machine._outoforder import dump_states
+                print("size", dump_states(c, os.environ["PFMON_DUMP"], 300000), file=sys.stderr)
+            print("memo slow lookups", c.lookups, "hash", c.direct, "misses", c.misses, "states", c.state_count, "nodes", c.schedule_count, "MB", c.used >> 20, file=sys.stderr)
         if self.taken and self.ran != NULL:      # a partial dispatch group
             self.report_last_group()
             self.taken = 0

@@ -26,7 +26,6 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint64_t address        # of the current access
     # with a table of instructions
     cdef ScheduleMemo core       # None: there is none
-    cdef LateRequests late
     cdef BlockResponses responses        # of the current block
     cdef uint32_t end            # BlockEnd of the current block
     cdef int64_t elapsed         # cycle of the last retirement

@@ -24,8 +24,7 @@ cdef class MissEvents(EventSetConsumer):
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
         if timings is not None:
             figures = timings.core_figures()
-            self.late = LateRequests(figures["fill_buffers"], figures["page_walkers"])
-            self.core = ScheduleMemo(self.late, memo)
+            self.core = ScheduleMemo(memo)
             self.core.set_figures(figures)
             self.plans.cores = CoreBlocks(table, timings, figures)
             self.loop_size = figures["loop_buffer"]
@@ -205,10 +204,8 @@ cdef class MissEvents(EventSetConsumer):
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.record_last_level(plan, 0, &served)
             respond(&self.responses, 0, RESPONSE_FETCH, served.ready - self.now)
-            self.responses.late |= served.ready > self.now + self.caches.l2_latency
         elif ready_of(found) > self.now:
-            respond(&self.responses, 0, RESPONSE_FETCH, ready_of(found) - self.now)
-            self.responses.late = True
+            respond(&self.responses, 0, RESPONSE_FETCH, rounded(ready_of(found) - self.now))
         if self.listener is not None:
             self.notify_fetch(plan, line, found, translated, walked, &served, self.now)
 
@@ -217,34 +214,30 @@ cdef class MissEvents(EventSetConsumer):
         """Handles a miss of a line of an access or of its translation; ``found``: L1D has it, or will."""
         cdef const IntervalAccess* access = &accesses_of(plan)[number]
         cdef bint walked = False
-        cdef int64_t walk = 0, latency = 0, arrival = 0, after = 0
-        cdef uint32_t cause = DELAY_TRANSLATION
         cdef HierarchyAccess served
+        cdef uint64_t lines
         served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
         if not translated:
-            walk = self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
+            self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
             if walked:
                 tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
-            else:
-                respond(&self.responses, number, RESPONSE_TRANSLATION, 0)
-                walk = 0
+            respond(&self.responses, number, RESPONSE_WALK if walked else RESPONSE_TRANSLATION, 0)
         if found == NULL:
+            lines = self.caches.transfers
             self.caches.data(line << self.shift, access.writes, self.now, &served)
             self.record_miss(plan, access, &served, self.now)
-            latency, cause = served.ready - self.now, DELAY_L2 + served.level - LEVEL_L2
-            if served.level == LEVEL_L2 and latency == self.caches.l2_latency and not walked:
-                respond(&self.responses, number, RESPONSE_SECOND_LEVEL, 0)
-                latency = 0
+            if served.level == LEVEL_L2 and served.ready > self.now + self.caches.l2_latency:
+                respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
+            else:
+                respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
+            lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY)
+            if lines:
+                respond(&self.responses, number, RESPONSE_BUS, lines)
         else:
             found.ready |= access.writes
             if ready_of(found) > self.now + self.caches.l1_latency:
-                arrival, cause = ready_of(found), DELAY_MEMORY
-                served.ready = arrival
-            elif walked:
-                after = self.caches.l1_latency
-        if latency or arrival or walked:
-            respond(&self.responses, number, RESPONSE_LATE, self.late.add(latency, arrival, walk, after, cause))
-            self.responses.late = True
+                served.ready = ready_of(found)
+                respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
         if self.listener is not None:
             self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
 
@@ -272,14 +265,13 @@ cdef class MissEvents(EventSetConsumer):
         cdef int64_t began = self.now
         cdef uint32_t delay_count
         cdef uint64_t key
-        if self.core.known != NULL and not responses.late:
+        if self.core.remembers:
             key = schedule_key(plan.core, responses.response, responses.count, self.end)
             found = run_known(self.core, key)
             if found == NULL:
-                found = self.core.compute(key, plan.core, responses.response, responses.count, self.end, began)
+                found = self.core.compute(key, plan.core, responses.response, responses.count, self.end)
         else:
-            self.core.leave_known()
-            self.core.compute_once(plan.core, responses.response, responses.count, self.end, began)
+            self.core.compute_once(plan.core, responses.response, responses.count, self.end)
         if found != NULL:
             self.now += found.cycles
             self.elapsed = self.now + found.lag
@@ -288,8 +280,6 @@ cdef class MissEvents(EventSetConsumer):
             self.now += self.core.computed.cycles
             self.elapsed = self.now + self.core.state.retired
             delay_count = self.core.computed.delays
-            if self.core.remembers and self.now >= self.late.until:
-                self.core.become_known()
         if self.tallies.detailed:
             if found != NULL:
                 found.runs -= 1
@@ -298,7 +288,7 @@ cdef class MissEvents(EventSetConsumer):
             self.tallies.add_delays(plan, delays, delay_count, 1)
         counts_of(plan).ran += self.tallies.detailed or found == NULL
         self.time_stores(plan, words + 1, times, found != NULL, began)
-        responses.count, responses.late, self.end, self.late.count = 0, False, 0, 0
+        responses.count, self.end = 0, 0
 
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
                           int64_t began) noexcept nogil:

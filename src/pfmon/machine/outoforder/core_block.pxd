@@ -57,6 +57,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     uint16_t cost[2][CODE_SOURCES]  # quarters of cycles of the front end: if control goes on behind it, if it branches
     int16_t top                  # change of the top of the x87 stack
     uint16_t uops, slots         # executed, and dispatched
+    uint8_t carries              # an instruction adds the carry flag, so it is kept between blocks
 
 
 cdef inline CoreInstruction* instructions_of(const CoreBlock* block) noexcept nogil:

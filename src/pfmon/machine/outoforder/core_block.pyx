@@ -183,6 +183,8 @@ cdef class CoreBlocks:
         block.top += timing.top
         if timing.top <= 0:
             put_registers(one.result, &one.results, MAX_RESULTS, masks.written, block.top - timing.top)
+        if masks.read >> CARRY_FLAG & masks.written >> CARRY_FLAG & 1:
+            block.carries = 1
         one.first_uop = <uint16_t>uops[0]
         for k in range(one.uops):
             uops_of(block)[uops[0] + k] = timing.uop[k]

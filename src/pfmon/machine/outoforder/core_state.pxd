@@ -6,11 +6,15 @@ from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 cdef enum:
     CORE_REGISTERS = 64          # bits of RegisterMasks
     CORE_OPERANDS = 72           # registers, and one that is always ready
+    CARRY_FLAG = 16
+    OTHER_FLAGS = 17
     X87_REGISTER = 18            # the first of eight
     CORE_PORTS = 16              # execution ports, then units that are not pipelined
+    PORT_WALKER = 11             # page walks
+    PORT_BUS = 12                # lines from and to memory
     PORT_DIVIDER = 13
     PORT_LOCK = 14               # locked accesses: one at a time
-    PORT_FILL = 15               # lines from L2 to L1D
+    PORT_FILL = 15               # lines on their way to L1D: line fill buffers
     BUFFER_GROUPS = 16
     QUARTER = 4                  # of a cycle: the front end's unit
     LONGEST_LAG = 15000          # cycles that retirement may be behind dispatch

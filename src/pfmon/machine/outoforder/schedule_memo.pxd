@@ -45,12 +45,12 @@ cdef class ScheduleMemo:
     cdef KnownSchedule* listed   # schedules with runs that are not recorded
     cdef KnownSchedule nothing   # in place of schedules that are not there
     cdef Schedule computed       # the last one that was not looked up
-    cdef LateMemory memory
     cdef bint remembers
     cdef readonly bint lost      # there was no memory
     cdef KnownState** states     # by hash
     cdef KnownSchedule** schedules
-    cdef uint64_t state_count, schedule_count, table_size
+    cdef readonly uint64_t state_count, schedule_count
+    cdef uint64_t table_size
     cdef char* pieces            # of memory, each begins with the address of the one before
     cdef uint64_t piece_used
     cdef readonly uint64_t used  # bytes
@@ -62,10 +62,10 @@ cdef class ScheduleMemo:
     cdef void leave_known(self) noexcept nogil
     cdef KnownSchedule* find(self, uint64_t key) noexcept nogil
     cdef KnownSchedule* compute(self, uint64_t key, const CoreBlock* block, const Response* responses, uint32_t count,
-                                uint32_t end, int64_t now) noexcept nogil
+                                uint32_t end) noexcept nogil
     cdef KnownSchedule* keep(self, uint64_t key, const CoreBlock* block, KnownState* before) noexcept nogil
-    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count, uint32_t end,
-                           int64_t now) noexcept nogil
+    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count,
+                           uint32_t end) noexcept nogil
     cdef void become_known(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void link(self, KnownSchedule* schedule) noexcept nogil

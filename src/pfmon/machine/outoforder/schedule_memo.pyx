@@ -1,6 +1,6 @@
 """Schedules that were computed before, by the state in which a block began, its responses from memory and its end.
 
-A schedule follows from these alone, unless a request goes below L2 (`RESPONSE_LATE`). States recur: in a loop after a few
+A schedule follows from these alone. States recur: in a loop after a few
 iterations, and behind each mispredicted branch. So most blocks are looked up: the schedule that ran last has the two that
 followed it last. With memory for no more, all are forgotten.
 """
@@ -19,8 +19,8 @@ cdef enum:
 cdef class ScheduleMemo:
     """``remembers``: False: each block is computed."""
 
-    def __cinit__(self, LateMemory memory, bint remembers=True):
-        self.memory, self.remembers, self.table_size = memory, remembers, MEMO_TABLE
+    def __cinit__(self, bint remembers=True):
+        self.remembers, self.table_size = remembers, MEMO_TABLE
         self.states = <KnownState**>calloc(MEMO_TABLE, sizeof(void*))
         self.schedules = <KnownSchedule**>calloc(MEMO_TABLE, sizeof(void*))
         if self.states == NULL or self.schedules == NULL:
@@ -74,7 +74,10 @@ cdef class ScheduleMemo:
         cdef CoreFigures* to = &self.figures
         cdef uint32_t i
         to.width, to.lead = figures["width"], QUARTER * figures["lead"]
-        to.second_level, to.fill_busy = figures["second_level"], figures["fill_busy"]
+        for i, latency in enumerate(figures["levels"]):
+            to.level[i], to.fill[i] = latency, max(figures["fill_busy"], -(-latency // figures["fill_buffers"]))
+        to.bus, to.walk = figures["bus"], figures["walk"]
+        to.walker = -(-figures["walk"] // figures["page_walkers"])
         to.forward, to.blocked, to.alias = figures["forward"], figures["blocked"], figures["alias"]
         to.split, to.page_split, to.translation = figures["split"], figures["page_split"], figures["translation"]
         to.mispredict, to.redirect, to.lock = figures["mispredict"], figures["redirect"], figures["lock"]
@@ -82,10 +85,10 @@ cdef class ScheduleMemo:
         put_uop(&to.load, figures["load_ports"])
         put_uop(&to.store_address, figures["store_address_ports"])
         put_uop(&to.store_data, figures["store_data_ports"])
-        for i, (entries, each_cycle) in enumerate(figures["buffers"]):
+        for i, (entries, hidden) in enumerate(figures["buffers"]):
             to.buffers[i].group = -(-entries // BUFFER_GROUPS)
             to.buffers[i].groups = entries // to.buffers[i].group
-            to.buffers[i].hidden = entries // each_cycle
+            to.buffers[i].hidden = hidden
 
     # --- states
 
@@ -147,7 +150,7 @@ cdef class ScheduleMemo:
             self.last.following[1], self.last.following[0] = self.last.following[0], schedule
 
     cdef KnownSchedule* compute(self, uint64_t key, const CoreBlock* block, const Response* responses, uint32_t count,
-                                uint32_t end, int64_t now) noexcept nogil:
+                                uint32_t end) noexcept nogil:
         """Computes the schedule of a block from the known state, and runs it; NULL: it could not be kept, and is in
         `computed`."""
         cdef KnownState* before = self.known
@@ -155,7 +158,7 @@ cdef class ScheduleMemo:
         cdef KnownSchedule* made
         self.misses += 1
         self.leave_known()
-        self.compute_once(block, responses, count, end, now)
+        self.compute_once(block, responses, count, end)
         self.become_known()
         made = self.keep(key, block, before) if self.known != NULL else NULL
         if made == NULL:
@@ -165,10 +168,9 @@ cdef class ScheduleMemo:
         made.runs, made.listed, self.listed, self.last = 1, self.listed, made, made
         return made
 
-    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count, uint32_t end,
-                           int64_t now) noexcept nogil:
+    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count, uint32_t end) noexcept nogil:
         """Computes the schedule of a block from a state that is not known."""
-        schedule_block(&self.figures, &self.state, block, responses, count, end, self.memory, now, &self.computed)
+        schedule_block(&self.figures, &self.state, block, responses, count, end, &self.computed)
 
     cdef KnownSchedule* keep(self, uint64_t key, const CoreBlock* block, KnownState* before) noexcept nogil:
         """Keeps what was computed, as the schedule that leads to the known state; NULL: there is no memory."""
@@ -204,3 +206,20 @@ cdef int put_uop(CoreUop* to, ports) except -1:
     for i in range(to.count):
         to.port[i] = ports[i]
     return 0
+
+
+def dump_states(ScheduleMemo memo, path, most):
+    cdef uint64_t i
+    cdef KnownState* s
+    n = 0
+    with open(path, "wb") as f:
+        for i in range(memo.table_size):
+            s = memo.states[i]
+            while s != NULL:
+                data = (<const char*>(s + 1))[:s.bytes]
+                f.write(data + bytes(sizeof(CoreState) - s.bytes))
+                n += 1
+                if n >= most:
+                    return sizeof(CoreState)
+                s = s.next
+    return sizeof(CoreState)

@@ -10,7 +10,12 @@ cdef enum:
     WITHOUT_CYCLE = 0x80         # the instruction retired in a cycle that is counted already
 
 cdef enum ResponseKind:         # what memory does other than serve an access from L1D
-    RESPONSE_SECOND_LEVEL = 1    # L2 has the line
+    RESPONSE_SECOND_LEVEL = 1    # L2 has the line,
+    RESPONSE_THIRD_LEVEL         # ... L3
+    RESPONSE_MEMORY              # ... or only memory
+    RESPONSE_IN_FLIGHT           # it arrives in `value` cycles
+    RESPONSE_WALK                # no TLB has the translation
+    RESPONSE_BUS                 # `value` further lines are transferred: prefetched, or written back
     RESPONSE_FORWARDED           # from a store whose data is ready in `value` cycles
     RESPONSE_FORWARDED_HERE      # ... from access `value` of this block
     RESPONSE_BLOCKED             # by a store that is committed in `value` cycles
@@ -22,7 +27,6 @@ cdef enum ResponseKind:         # what memory does other than serve an access fr
     RESPONSE_FETCH               # code arrives `value` cycles later; the last ones of a block
     RESPONSE_FETCH_TRANSLATION
     RESPONSE_STRING              # `value` bytes more, in units of 64
-    RESPONSE_LATE                # from below L2, or in flight: request `value` of the memory
 
 cdef struct Response:
     uint16_t access              # its number in the block
@@ -79,8 +83,10 @@ cdef enum BlockEnd:              # bits
 cdef struct CoreFigures:
     int32_t width                # µops that dispatch in a cycle
     int32_t lead                 # quarters of cycles that the front end may be ahead
-    int32_t second_level         # L2's latency less L1's
-    int32_t fill_busy
+    int32_t level[3]             # latencies of L2, L3 and memory
+    int32_t fill[3]              # cycles in which such a line occupies the line fill buffers: its latency by their number
+    int32_t bus                  # ... a line occupies the bus
+    int32_t walk, walker         # latency of a page walk; cycles in which it occupies the walkers
     int32_t forward              # latency of store forwarding, from the data
     int32_t blocked              # from the commit of the store to the load's data
     int32_t alias
@@ -94,12 +100,6 @@ cdef struct CoreFigures:
     BufferSize buffers[CORE_BUFFERS]
 
 
-cdef class LateMemory:
-    # The cycle in which a request that is made in a cycle is served.
-    cdef int64_t serve(self, int32_t request, int64_t cycle) noexcept nogil
-    cdef uint32_t cause(self, int32_t request) noexcept nogil
-
-
 cdef void schedule_block(const CoreFigures* figures, CoreState* state, const CoreBlock* block,
-                         const Response* responses, uint32_t response_count, uint32_t end, LateMemory memory, int64_t now,
+                         const Response* responses, uint32_t response_count, uint32_t end,
                          Schedule* out) noexcept nogil

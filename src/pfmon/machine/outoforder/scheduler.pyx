@@ -6,20 +6,11 @@ takes L1D's latency, unless memory responds otherwise (`Response`). Instructions
 retires belongs to the one that retires next, and has a cause. A branch is resolved when its operands are ready; after
 a misprediction dispatch goes on `mispredict` cycles later.
 
-All times are cycles from the beginning of the block, but for those of `LateMemory`.
+Line fill buffers, the bus and page walkers are units as ports are: a line occupies the fill buffers for its latency divided by their
+number. All times are cycles from the beginning of the block.
 """
 
 cimport cython
-
-
-cdef class LateMemory:
-    """What serves requests that L2 cannot serve."""
-
-    cdef int64_t serve(self, int32_t request, int64_t cycle) noexcept nogil:
-        return cycle
-
-    cdef uint32_t cause(self, int32_t request) noexcept nogil:
-        return DELAY_MEMORY
 
 
 cdef struct Progress:            # of a block's schedule
@@ -94,81 +85,107 @@ cdef void rebase(const CoreFigures* figures, CoreState* state, Progress* at) noe
     at.retired, at.committed, at.cycle = state.retired, state.committed, 0
 
 
-cdef LoadTime load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, uint32_t number,
-                   int32_t address, const Response* responses, uint32_t response_count, LateMemory memory, int64_t now,
-                   const Schedule* out, Progress* at) noexcept nogil:
+cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, int32_t start,
+                          const Response* response, const Schedule* out, Progress* at, LoadTime* time) noexcept nogil:
+    """Delays a load that starts in a cycle by a response of memory."""
+    cdef uint32_t kind = response.kind
+    if kind <= RESPONSE_MEMORY:
+        time.ready = max(time.ready, line_arrives(figures, state, kind, at.cycle, start))
+        time.cause = DELAY_L2 + kind - RESPONSE_SECOND_LEVEL
+    elif kind == RESPONSE_IN_FLIGHT:
+        time.ready = max(time.ready, response.value - at.base)
+        time.cause = DELAY_MEMORY
+    elif kind == RESPONSE_FORWARDED or kind == RESPONSE_FORWARDED_HERE:
+        time.ready = response.value if kind == RESPONSE_FORWARDED else out.store[response.value].ready
+        time.ready = max(start, time.ready - at.base) + figures.forward
+        time.cause = DELAY_FORWARD
+    elif kind == RESPONSE_BLOCKED or kind == RESPONSE_BLOCKED_HERE:
+        start = response.value if kind == RESPONSE_BLOCKED else out.store[response.value].committed
+        time.ready = max(time.ready, start - at.base + figures.blocked)
+        time.cause = DELAY_BLOCKED
+    elif kind == RESPONSE_ALIASED:
+        time.ready += figures.alias
+        time.cause = DELAY_BLOCKED
+    elif kind == RESPONSE_SPLIT:
+        take_port(state.ports, &figures.load, at.cycle, start)
+        time.ready += figures.split
+        time.cause = DELAY_SPLIT
+    elif kind == RESPONSE_PAGE_SPLIT:
+        time.ready += figures.page_split
+        time.cause = DELAY_SPLIT
+    elif kind == RESPONSE_TRANSLATION:
+        time.ready += figures.translation
+        time.cause = DELAY_TRANSLATION
+    elif kind == RESPONSE_WALK:
+        start = occupy(state.ports, PORT_WALKER, figures.walker, at.cycle, start)
+        time.ready = max(time.ready, start + figures.walk + one.load_latency)
+        time.cause = DELAY_TRANSLATION
+    elif kind == RESPONSE_BUS:
+        state.ports[PORT_BUS] = <int16_t>min(max(<int32_t>state.ports[PORT_BUS], at.cycle)
+                                             + response.value * figures.bus, <int32_t>LONGEST_LAG)
+
+
+cdef int32_t line_arrives(const CoreFigures* figures, CoreState* state, uint32_t kind, int32_t cycle,
+                          int32_t start) noexcept nogil:
+    """Returns when a line arrives that is requested in a cycle, by the level that has it."""
+    cdef uint32_t level = kind - RESPONSE_SECOND_LEVEL
+    start = occupy(state.ports, PORT_FILL, figures.fill[level], cycle, start)
+    if kind == RESPONSE_MEMORY:
+        start = occupy(state.ports, PORT_BUS, figures.bus, cycle, start)
+    return start + figures.level[level]
+
+
+cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, uint32_t number,
+                          int32_t address, const Response* responses, uint32_t response_count, const Schedule* out,
+                          Progress* at) noexcept nogil:
     """Executes a load whose address is ready; returns when its data is."""
-    cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, address), more
-    cdef const Response* one_of
+    cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, address)
     cdef LoadTime time
     at.executed = max(at.executed, start)
     time.ready, time.cause = start + one.load_latency, DELAY_L1
     while at.response < response_count and responses[at.response].access == number:
-        one_of = &responses[at.response]
+        respond_to_load(figures, state, one, start, &responses[at.response], out, at, &time)
         at.response += 1
-        if one_of.kind == RESPONSE_SECOND_LEVEL:
-            more = occupy(state.ports, PORT_FILL, figures.fill_busy, at.cycle, start)
-            time.ready, time.cause = max(time.ready, more + one.load_latency) + figures.second_level, DELAY_L2
-        elif one_of.kind == RESPONSE_FORWARDED:
-            time.ready = max(start, one_of.value - at.base) + figures.forward
-            time.cause = DELAY_FORWARD
-        elif one_of.kind == RESPONSE_FORWARDED_HERE:
-            time.ready = max(start, out.store[one_of.value].ready - at.base) + figures.forward
-            time.cause = DELAY_FORWARD
-        elif one_of.kind == RESPONSE_BLOCKED:
-            time.ready = max(time.ready, one_of.value - at.base + figures.blocked)
-            time.cause = DELAY_BLOCKED
-        elif one_of.kind == RESPONSE_BLOCKED_HERE:
-            time.ready = max(time.ready, out.store[one_of.value].committed - at.base + figures.blocked)
-            time.cause = DELAY_BLOCKED
-        elif one_of.kind == RESPONSE_ALIASED:
-            time.ready += figures.alias
-            time.cause = DELAY_BLOCKED
-        elif one_of.kind == RESPONSE_SPLIT:
-            take_port(state.ports, &figures.load, at.cycle, start)
-            time.ready += figures.split
-            time.cause = DELAY_SPLIT
-        elif one_of.kind == RESPONSE_PAGE_SPLIT:
-            time.ready += figures.page_split
-            time.cause = DELAY_SPLIT
-        elif one_of.kind == RESPONSE_TRANSLATION:
-            time.ready += figures.translation
-            time.cause = DELAY_TRANSLATION
-        elif one_of.kind == RESPONSE_LATE:
-            more = <int32_t>min(memory.serve(one_of.value, now + at.base + time.ready - one.load_latency)
-                                - now - at.base, <int64_t>LONGEST_LAG)
-            if more > time.ready:
-                time.ready, time.cause = more, memory.cause(one_of.value)
     if one.kind & CORE_PREFETCH:
         time.ready = start
     return time
 
 
-cdef void store(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, uint32_t number,
-                int32_t address, int32_t data, const Response* responses, uint32_t response_count, LateMemory memory,
-                int64_t now, Schedule* out, Progress* at) noexcept nogil:
+cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int32_t known, const Response* response,
+                              Progress* at) noexcept nogil:
+    """Returns when the line of a store is in L1D, by a response of memory; ``known``: the cycle of its address."""
+    cdef uint32_t kind = response.kind
+    if kind <= RESPONSE_MEMORY:
+        return line_arrives(figures, state, kind, at.cycle, known)
+    if kind == RESPONSE_IN_FLIGHT:
+        return response.value - at.base
+    if kind == RESPONSE_WALK:
+        return occupy(state.ports, PORT_WALKER, figures.walker, at.cycle, known) + figures.walk
+    if kind == RESPONSE_BUS:
+        state.ports[PORT_BUS] = <int16_t>min(max(<int32_t>state.ports[PORT_BUS], at.cycle)
+                                             + response.value * figures.bus, <int32_t>LONGEST_LAG)
+    elif kind == RESPONSE_TRANSLATION:
+        return known + figures.translation
+    elif kind == RESPONSE_SPLIT:
+        return known + figures.split
+    elif kind == RESPONSE_PAGE_SPLIT:
+        return known + figures.page_split
+    return known
+
+
+cdef inline void store(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, uint32_t number,
+                       int32_t address, int32_t data, const Response* responses, uint32_t response_count,
+                       Schedule* out, Progress* at) noexcept nogil:
     """Executes a store; its commit follows when it has retired (`commit`)."""
     cdef int32_t known = take_port(state.ports, &figures.store_address, at.cycle, address)
-    cdef int32_t ready = take_port(state.ports, &figures.store_data, at.cycle, data)
-    cdef StoreTimes* times = &out.store[number]
-    cdef const Response* one_of
+    cdef int32_t ready = max(known, take_port(state.ports, &figures.store_data, at.cycle, data))
     cdef int32_t arrives = 0
-    at.executed = max(at.executed, max(known, ready))
+    at.executed = max(at.executed, ready)
     while at.response < response_count and responses[at.response].access == number:
-        one_of = &responses[at.response]
+        arrives = max(arrives, respond_to_store(figures, state, known, &responses[at.response], at))
         at.response += 1
-        if one_of.kind == RESPONSE_SECOND_LEVEL:
-            arrives = max(arrives, known + figures.second_level)
-        elif one_of.kind == RESPONSE_TRANSLATION:
-            known += figures.translation
-        elif one_of.kind == RESPONSE_SPLIT:
-            arrives = max(arrives, known + figures.split)
-            state.ports[PORT_FILL] += 1
-        elif one_of.kind == RESPONSE_LATE:
-            arrives = max(arrives, <int32_t>min(memory.serve(one_of.value, now + at.base + known) - now - at.base,
-                                                <int64_t>LONGEST_LAG))
-    times.ready = max(known, ready) + at.base
-    times.committed = arrives + at.base
+    out.store[number].ready = ready + at.base
+    out.store[number].committed = arrives + at.base
 
 
 cdef inline void commit(const CoreFigures* figures, CoreState* state, uint32_t first, uint32_t count,
@@ -224,7 +241,7 @@ cdef inline void decode(const CoreFigures* figures, CoreState* state, const Resp
 
 
 cdef void schedule_block(const CoreFigures* figures, CoreState* state, const CoreBlock* block,
-                         const Response* responses, uint32_t response_count, uint32_t end, LateMemory memory, int64_t now,
+                         const Response* responses, uint32_t response_count, uint32_t end,
                          Schedule* out) noexcept nogil:
     """Schedules a block from a state, and leaves the state after it."""
     cdef const CoreInstruction* one
@@ -264,8 +281,8 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
             address = max(max(<int32_t>registers[one.address[0]], <int32_t>registers[one.address[1]]), at.cycle)
             for k in range(one.accesses):
                 if accesses[one.first_access + k].reads:
-                    time = load(figures, state, one, one.first_access + k, address, responses, response_count, memory,
-                                now, out, &at)
+                    time = load(figures, state, one, one.first_access + k, address, responses, response_count, out,
+                                &at)
                     if time.ready > data:
                         data, cause = time.ready, time.cause
         # execution
@@ -295,7 +312,7 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
         for k in range(one.accesses):
             if accesses[one.first_access + k].writes:
                 store(figures, state, one, one.first_access + k, address, done if one.stored else operands, responses,
-                      response_count, memory, now, out, &at)
+                      response_count, out, &at)
                 done = max(done, out.store[one.first_access + k].ready - at.base + 1)
         at.slot += one.slots
         if one.kind & CORE_STRING and at.response < response_count and responses[at.response].kind == RESPONSE_STRING:
@@ -312,6 +329,9 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
     out.retired = at.retired + at.base - began
     out.cycles = at.cycle + at.base
     out.stores = block.accesses
+    state.registers[OTHER_FLAGS] = 0
+    if not block.carries:
+        state.registers[CARRY_FLAG] = 0
     advance(state, at.cycle, figures.buffers)
     if block.top:
         rotate_x87(state, block.top)

@@ -31,7 +31,12 @@ def machine_of(
     if figures.core == OUT_OF_ORDER:
         from pfmon.machine._machine import IntervalMachine
 
-        return IntervalMachine(figures, table, event_sets)
+        timings = None
+        if table.instruction_set == InstructionSet.X86_64:
+            from pfmon.machine.config.core_timings import Timings
+
+            timings = Timings(figures.name)
+        return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
 
     return Machine(figures, table, ranges, memo, event_sets)
