@@ -67,6 +67,50 @@ class PpcKind(IntEnum):
     MFSPR = 1 << 29
     MTSPR = 1 << 30
 
+# ../isa/x86/x86_operands.pxd
+
+class OperandForm(IntEnum):
+    FORM_NONE = 0
+    FORM_IMMEDIATE = 1
+    FORM_R8 = 2
+    FORM_R8_HIGH = 3
+    FORM_R16 = 4
+    FORM_R32 = 5
+    FORM_R64 = 6
+    FORM_XMM = 7
+    FORM_YMM = 8
+    FORM_ZMM = 9
+    FORM_MM = 10
+    FORM_ST = 11
+    FORM_OPMASK = 12
+    FORM_M8 = 13
+    FORM_M16 = 14
+    FORM_M32 = 15
+    FORM_M64 = 16
+    FORM_M80 = 17
+    FORM_M128 = 18
+    FORM_M256 = 19
+    FORM_M512 = 20
+    FORM_M_OTHER = 21
+    FORM_SYSTEM = 22
+    FORM_OTHER = 23
+
+class FormBit(IntEnum):
+    FORM_OPERANDS = 12
+    FORM_SAME = 42
+    FORM_OWN_SOURCE = 43
+    FORM_REPEATED = 44
+    FORM_LOCKED = 46
+    FORM_BASE = 47
+    FORM_INDEX = 48
+    FORM_DISPLACED = 49
+    FORM_RIP_RELATIVE = 50
+    FORM_SCALED = 51
+    FORM_FAR = 52
+    FORM_LENGTH_CHANGED = 53
+    FORM_BY_CL = 54
+    FORM_VEX = 55
+
 # block_table.pxd
 
 class InstructionSet(IntEnum):

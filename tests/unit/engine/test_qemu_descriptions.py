@@ -5,6 +5,7 @@ from pathlib import Path
 from grids import each, sampled
 from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
+from pfmon.engine.qemu.qemu_targets import PAYLOAD_BYTES
 from pfmon.stream._stream import AccessKind, BranchKind, Kind
 
 pytestmark = [QEMU, ASSEMBLER]
@@ -82,4 +83,4 @@ def test_system_call_is_described(tmp_path: Path) -> None:
     block = ran.guest.table.block(0)
     assert [one.kind for one in block.instructions] == [0, 0, Kind.SYSTEM]
     assert [one.length for one in block.instructions] == [5, 2, 2]
-    assert block.instructions[0].payload == bytes.fromhex("b83c000000").ljust(40, b"\0")
+    assert block.instructions[0].payload == bytes.fromhex("b83c000000").ljust(PAYLOAD_BYTES, b"\0")

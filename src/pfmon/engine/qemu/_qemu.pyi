@@ -1,6 +1,6 @@
 """Types of pfmon.engine.qemu._qemu, by file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Self, final
 
@@ -87,10 +87,6 @@ class Describer:
     def keep_file(self) -> None: ...
     def begin_as(self, parent: BlockTable) -> None: ...
 
-@final
-class X86Describer(Describer):
-    """Describes x86 instructions."""
-
 # describe/ppc_describer.pxd
 
 class PpcRule(IntEnum):
@@ -108,6 +104,31 @@ class PpcDescriber(Describer):
 
     def set_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
     def set_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...
+
+# describe/x86_describer.pxd
+
+class X86Rule(IntEnum):
+    READS_DESTINATION = 1
+    WRITES_FIRST = 2
+    CLEARS_MASK = 4
+    KEEPS_VECTORS = 8
+    SHIFTS = 16
+    REPEATS = 32
+    KEEPS_LENGTH = 64
+
+# describe/x86_describer.pyx
+
+@final
+class X86Describer(Describer):
+    """Describes x86 instructions."""
+
+    def set_registers(
+        self,
+        registers: Mapping[str, tuple[int, int, int]],
+        forms: Callable[[str], int],
+        stack: Sequence[int],
+    ) -> None: ...
+    def registers_of(self, code: bytes) -> tuple[int, int, int, int]: ...
 
 # reader/announcements.pxd
 

@@ -2,6 +2,7 @@
 
 include "reader/announcements.pyx"
 include "describe/block_describer.pyx"
+include "describe/x86_describer.pyx"
 include "reader/block_run_totals.pyx"
 include "reader/in_line_words.pyx"
 include "reader/plugin_reader.pyx"

@@ -13,9 +13,9 @@ LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
 """capstone's modes (CS_MODE_*)."""
 
 
-PAYLOAD_BYTES = 40
-"""Payload of an instruction in the block table: its code, zero-padded to 16 bytes, and its operands
-(isa/common/operand_masks.pxd)."""
+PAYLOAD_BYTES = 48
+"""Payload of an instruction in the block table: its code, zero-padded to 16 bytes, its registers
+(isa/common/operand_masks.pxd), and its form (isa/x86/x86_operands.pxd; 0 for PowerPC)."""
 
 
 class QemuTarget(NamedTuple):

@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from pfmon.stream._stream cimport BlockInstruction, BlockTable, Consumer, RegisterMasks
 
 cdef enum:
-    CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
-    PAYLOAD_BYTES = 40           # of an instruction in the block table
+    PAYLOAD_BYTES = 48           # of an instruction in the block table: its code and zeros, RegisterMasks, its form
+    NO_REGISTER = 255            # no bit of RegisterMasks
     MAX_CAPSTONE_REGISTERS = 512  # in capstone
     MAX_CAPSTONE_IDS = 1 << 12   # of instructions in capstone
 
@@ -47,7 +47,7 @@ cdef class Describer:
     cdef Instruction* decoded
     cdef uint16_t width          # bytes of a pointer
     cdef InstructionFacts facts[MAX_CAPSTONE_IDS]
-    cdef uint8_t registers[MAX_CAPSTONE_REGISTERS]  # bits of stream.operands.RegisterMasks, by capstone's number
+    cdef uint8_t registers[MAX_CAPSTONE_REGISTERS]  # bits of RegisterMasks, by capstone's number
     cdef registers_function read_registers
     cdef Announcements announced
     cdef bint traced             # registers are described, too
@@ -67,13 +67,8 @@ cdef class Describer:
                           uint64_t address) noexcept nogil
     @cython.final
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
-    cdef void dataflow(self, RegisterMasks* described) noexcept nogil
+    cdef void dataflow(self, RegisterMasks* described, uint64_t* form) noexcept nogil
 
-
-@cython.final
-cdef class X86Describer(Describer):
-    cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil
-    cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil
 
 # Counters of block runs: see block_run_totals.pyx.
 cdef uint64_t pass_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1

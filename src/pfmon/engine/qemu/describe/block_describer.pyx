@@ -2,8 +2,8 @@
 
 capstone decodes instructions, by its C interface (version 5): the library of its Python package is loaded, and the few
 records used here are declared. A table by mnemonic (x86_mnemonics.py, ppc_mnemonics.py) has the rest, such as which
-instructions compute with floating-point numbers. `X86Describer` is for x86; the one for PowerPC is in
-ppc_describer.pyx.
+instructions compute with floating-point numbers. `X86Describer` (x86_describer.pyx) is for x86, `PpcDescriber`
+(ppc_describer.pyx) for PowerPC.
 """
 
 import os
@@ -14,7 +14,8 @@ from pfmon.errors import PfmonError
 from pfmon.program.mapped_files import MappedFile
 
 from pfmon.stream._stream cimport (
-    ALWAYS, AccessKind, BlockHead, BranchKind, Failure, Kind, Table, enter_block, fresh_instruction, further_accesses, make_room)
+    ALWAYS, AccessKind, BlockHead, BranchKind, FORM_AT, Failure, Kind, OPERANDS_AT, Table, enter_block, fresh_instruction,
+    further_accesses, make_room)
 
 cdef extern from "<dlfcn.h>" nogil:
     void* dlopen(const char*, int)
@@ -27,18 +28,11 @@ cdef enum:                       # capstone's numbers
     OPTION_DETAIL = 2
     OPTION_ON = 3
     GROUP_PRIVILEGED = 6
+    OPERAND_REGISTER = 1
     OPERAND_IMMEDIATE = 2
     OPERAND_MEMORY = 3
     PREFIX_LOCK = 0xF0
     VERSION = 5
-
-cdef struct Operand:
-    int32_t type
-    int32_t padding
-    uint8_t value[24]
-    uint8_t size
-    uint8_t access
-    uint8_t vector[14]
 
 cdef struct Detail:
     uint16_t registers_read[20]
@@ -51,10 +45,15 @@ cdef struct Detail:
     uint8_t padding[3]
     uint8_t prefix[4]
     uint8_t opcode[4]
-    uint8_t other[56]
+    uint8_t rex
+    uint8_t address_size
+    uint8_t modrm
+    uint8_t other[53]
     uint8_t operand_count
     uint8_t more_padding[7]
     Operand operands[8]
+    uint8_t encoding[4]
+    uint8_t immediate_size
 
 ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil
 ctypedef int (*open_function)(int, int, size_t*) noexcept nogil
@@ -144,6 +143,7 @@ cdef class Describer:
     def index_registers(self, registers):
         """Index the registers' bits by capstone's register numbers."""
         cdef unsigned int number
+        self.registers[0] = NO_REGISTER
         for number, name in enumerate(self.names(b"cs_reg_name", MAX_CAPSTONE_REGISTERS), 1):
             self.registers[number] = registers(name)
 
@@ -204,6 +204,7 @@ cdef class Describer:
         cdef uint64_t address = it.ip, first
         cdef uint32_t i
         cdef uint8_t size
+        cdef uint8_t* payload
         if not make_room(&self.table.c, 0, it.length):
             return False
         first = fresh_instruction(&self.table.c, 0)
@@ -213,10 +214,11 @@ cdef class Describer:
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
             fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3, code, size)
-            memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
-            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
+            payload = self.table.c.payloads + (first + i) * PAYLOAD_BYTES
+            memset(payload, 0, PAYLOAD_BYTES)
+            memcpy(payload, code, min(size, OPERANDS_AT))
             if self.traced:
-                self.dataflow(<RegisterMasks*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
+                self.dataflow(<RegisterMasks*>(payload + OPERANDS_AT), <uint64_t*>(payload + FORM_AT))
             code += size
             address += size
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
@@ -260,93 +262,6 @@ cdef class Describer:
                           uint64_t address) noexcept nogil:
         """Describe one instruction; overridden by instruction set."""
 
-    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
-        """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown."""
-
-cdef class X86Describer(Describer):
-    """Describes x86-64 and IA-32 instructions."""
-
-    cdef void instruction(self, BlockInstruction* described, const uint8_t* code, uint8_t size,
-                          uint64_t address) noexcept nogil:
-        """Describe one instruction; one unknown to capstone has no kinds."""
-        cdef const InstructionFacts* facts
-        memset(described, 0, sizeof(BlockInstruction))
-        described.address, described.length, described.condition, described.privilege = address, size, ALWAYS, 3
-        if not self.decode(code, size, address) or self.decoded.id >= MAX_CAPSTONE_IDS:
-            self.decoded.id = 0
-            return
-        facts = &self.facts[self.decoded.id]
-        described.kind, described.branch = facts.kind, facts.branch
-        self.operands(described, facts)
-
-    cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
-        """Derive from the operands: memory accesses, and whether a branch is direct."""
-        cdef const Detail* detail = <const Detail*>self.decoded.detail
-        cdef const Operand* operand
-        cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
-        cdef uint32_t i, in_memory = 0
-        cdef uint8_t access
-        for i in range(detail.operand_count):
-            operand = &detail.operands[i]
-            if operand.type != OPERAND_MEMORY or facts.rule == MnemonicRule.NO_ACCESSES:
-                continue
-            in_memory += 1
-            described.size = max(described.size, operand.size)
-            access = facts.first if i == 0 else AccessKind.READ
-            reads |= access & AccessKind.READ != 0 and facts.rule != MnemonicRule.FETCHES
-            writes |= access & AccessKind.WRITE != 0 and facts.rule != MnemonicRule.FETCHES
-        if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
-            described.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
-        if facts.rule == MnemonicRule.JUMPS or facts.rule == MnemonicRule.CONDITIONAL:
-            self.branch(described, facts)
-        if facts.rule == MnemonicRule.CONDITIONAL:
-            described.condition = 0
-        for i in range(detail.group_count):
-            if detail.groups[i] == GROUP_PRIVILEGED:
-                described.kind |= Kind.PRIVILEGED
-        if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == MnemonicRule.EXCHANGES):
-            described.kind |= Kind.ATOMIC
-            reads = writes = True
-        if reads:
-            described.kind |= Kind.LOAD
-            described.access |= AccessKind.READ
-        if writes:
-            described.kind |= Kind.STORE
-            described.access |= AccessKind.WRITE
-        if facts.size:
-            described.size = facts.size
-        if described.access and described.size == 0:
-            described.size = self.width
-
-    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
-        """The registers that the last instruction reads, writes, and uses in addresses."""
-        cdef const Instruction* one = self.decoded
-        cdef const Detail* detail = <const Detail*>one.detail
-        cdef const int32_t* memory
-        cdef uint16_t read[64]
-        cdef uint16_t written[64]
-        cdef uint8_t reads = 0, writes = 0
-        cdef uint32_t i
-        if one.id == 0 or self.read_registers(self.handle, one, read, &reads, written, &writes):
-            return
-        for i in range(reads):
-            described.read |= bit_of(self.registers[read[i] % MAX_CAPSTONE_REGISTERS])
-        for i in range(writes):
-            described.written |= bit_of(self.registers[written[i] % MAX_CAPSTONE_REGISTERS])
-        for i in range(detail.operand_count):
-            if detail.operands[i].type == OPERAND_MEMORY:
-                memory = <const int32_t*>detail.operands[i].value        # segment, base, index
-                described.addressed |= bit_of(self.registers[memory[1] % MAX_CAPSTONE_REGISTERS])
-                described.addressed |= bit_of(self.registers[memory[2] % MAX_CAPSTONE_REGISTERS])
-
-    cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
-        """Set whether a jump or call is direct."""
-        cdef const Detail* detail = <const Detail*>self.decoded.detail
-        cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
-        cdef bint calls = facts.kind & Kind.CALL != 0
-        if direct:
-            described.kind |= Kind.RELATIVE
-            described.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
-        else:
-            described.kind |= Kind.INDIRECT
-            described.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT_JUMP
+    cdef void dataflow(self, RegisterMasks* described, uint64_t* form) noexcept nogil:
+        """The registers that the last instruction reads, writes, and uses in addresses; none, if unknown. ``form``: of
+        x86's (x86_operands.pxd)."""

@@ -121,7 +121,7 @@ cdef class PpcDescriber(Describer):
         for primary, extended, uses in rows:
             self.forms[primary << EXTENDED_BITS | extended] = uses
 
-    cdef void dataflow(self, RegisterMasks* described) noexcept nogil:
+    cdef void dataflow(self, RegisterMasks* described, uint64_t* form) noexcept nogil:
         cdef uint32_t primary = self.word >> 26
         if self.forms != NULL:
             fill_operands(described, self.word, self.forms[

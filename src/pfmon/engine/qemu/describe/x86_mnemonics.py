@@ -12,6 +12,8 @@ import re
 from functools import cache
 
 from pfmon.engine.qemu._qemu import MnemonicRule, X86Describer
+from pfmon.engine.qemu.describe.x86_registers import form, register, registers
+from pfmon.engine.qemu.describe.x87_registers import x87_registers
 from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind
 
 JUMP = Kind.BRANCH
@@ -81,7 +83,9 @@ READS_FIRST = re.compile(
 
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
     """The describer of x86 instructions, with the capstone library at this path."""
-    return X86Describer(table, library, facts, register, architecture, mode)
+    made = X86Describer(table, library, facts, register, architecture, mode)
+    made.set_registers(registers(), form, x87_registers())
+    return made
 
 
 @cache  # each process of a program that is followed asks for all
@@ -120,29 +124,3 @@ def _rule(name: str) -> int:
     if PREFETCH.fullmatch(name):
         return MnemonicRule.FETCHES
     return MnemonicRule.EXCHANGES if name == "xchg" else MnemonicRule.NO_RULE
-
-
-GENERAL = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
-FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
-"""Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
-
-
-@cache
-def register(name: str) -> int:
-    """The bit of a register and all of its parts; NO_REGISTER: no instruction waits for it."""
-    if match := re.fullmatch(r"r(\d+)[bwd]?", name):
-        return int(match[1])
-    if match := re.fullmatch(r"[xyz]mm(\d+)", name):
-        return VECTORS + int(match[1])
-    if name in ("eflags", "rflags", "flags"):
-        return FLAGS
-    if re.fullmatch(r"st\(?\d?\)?|mm\d|fp\d|fpsw", name):
-        return X87
-    whole = name[1:] if len(name) == 3 and name[0] in "re" else name
-    if whole in GENERAL:
-        return GENERAL.index(whole)
-    if len(name) == 2 and name[1] in "lh" and f"{name[0]}x" in GENERAL:
-        return GENERAL.index(f"{name[0]}x")
-    if name in ("sil", "dil", "spl", "bpl"):
-        return GENERAL.index(name[:2])
-    return NO_REGISTER
