@@ -14,10 +14,6 @@ from libc.string cimport memcpy, memset
 from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BranchKind, Failure, Mark, mark_instruction, mark_kind, mark_value
 
 
-cdef enum:
-    SCHEDULE_BYTES = 200 << 20       # of schedules, before all are forgotten
-
-
 cdef extern from *:
     """
     #define pfmon_prefetch(where) __builtin_prefetch(where, 1)
@@ -204,7 +200,7 @@ cdef class IntervalMachine(MissEvents):
             block_ran(self, plan, words + i, marks - i - 1 - plan.reached, next_ip)
             if self.due:
                 self.change_event_set()
-            if self.core is not None and self.core.used > SCHEDULE_BYTES:
+            if self.core is not None and self.core.full:
                 self.write_out()
                 self.core.forget()
             plan, i = following, marks
@@ -351,10 +347,7 @@ cdef class IntervalMachine(MissEvents):
         import os, sys
         if self.core is not None and os.environ.get("PFMON_MEMO_STATS"):
             c = self.core
-            if os.environ.get("PFMON_DUMP"):
-                from pfmon.machine._outoforder import dump_states
-                print("size", dump_states(c, os.environ["PFMON_DUMP"], 300000), file=sys.stderr)
-            print("memo slow lookups", c.lookups, "hash", c.direct, "misses", c.misses, "states", c.state_count, "nodes", c.schedule_count, "MB", c.used >> 20, file=sys.stderr)
+            print("memo lookups", c.lookups, "computed", c.computations, "flushes", c.flushes, file=sys.stderr)
         if self.taken and self.ran != NULL:      # a partial dispatch group
             self.report_last_group()
             self.taken = 0

@@ -265,13 +265,10 @@ cdef class MissEvents(EventSetConsumer):
         cdef int64_t began = self.now
         cdef uint32_t delay_count
         cdef uint64_t key
-        if self.core.remembers:
-            key = schedule_key(plan.core, responses.response, responses.count, self.end)
-            found = run_known(self.core, key)
-            if found == NULL:
-                found = self.core.compute(key, plan.core, responses.response, responses.count, self.end)
-        else:
-            self.core.compute_once(plan.core, responses.response, responses.count, self.end)
+        key = schedule_key(plan.core, responses.response, responses.count, self.end)
+        found = run_known(self.core, key)
+        if found == NULL:
+            self.core.compute(key, plan.core, responses.response, responses.count, self.end)
         if found != NULL:
             self.now += found.cycles
             self.elapsed = self.now + found.lag

@@ -21,6 +21,10 @@ cdef struct KnownSchedule:       # of a block from a state; then its delays and 
     KnownSchedule* next          # with the same hash
     KnownSchedule* listed        # the next one with runs that are not recorded
 
+cdef enum:
+    MEMO_TABLE = 1 << 13         # lists of states, and of schedules, by hash
+    MEMO_SEEN = 1 << 16          # hashes of states and schedules that are not kept
+
 
 cdef inline Delay* delays_of(const KnownSchedule* schedule) noexcept nogil:
     return <Delay*>(schedule + 1)
@@ -41,34 +45,29 @@ cdef class ScheduleMemo:
     cdef CoreFigures figures
     cdef CoreState state         # where `known` is NULL
     cdef KnownState* known       # the state, if it is a known one
-    cdef KnownSchedule* last     # the schedule that led to it; NULL: another one did
+    cdef KnownSchedule* last     # the schedule that led to it; `nothing`: another one did
     cdef KnownSchedule* listed   # schedules with runs that are not recorded
     cdef KnownSchedule nothing   # in place of schedules that are not there
-    cdef Schedule computed       # the last one that was not looked up
+    cdef Schedule computed       # the last one that was computed
     cdef bint remembers
-    cdef readonly bint lost      # there was no memory
-    cdef KnownState** states     # by hash
-    cdef KnownSchedule** schedules
-    cdef readonly uint64_t state_count, schedule_count
-    cdef uint64_t table_size
-    cdef char* pieces            # of memory, each begins with the address of the one before
-    cdef uint64_t piece_used
-    cdef readonly uint64_t used  # bytes
-    cdef readonly uint64_t lookups, misses, direct
+    cdef char* memory            # of states and schedules
+    cdef uint64_t used           # bytes of it
+    cdef bint full               # all have to be forgotten
+    cdef KnownState* states[MEMO_TABLE]
+    cdef KnownSchedule* schedules[MEMO_TABLE]
+    cdef uint16_t seen[MEMO_SEEN]
+    cdef readonly uint64_t lookups, computations, flushes
 
-    cdef void release(self) noexcept nogil
     cdef void* room(self, uint64_t size) noexcept nogil
-    cdef KnownState* enter_state(self) noexcept nogil
+    cdef bint is_new(self, uint64_t hash) noexcept nogil
+    cdef void enter_state(self) noexcept nogil
     cdef void leave_known(self) noexcept nogil
     cdef KnownSchedule* find(self, uint64_t key) noexcept nogil
-    cdef KnownSchedule* compute(self, uint64_t key, const CoreBlock* block, const Response* responses, uint32_t count,
-                                uint32_t end) noexcept nogil
-    cdef KnownSchedule* keep(self, uint64_t key, const CoreBlock* block, KnownState* before) noexcept nogil
-    cdef void compute_once(self, const CoreBlock* block, const Response* responses, uint32_t count,
-                           uint32_t end) noexcept nogil
-    cdef void become_known(self) noexcept nogil
+    cdef void compute(self, uint64_t key, const CoreBlock* block, const Response* responses, uint32_t count,
+                      uint32_t end) noexcept nogil
+    cdef void keep(self, uint64_t key, const CoreBlock* block, KnownState* before, KnownSchedule* last) noexcept nogil
     cdef void forget(self) noexcept nogil
-    cdef void link(self, KnownSchedule* schedule) noexcept nogil
+    cdef void link(self, KnownSchedule* last, KnownSchedule* schedule) noexcept nogil
 
 
 cdef inline uint64_t schedule_key(const CoreBlock* block, const Response* responses, uint32_t count,
@@ -82,9 +81,8 @@ cdef inline uint64_t schedule_key(const CoreBlock* block, const Response* respon
 
 
 cdef inline KnownSchedule* run_known(ScheduleMemo memo, uint64_t key) noexcept nogil:
-    """Runs a block whose schedule from the current, known state is known; NULL: it is not."""
-    cdef KnownSchedule* last = memo.last
-    cdef KnownSchedule* found = last.following[0]
+    """Runs a block whose schedule from the current state is known; NULL: it is not."""
+    cdef KnownSchedule* found = memo.last.following[0]
     if found.key != key:
         found = memo.find(key)
         if found == NULL:
