@@ -110,6 +110,7 @@ class FormBit(IntEnum):
     FORM_LENGTH_CHANGED = 53
     FORM_BY_CL = 54
     FORM_VEX = 55
+    FORM_POPS = 56
 
 # block_table.pxd
 

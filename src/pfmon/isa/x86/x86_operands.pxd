@@ -53,6 +53,7 @@ cpdef enum FormBit:              # first bits of the fields of a form; capstone'
     FORM_LENGTH_CHANGED = 53     # a prefix changes the length of the rest
     FORM_BY_CL = 54              # a shift or rotation by cl
     FORM_VEX = 55                # encoded with VEX or EVEX
+    FORM_POPS = 56               # faddp, which capstone takes for fadd
 
 cdef enum:
     FORM_MAX_OPERANDS = 6

@@ -8,7 +8,7 @@ instructions compute with floating-point numbers. `X86Describer` (x86_describer.
 
 import os
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from pfmon.errors import PfmonError
 from pfmon.program.mapped_files import MappedFile
@@ -48,7 +48,9 @@ cdef struct Detail:
     uint8_t rex
     uint8_t address_size
     uint8_t modrm
-    uint8_t other[53]
+    uint8_t other[33]
+    uint32_t avx_condition       # of vcmp, from 1 on; else 0
+    uint8_t more_others[16]
     uint8_t operand_count
     uint8_t more_padding[7]
     Operand operands[8]

@@ -19,6 +19,9 @@ cdef enum:
     MOFFS_LAST = 0xA3
     X87_FIRST = 0xD8             # opcodes of x87
     X87_LAST = 0xDF
+    X87_POPPING = 0xDE           # the opcode of faddp, and of others
+    FADDP_FIRST = 0xC0           # its bytes ModRM
+    FADDP_LAST = 0xC7
     FAR = 2048                   # a displacement from 0 up to here is near
     FLAG_BITS = 1 << FLAG_CARRY | 1 << FLAGS_OTHER
 
@@ -58,6 +61,8 @@ cdef class X86Describer(Describer):
         if not self.decode(code, size, address) or self.decoded.id >= MAX_CAPSTONE_IDS:
             self.decoded.id = 0
             return
+        if memcmp(self.decoded.mnemonic, b"vcmp", 4) == 0:   # capstone adds the condition to the number
+            self.decoded.id -= (<const Detail*>self.decoded.detail).avx_condition
         facts = &self.facts[self.decoded.id]
         described.kind, described.branch = facts.kind, facts.branch
         self.operands(described, facts)
@@ -214,6 +219,8 @@ cdef class X86Describer(Describer):
             form |= <uint64_t>(1 if detail.prefix[0] == PREFIX_REPE else 2) << FormBit.FORM_REPEATED
         form |= <uint64_t>self.length_changed(more) << FormBit.FORM_LENGTH_CHANGED
         form |= <uint64_t>self.by_cl(more) << FormBit.FORM_BY_CL
+        if detail.opcode[0] == X87_POPPING and FADDP_FIRST <= detail.modrm <= FADDP_LAST:
+            form |= <uint64_t>1 << FormBit.FORM_POPS
         return form | <uint64_t>self.vector_encoded() << FormBit.FORM_VEX
 
     cdef uint64_t register_bits(self) noexcept nogil:

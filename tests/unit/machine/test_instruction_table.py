@@ -1,0 +1,140 @@
+"""Instruction tables: that they can be read, and what they say of single instructions, which is published."""
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from grids import each
+from x86_code import ASSEMBLES, describer, machine_code, name_of, names
+
+from pfmon.errors import PfmonError
+from pfmon.machine.config.instruction_table import COLUMNS, InstructionKind, InstructionTable, Ports
+from pfmon.stream._stream import AccessKind
+
+SKYLAKE = Ports(0xFF, 0b1100, 0b1000_1100, 0b1100, 1 << 4)
+PORTS = {"skylake": SKYLAKE}
+READS, WRITES, BOTH = int(AccessKind.READ), int(AccessKind.WRITE), int(AccessKind.READ_WRITE)
+
+
+def table(name: str) -> InstructionTable:
+    return InstructionTable(name, PORTS[name])
+
+
+@each("name", PORTS)
+def test_every_row_has_instructions_that_exist_and_a_source(name: str) -> None:
+    known = names()
+    for row in table(name).rows:
+        assert row.source, row
+        for pattern in row.mnemonics:
+            assert any(fnmatchcase(mnemonic, pattern) for mnemonic in known), (row.line, pattern)
+
+
+@each("name", PORTS)
+def test_a_row_has_as_many_fused_uops_as_it_can(name: str) -> None:
+    """A µop that is dispatched is at most two that are executed, and there is none without."""
+    for row in table(name).rows:
+        assert row.uops >= 1, row
+        if not row.kind & (InstructionKind.MICROCODE | InstructionKind.STRING) and "gather" not in row.mnemonics[0]:
+            assert len(row.ports) <= 2 * row.uops, row
+            assert row.latency or not row.divider, row
+
+
+@each("name", PORTS)
+def test_any_instruction_has_a_row(name: str) -> None:
+    one = table(name)
+    assert one.rows[-1].mnemonics == ("*",)
+    assert one.timing_of("unheard", 0).line == one.rows[-1].line
+    assert one.unlisted == {"unheard"}
+
+
+CASES = {
+    "add rax, rbx": (0, "fused 1 ports p0156 latency 1"),
+    "add rax, [rbx]": (READS, "fused 1 ports p0156 load latency 1"),
+    "add [rbx], rax": (BOTH, "fused 2 ports p0156 load store p237 latency 1"),
+    "add [rbx + rcx], rax": (BOTH, "fused 2 ports p0156 load store p23 latency 1"),
+    "mov rax, rbx": (0, "fused 1 move"),
+    "mov rax, rax": (0, "fused 1 ports p0156 latency 1"),
+    "mov rax, [rbx]": (READS, "fused 1 load"),
+    "mov [rbx], eax": (WRITES, "fused 1 store p237"),
+    "xor eax, eax": (0, "fused 1 zero"),
+    "xor eax, ebx": (0, "fused 1 ports p0156 latency 1"),
+    "imul rax, rbx": (0, "fused 1 ports p1 latency 3"),
+    "mul rbx": (0, "fused 2 ports p1 p5 latency 3 second 4"),
+    "lea rax, [rbx + rcx]": (0, "fused 1 ports p15 latency 1"),
+    "lea rax, [rbx + rcx + 8]": (0, "fused 1 ports p1 latency 3"),
+    "vaddps ymm0, ymm1, [rax]": (READS, "fused 1 ports p01 load latency 4"),
+    "vaddps ymm0, ymm1, [rax + rbx]": (READS, "fused 2 ports p01 load latency 4"),
+    "addps xmm0, [rax + rbx]": (READS, "fused 1 ports p01 load latency 4"),
+    "vfmadd231ps ymm0, ymm1, [rax + rbx]": (READS, "fused 1 ports p01 load latency 4"),
+    "pshufd xmm0, [rax], 3": (READS, "fused 2 ports p5 load latency 1"),
+    "divsd xmm0, xmm1": (0, "fused 1 ports p0 latency 14 divider 4"),
+    "push rax": (WRITES, "fused 1 store p237 stack"),
+    "pop rax": (READS, "fused 1 load stack"),
+    "shl eax, cl": (0, "fused 3 ports p06 p06 p06 latency 2"),
+    "shl eax, 3": (0, "fused 1 ports p06 latency 1"),
+    "cmovbe eax, ebx": (0, "fused 2 ports p06 p06 latency 2"),
+    "cmovb eax, ebx": (0, "fused 1 ports p06 latency 1"),
+    "vpxor ymm1, ymm2, ymm2": (0, "fused 1 zero"),
+    "fld qword ptr [rax]": (READS, "fused 1 load top-1"),
+    "faddp": (0, "fused 1 ports p5 latency 3 top+1"),
+    "lock xadd [rbx], eax": (BOTH, "fused 9 microcoded"),
+}
+"""Instruction -> access to its operand in memory, and what uops.info's measurements of Skylake are."""
+
+
+@ASSEMBLES
+def test_instructions_of_skylake() -> None:
+    one = table("skylake")
+    for text, code in zip(CASES, machine_code(list(CASES)), strict=True):
+        access, expected = CASES[text]
+        form = describer().registers_of(code)[3]
+        timing = one.timing_of(name_of(form), form, access)
+        said = [f"fused {timing.fused}"]
+        if "microcoded" in expected:
+            assert f"{said[0]} microcoded" == expected
+            continue
+        said += [f"ports {' '.join(map(port_name, timing.ports))}"] if timing.ports else []
+        said += ["load"] * timing.loads + [f"store {port_name(timing.address)}"] * timing.stores
+        said += [f"latency {timing.latency}"] if timing.latency else []
+        said += [f"second {timing.second}"] if timing.second != timing.latency else []
+        said += [f"divider {timing.divider}"] if timing.divider else []
+        said += [kind.name.lower() for kind in SHOWN if kind & timing.kind and kind.name]
+        said += [f"top{timing.top:+}"] if timing.top else []
+        assert " ".join(said) == expected, text
+
+
+SHOWN = (InstructionKind.ZERO, InstructionKind.MOVE, InstructionKind.STACK)
+
+
+def port_name(mask: int) -> str:
+    return "p" + "".join(str(number) for number in range(8) if mask >> number & 1)
+
+
+GOOD = "nop,,,1,,0,,,,,somebody"
+WRONG = {
+    "add,r,,one,p0,1,,,,,somebody": "uops one: a whole number is wanted",
+    "add,r,,1,p9,1,,,,,somebody": "ports p9: this processor has none of that number",
+    "add,r,,1,0,1,,,,,somebody": "ports 0: p and digits are wanted, such as 2*p015",
+    "add,q,,1,p0,1,,,,,somebody": "operands q: q: one of i, r8",
+    "add,r,often,1,p0,1,,,,,somebody": "condition often: one of",
+    "add,r,,1,p0,1,,,,slow,somebody": "kind slow: one of zero, ones",
+    "add,r,,1,p0,1,,,,,": "a row has mnemonics and a source",
+    "add,r": "11 fields are wanted",
+}
+
+
+@each("row", WRONG)
+def test_an_error_names_its_line(row: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"{','.join(COLUMNS)}\n{GOOD}\n{row}\n")
+    with pytest.raises(PfmonError) as caught:
+        InstructionTable(str(path), SKYLAKE)
+    assert str(caught.value).startswith(f"{path}:3: {WRONG[row]}")
+
+
+def test_the_first_row_that_holds_counts(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"add,{operands},,{number},p0,1,,,,,somebody" for operands, number in (('"r64,r64"', 1), ("*", 2))]
+    path.write_text("\n".join([",".join(COLUMNS), *rows, *rows]) + "\n")
+    one = InstructionTable(str(path), SKYLAKE)
+    assert [one.timing_of("add", form).fused for form in (6 << 12 | 6 << 17, 5 << 12 | 5 << 17)] == [1, 2]
