@@ -248,6 +248,8 @@ cdef class IntervalMachine(MissEvents):
                 if mark_kind(marks[k]) == Mark.STRING \
                         and mark_instruction(marks[k]) == accesses_of(plan)[i].instruction:
                     size += mark_value(marks[k])
+            if self.core is not None and size != accesses_of(plan)[i].size:
+                respond(&self.responses, i, RESPONSE_STRING, <int64_t>size)
             if addresses[i]:
                 make_access(self, plan, i, addresses[i], size)
 

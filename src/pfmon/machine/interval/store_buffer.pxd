@@ -7,7 +7,6 @@ cdef enum:
     STORE_SLOTS = 256            # a power of two, with STORE_GRANULE less than a page
     STORE_GRANULE = 3            # log2 of the bytes of a slot
     MAX_STORE_BYTES = 64         # longer ones are not forwarded
-    NOT_COMMITTED = 0x7FFFFFFFFFFFFFFF
 
 cdef struct StoreSlot:           # the last store to 8 bytes
     uint64_t address, end
@@ -28,7 +27,7 @@ cdef inline void put_store(StoreSlot* slots, uint64_t address, uint64_t size, ui
     while granule <= last:
         slot = &slots[granule & (STORE_SLOTS - 1)]
         slot.address, slot.end = address, address + size
-        slot.ready, slot.committed = -<int64_t>number - 1, NOT_COMMITTED
+        slot.ready, slot.committed = -<int64_t>number - 1, <int64_t>1 << 62
         granule += 1
 
 

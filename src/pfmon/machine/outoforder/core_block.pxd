@@ -7,6 +7,7 @@ from pfmon.stream._stream cimport BlockAccess, BlockInstruction, BlockTable, Reg
 
 cdef enum:
     MAX_UOP_PORTS = 6
+    MAX_UOPS = 24                # of an instruction
     MAX_SOURCES = 12
     MAX_RESULTS = 4
     NO_OPERAND = CORE_REGISTERS  # in place of a register's number
@@ -32,7 +33,7 @@ cdef struct CoreInstruction:     # 40 bytes
     uint8_t accesses
     uint8_t kind                 # CoreKind
     uint8_t divider              # cycles in which it occupies the divider
-    uint8_t stored               # 1: what it stores are its results, 0: its sources
+    uint8_t busy                 # cycles in which nothing else dispatches
     uint8_t address[2]           # registers of its addresses
     uint8_t result[MAX_RESULTS]
     uint8_t source[MAX_SOURCES]
@@ -41,6 +42,7 @@ cdef struct CoreInstruction:     # 40 bytes
     int16_t latency              # from its sources to the first result
     int16_t latency2             # ... to others
     int16_t load_latency         # from its address, in L1D
+    int16_t string_cycles        # for each 64 bytes
 
 cdef struct CoreAccess:
     uint8_t reads, writes
@@ -82,9 +84,10 @@ cdef struct FrontEndFigures:
 
 cdef struct CoreTiming:          # of a form of instructions
     CoreInstruction instruction
-    CoreUop uop[24]
-    bint ignores_sources
-    bint fuses                   # with a conditional jump behind it
+    CoreUop uop[MAX_UOPS]
+    bint ignores_sources, merges, keeps_stack
+    uint32_t fuses               # classes of conditional jumps that it fuses with
+    uint32_t jump                # its own class; 0: it is no conditional jump
     int16_t top
 
 
@@ -106,6 +109,8 @@ cdef class CoreBlocks:
                            const BlockInstruction* instructions) noexcept nogil
     cdef void put_instruction(self, CoreBlock* block, uint32_t i, const CoreTiming* timing, const RegisterMasks* masks,
                               uint32_t* uops) noexcept nogil
+    cdef void fuse(self, CoreBlock* block, const CoreTiming* jump) noexcept nogil
+    cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
     cdef void put_costs(self, CoreBlock* block, const BlockInstruction* instructions, const uint8_t* payloads) noexcept nogil
     cdef int32_t lines_of(self, int32_t slots) noexcept nogil
     cdef int32_t parts_of(self, int32_t slots) noexcept nogil

@@ -23,6 +23,9 @@ cdef enum:
     FORM_AT = OPERANDS_AT + sizeof(RegisterMasks)    # bytes of a payload before the instruction's form
     CODE_WINDOW = 32             # bytes of code that lines of the µop cache hold
     CHANGES_LENGTH = 53          # bits of a form: a length-changing prefix
+    ACCESS_SHIFT = 62            # core_timings.py
+    STACK_POINTER = 4
+    MAX_FUSED_LENGTH = 16
 
 cdef extern from *:
     """
@@ -107,10 +110,12 @@ cdef class CoreBlocks:
         found = self.timings.core_timing(form)
         to.instruction.slots, to.instruction.latency, to.instruction.latency2 = found.slots, found.latency, found.latency2
         to.instruction.divider, to.instruction.kind = found.divider, found.kind
-        to.instruction.load_latency, to.instruction.stored = found.load_latency, found.stored
-        to.ignores_sources, to.fuses, to.top = found.ignores_sources, found.fuses, found.top
-        for ports, busy in found.uops[:24]:
-            to.uop[i].busy, to.uop[i].count = busy, min(len(ports), MAX_UOP_PORTS)
+        to.instruction.load_latency, to.instruction.busy = found.load_latency, found.busy
+        to.instruction.string_cycles = found.string_cycles
+        to.ignores_sources, to.merges, to.keeps_stack = found.ignores_sources, found.merges, found.keeps_stack
+        to.fuses, to.jump, to.top = found.fuses, found.jump, found.top
+        for ports in found.uops[:MAX_UOPS]:
+            to.uop[i].busy, to.uop[i].count = 1, min(len(ports), MAX_UOP_PORTS)
             for k in range(to.uop[i].count):
                 to.uop[i].port[k] = ports[k]
             i += 1
@@ -126,11 +131,12 @@ cdef class CoreBlocks:
         cdef const uint8_t* payloads = self.table.c.payloads + head.first * self.table.c.header.payload_bytes
         cdef uint64_t accesses = max_accesses(head), stride = self.table.c.header.payload_bytes
         cdef const CoreTiming* timing
-        cdef const CoreTiming* fused = NULL
+        cdef const CoreTiming* previous
+        cdef bint fused = False
         cdef CoreBlock* block
         cdef uint32_t uops = 0, i
         for i in range(head.length):
-            timing = self.timing((<const uint64_t*>(payloads + i * stride + FORM_AT))[0])
+            timing = self.timing_of(&instructions[i], payloads + i * stride)
             if timing == NULL:
                 return NULL
             uops += timing.instruction.uops
@@ -143,10 +149,27 @@ cdef class CoreBlocks:
         self.put_accesses(block, self.table.c.accesses + head.first_access, instructions)
         uops = 0
         for i in range(head.length):
-            timing = self.timing((<const uint64_t*>(payloads + i * stride + FORM_AT))[0])
+            timing = self.timing_of(&instructions[i], payloads + i * stride)
+            if timing.jump and i and i == head.length - 1:
+                previous = self.timing_of(&instructions[i - 1], payloads + (i - 1) * stride)
+                fused = previous.fuses & timing.jump
             self.put_instruction(block, i, timing, <const RegisterMasks*>(payloads + i * stride + OPERANDS_AT), &uops)
+        if fused:
+            self.fuse(block, timing)
         self.put_costs(block, instructions, payloads)
         return block
+
+    cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
+        """Returns the timing of an instruction; NULL: out of memory."""
+        return self.timing((<const uint64_t*>(payload + FORM_AT))[0] | <uint64_t>(instruction.access & 3) << ACCESS_SHIFT)
+
+    cdef void fuse(self, CoreBlock* block, const CoreTiming* jump) noexcept nogil:
+        """Fuses the conditional jump at the end of a block with the instruction before it: the jump's ports execute both."""
+        cdef CoreInstruction* last = &instructions_of(block)[block.length - 1]
+        cdef CoreInstruction* before = last - 1
+        if before.uops and jump.instruction.uops:
+            uops_of(block)[before.first_uop] = jump.uop[0]
+        last.slots, last.uops, last.latency = 0, 0, 0
 
     cdef void put_accesses(self, CoreBlock* block, const BlockAccess* accesses,
                            const BlockInstruction* instructions) noexcept nogil:
@@ -177,12 +200,10 @@ cdef class CoreBlocks:
         one.address[0] = one.address[1] = NO_OPERAND
         put_registers(one.address, &count, 2, masks.addressed, block.top)
         if not timing.ignores_sources:
-            put_registers(one.source, &one.sources, MAX_SOURCES, data_sources(one, masks), block.top)
-        if timing.top > 0:
-            put_registers(one.result, &one.results, MAX_RESULTS, masks.written, block.top)
+            put_registers(one.source, &one.sources, MAX_SOURCES, data_sources(one, masks, timing), block.top)
+        put_registers(one.result, &one.results, MAX_RESULTS,
+                      masks.written & ~(<uint64_t>timing.keeps_stack << STACK_POINTER), block.top)
         block.top += timing.top
-        if timing.top <= 0:
-            put_registers(one.result, &one.results, MAX_RESULTS, masks.written, block.top - timing.top)
         if masks.read >> CARRY_FLAG & masks.written >> CARRY_FLAG & 1:
             block.carries = 1
         one.first_uop = <uint16_t>uops[0]
@@ -235,6 +256,11 @@ cdef class CoreBlocks:
         return (QUARTER * slots + self.front_end.line - 1) // self.front_end.line if self.front_end.line else 0
 
 
-cdef uint64_t data_sources(const CoreInstruction* one, const RegisterMasks* masks) noexcept nogil:
+cdef uint64_t data_sources(const CoreInstruction* one, const RegisterMasks* masks, const CoreTiming* timing) noexcept nogil:
     """Returns the registers that an instruction waits for, besides those of its addresses."""
-    return masks.read & ~masks.addressed if one.accesses else masks.read
+    cdef uint64_t registers = masks.read
+    if timing.merges:
+        registers |= masks.written
+    if timing.keeps_stack:
+        registers &= ~(<uint64_t>1 << STACK_POINTER)
+    return registers & ~masks.addressed if one.accesses else registers

@@ -71,7 +71,7 @@ cdef class ScheduleMemo:
         to.forward, to.blocked, to.alias = figures["forward"], figures["blocked"], figures["alias"]
         to.split, to.page_split, to.translation = figures["split"], figures["page_split"], figures["translation"]
         to.mispredict, to.redirect, to.lock = figures["mispredict"], figures["redirect"], figures["lock"]
-        to.string_start, to.string_bytes = figures["string_start"], figures["string_bytes"]
+        to.string_start = figures["string_start"]
         put_uop(&to.load, figures["load_ports"])
         put_uop(&to.store_address, figures["store_address_ports"])
         put_uop(&to.store_data, figures["store_data_ports"])

@@ -26,7 +26,7 @@ cdef enum ResponseKind:         # what memory does other than serve an access fr
     RESPONSE_TRANSLATION         # the second TLB has the translation
     RESPONSE_FETCH               # code arrives `value` cycles later; the last ones of a block
     RESPONSE_FETCH_TRANSLATION
-    RESPONSE_STRING              # `value` bytes more, in units of 64
+    RESPONSE_STRING              # a repeated string instruction reads or writes `value` bytes
 
 cdef struct Response:
     uint16_t access              # its number in the block
@@ -95,7 +95,7 @@ cdef struct CoreFigures:
     int32_t translation          # second TLB
     int32_t mispredict, redirect
     int32_t lock
-    int32_t string_start, string_bytes
+    int32_t string_start
     CoreUop load, store_address, store_data
     BufferSize buffers[CORE_BUFFERS]
 

@@ -22,6 +22,7 @@ cdef struct Progress:            # of a block's schedule
     uint32_t waited              # DelayCause of the last delay of dispatch
     uint32_t response            # number of the next response
     int32_t executed             # cycle in which the last of an instruction's µops started
+    int32_t bytes                # of a string instruction
 
 
 cdef struct LoadTime:
@@ -103,6 +104,8 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         start = response.value if kind == RESPONSE_BLOCKED else out.store[response.value].committed
         time.ready = max(time.ready, start - at.base + figures.blocked)
         time.cause = DELAY_BLOCKED
+    elif kind == RESPONSE_STRING:
+        at.bytes = max(at.bytes, response.value)
     elif kind == RESPONSE_ALIASED:
         time.ready += figures.alias
         time.cause = DELAY_BLOCKED
@@ -164,6 +167,8 @@ cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int3
     if kind == RESPONSE_BUS:
         state.ports[PORT_BUS] = <int16_t>min(max(<int32_t>state.ports[PORT_BUS], at.cycle)
                                              + response.value * figures.bus, <int32_t>LONGEST_LAG)
+    elif kind == RESPONSE_STRING:
+        at.bytes = max(at.bytes, response.value)
     elif kind == RESPONSE_TRANSLATION:
         return known + figures.translation
     elif kind == RESPONSE_SPLIT:
@@ -252,7 +257,7 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
     cdef uint32_t i, k, cause
     cdef int32_t operands, address, data, start, done, first, decoded, began
     at.cycle, at.slot, at.retired, at.committed, at.base = 0, state.slot, state.retired, state.committed, 0
-    at.waited, at.response = DELAY_DISPATCH, 0
+    at.waited, at.response, at.bytes = DELAY_DISPATCH, 0, 0
     out.delays = 0
     began = at.retired
     decode(figures, state, responses, response_count, &at, &decoded)
@@ -289,12 +294,12 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
         if one.kind & CORE_LOCKED:
             data = occupy(state.ports, PORT_LOCK, figures.lock, at.cycle, data)
             cause = DELAY_LOCK
-        done = data + one.latency
+        done = data + max(<int32_t>one.latency, <int32_t>one.busy) if one.kind & CORE_SERIALIZING else data + one.latency
         if one.uops:
             first = take_port(state.ports, &uops_of(block)[one.first_uop], at.cycle, data)
             if one.divider:
                 first = occupy(state.ports, PORT_DIVIDER, one.divider, at.cycle, first)
-            done = first + one.latency
+            done = max(done, first + one.latency)
             at.executed = max(at.executed, first)
             for k in range(1, one.uops):
                 start = take_port(state.ports, &uops_of(block)[one.first_uop + k], at.cycle, data)
@@ -311,13 +316,10 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
         # stores
         for k in range(one.accesses):
             if accesses[one.first_access + k].writes:
-                store(figures, state, one, one.first_access + k, address, done if one.stored else operands, responses,
-                      response_count, out, &at)
+                store(figures, state, one, one.first_access + k, address, done, responses, response_count,
+                      out, &at)
                 done = max(done, out.store[one.first_access + k].ready - at.base + 1)
         at.slot += one.slots
-        if one.kind & CORE_STRING and at.response < response_count and responses[at.response].kind == RESPONSE_STRING:
-            at.cycle += figures.string_start + responses[at.response].value * 64 // figures.string_bytes
-            at.response += 1
         retire(figures, state, one, i, max(done, at.cycle + 1), cause, out, &at)
         if one.accesses:
             if accesses[one.first_access].reads:
@@ -339,7 +341,10 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
 
 cdef void end_alone(const CoreFigures* figures, const CoreInstruction* one, int32_t done, Progress* at) noexcept nogil:
     """Ends an instruction beside which no others dispatch; those behind a serializing one wait until it is done."""
-    at.cycle, at.slot = at.cycle + (at.slot + figures.width - 1) // figures.width, 0
+    at.cycle, at.slot = at.cycle + max((at.slot + figures.width - 1) // figures.width, <int32_t>one.busy), 0
+    if one.kind & CORE_STRING:
+        at.cycle += figures.string_start + at.bytes * one.string_cycles // 64
+        at.bytes = 0
     if one.kind & CORE_SERIALIZING:
         wait_dispatch(at, done, DELAY_SERIALIZE)
 

@@ -33,9 +33,11 @@ def machine_of(
 
         timings = None
         if table.instruction_set == InstructionSet.X86_64:
-            from pfmon.machine.config.core_timings import Timings
+            import os
 
-            timings = Timings(figures.name)
+            from pfmon.machine.config.core_timings import CoreTimings
+
+            timings = CoreTimings(os.environ.get("PFMON_CORE", "skylake"), figures, 8)
         return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
 
