@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from pfmon.machine.config.instruction_table import (
     Ports,
     operands_of,
 )
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.stream._stream import FormBit, OperandForm
 
 ACCESS_SHIFT = 62
@@ -46,10 +47,12 @@ class CoreTiming(NamedTuple):
     divider: int
     kind: int
     load_latency: int
+    forward: int
     top: int
     fuses: int
     jump: int
     busy: int
+    string_start: int
     string_cycles: int
     ignores_sources: bool
     merges: bool
@@ -57,52 +60,94 @@ class CoreTiming(NamedTuple):
 
 
 CARRY_JUMPS = {"ja", "jae", "jb", "jbe"}
-SIGN_JUMPS = {"js", "jns", "jo", "jno", "jp", "jnp"}
-ALL_JUMPS, COMPARE_JUMPS, EQUAL_JUMPS = 7, 3, 2
-FUSIONS = {
+FLAG_JUMPS = {"js", "jns", "jo", "jno", "jp", "jnp"}
+NOT_CONDITIONAL = {"jmp", "jcxz", "jecxz", "jrcxz"}
+READS_CARRY, READS_ZERO_AND_SIGN, READS_OTHERS = 1, 2, 4
+FUSIONS: dict[str, dict[str, int]] = {
+    "none": {},
     "core2": {},
-    "nehalem": {"cmp": COMPARE_JUMPS, "test": ALL_JUMPS},
-    "skylake": {
-        **dict.fromkeys(("test", "and"), ALL_JUMPS),
-        **dict.fromkeys(("cmp", "add", "sub"), COMPARE_JUMPS),
-        **dict.fromkeys(("inc", "dec"), EQUAL_JUMPS),
+    "nehalem": {"cmp": READS_CARRY | READS_ZERO_AND_SIGN, "test": READS_CARRY | READS_ZERO_AND_SIGN | READS_OTHERS},
+    "sandy_bridge": {
+        **dict.fromkeys(("test", "and"), READS_CARRY | READS_ZERO_AND_SIGN | READS_OTHERS),
+        **dict.fromkeys(("cmp", "add", "sub"), READS_CARRY | READS_ZERO_AND_SIGN),
+        **dict.fromkeys(("inc", "dec"), READS_ZERO_AND_SIGN),
     },
 }
+"""``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in 32-bit mode alone."""
 
-SKL = dict(
-    width=4, lead=2, levels=(12, 42, 190), bus=8, walk=20, fill_busy=2, forward=4, blocked=11, alias=5, split=5,
-    page_split=5, translation=7,
-    mispredict=16, redirect=5, lock=18, string_start=35, string_bytes=32,
-    load_ports=(2, 3), store_address_ports=(7, 2, 3), store_data_ports=(4,),
-    buffers=((224, 112), (97, 97), (72, 72), (56, 112)), fill_buffers=10, page_walkers=2, loop_buffer=64,
-    fetch=16, decoders=5, complex=4, prefix=3, line=6, uop_cache_sets=32, uop_cache_ways=8,
-)  # fmt: skip
-NHM = dict(SKL, forward=5, fill_busy=2, levels=(10, 38, 190), loop_buffer=28, line=0, decoders=4, prefix=6,
-    load_ports=(2,), store_address_ports=(3,), store_data_ports=(4,),
-    buffers=((128, 64), (36, 36), (48, 96), (32, 64)), page_walkers=1)
+STRING_UNITS = {"b": 1, "w": 2, "d": 4, "q": 8}
+LINE = 64
+FILL_CYCLES = 2
+"""Cycles in which a line from L2 occupies the way to L1D, at least."""
 
 
 def jump_class(name: str) -> int:
-    """The class of a conditional jump as a bit, by the flags that it reads: CF; ZF, SF and OF; others alone."""
-    if not name.startswith("j") or name in ("jmp", "jcxz", "jecxz", "jrcxz"):
+    """The class of a conditional jump as a bit, by the flags that it reads; 0: it is none."""
+    if not name.startswith("j") or name in NOT_CONDITIONAL:
         return 0
-    return 1 if name in CARRY_JUMPS else 4 if name in SIGN_JUMPS else 2
+    return READS_CARRY if name in CARRY_JUMPS else READS_OTHERS if name in FLAG_JUMPS else READS_ZERO_AND_SIGN
+
+
+def ports_of(mask: int) -> tuple[int, ...]:
+    """The numbers of ports in a mask, the highest first: equally loaded ones are taken in this order."""
+    return tuple(port for port in range(15, -1, -1) if mask >> port & 1)
 
 
 class CoreTimings:
-    """Of a processor."""
+    """Of a processor with an instruction table. ``mode``: capstone's, of 32 or 64 bits."""
 
-    def __init__(self, name: str, figures: Mapping[str, object], mode: int) -> None:
-        ports = (
-            Ports(all=0xFF, load=0x0C, address=0x8C, indexed=0x0C, data=0x10)
-            if name == "skylake"
-            else Ports(all=0x3F, load=0x04, address=0x08, indexed=0x08, data=0x10)
-        )
-        self.table = InstructionTable(name, ports)
-        self._name, self._disassembler = name, capstone.Cs(capstone.CS_ARCH_X86, mode)
+    def __init__(self, figures: MachineFigures, mode: int) -> None:
+        named = {
+            name: sum(1 << int(digit) for digit in str(figures[f"ports.{name}"]))
+            for name in ("all", "load", "address", "indexed", "data")
+        }
+        self._figures = figures
+        self._ports = Ports(**named)
+        self._fusions = FUSIONS[str(figures["core.fusion"])]
+        self._disassembler = capstone.Cs(capstone.CS_ARCH_X86, mode)
+        self.table = InstructionTable(str(figures["core.instructions"]), self._ports)
 
-    def core_figures(self):
-        return SKL if self._name == "skylake" else NHM
+    def core_figures(self) -> dict[str, object]:
+        """The figures of the core, by the names of outoforder/scheduler.pxd and core_block.pxd."""
+        of = self._figures
+        levels = [of["l2.latency"], of.get("l3.latency", of["memory.latency"]), of["memory.latency"]]
+        buffers = [int(of[f"core.{name}"]) for name in ("window", "scheduler", "loads", "stores")]
+        return {
+            "width": of["core.width"],
+            "lead": LEAD,
+            "levels": levels,
+            "bus": of["memory.occupancy"],
+            "walk": of["memory.walk"],
+            "fill_busy": FILL_CYCLES,
+            "fill_buffers": of["core.fills"],
+            "page_walkers": of["core.walkers"],
+            "blocked": of["forward.failed"],
+            "alias": of["alias.penalty"],
+            "split": of["split.line"],
+            "page_split": of["split.page"],
+            "store_split": of["split.store_line"],
+            "store_page_split": of["split.store_page"],
+            "translation": of["tlb2.penalty"],
+            "mispredict": of["predictor.mispredict"],
+            "redirect": of["predictor.redirect"],
+            "lock": of["core.lock"],
+            "load_ports": ports_of(self._ports.load),
+            "store_address_ports": ports_of(self._ports.address),
+            "store_data_ports": ports_of(self._ports.data),
+            "buffers": [(entries, hidden * entries // 2) for entries, hidden in zip(buffers, HIDDEN, strict=True)],
+            "loop_buffer": of["loop.uops"],
+            "loop_queue": of["loop.queue"],
+            "fetch": of["fetch.bytes"],
+            "decoders": of["fetch.decoders"],
+            "complex": of["fetch.first"],
+            "prefix": of["fetch.prefix"],
+            "taken": of["fetch.taken"],
+            "line": of["uop_cache.line"] if of["uop_cache.entries"] else 0,
+            "uop_cache_ways": of.get("uop_cache.ways", 1),
+            "uop_cache_sets": int(of["uop_cache.entries"]) // (int(of["uop_cache.ways"]) * int(of["uop_cache.line"]))
+            if of["uop_cache.entries"]
+            else 0,
+        }
 
     def core_timing(self, key: int) -> CoreTiming:
         """Of a form and the AccessKind of its operand in memory."""
@@ -110,68 +155,90 @@ class CoreTimings:
         name = self._disassembler.insn_name(form & 0xFFF) or ""
         found = self.table.timing_of(name, form, access)
         operands = operands_of(form)
-        fuses = FUSIONS[self._name].get(name, 0)
-        if any(operand in MEMORY for operand in operands) and OperandForm.FORM_IMMEDIATE in operands:
-            fuses = 0
-        kind = found.kind
+        in_memory = any(operand in MEMORY for operand in operands)
+        fuses = 0 if in_memory and OperandForm.FORM_IMMEDIATE in operands else self._fusions.get(name, 0)
+        latency, forward = self._load_latencies(form, operands, name)
+        start, cycles = self._string(found, name)
         return CoreTiming(
-            found.fused,
-            [tuple(reversed([port for port in range(16) if mask >> port & 1])) for mask in found.ports],
-            found.latency,
-            found.second,
-            found.divider,
-            core_kind(found),
-            self._load_latency(form, operands, name),
-            found.top,
-            fuses,
-            jump_class(name),
-            self._busy(found),
-            self._string_cycles(found, name),
-            bool(kind & (InstructionKind.ZERO | InstructionKind.ONES)),
-            bool(kind & InstructionKind.MERGE),
-            bool(kind & InstructionKind.STACK),
+            slots=found.fused,
+            uops=[ports_of(mask) for mask in found.ports],
+            latency=found.latency,
+            latency2=found.second,
+            divider=found.divider,
+            kind=core_kind(found),
+            load_latency=latency,
+            forward=forward,
+            top=found.top,
+            fuses=fuses,
+            jump=jump_class(name),
+            busy=self._busy(found),
+            string_start=start,
+            string_cycles=cycles,
+            ignores_sources=bool(found.kind & (InstructionKind.ZERO | InstructionKind.ONES)),
+            merges=bool(found.kind & InstructionKind.MERGE),
+            keeps_stack=bool(found.kind & InstructionKind.STACK),
         )
+
+    def _load_latencies(self, form: int, operands: Sequence[OperandForm], name: str) -> tuple[int, int]:
+        """Load-to-use latency of L1D, and latency of store forwarding."""
+        of = self._figures
+        if OperandForm.FORM_YMM in operands or OperandForm.FORM_ZMM in operands:
+            kind = "wide"
+        elif OperandForm.FORM_XMM in operands or OperandForm.FORM_ST in operands or name.startswith("f"):
+            kind = "vector"
+        else:
+            simple = not form >> FormBit.FORM_INDEX & 1 and not form >> FormBit.FORM_FAR & 1
+            return int(of["l1d.latency"] if simple else of["load.other"]), int(of["forward.latency"])
+        return int(of[f"load.{kind}"]), int(of[f"forward.{kind}"])
 
     def _busy(self, found: InstructionTiming) -> int:
         """Cycles in which nothing else dispatches: the throughput of microcode and fences."""
-        alone = InstructionKind.MICROCODE | InstructionKind.LFENCE | InstructionKind.MFENCE | InstructionKind.SFENCE
-        if not found.kind & (alone | InstructionKind.PAUSE | InstructionKind.SERIALIZE | InstructionKind.LOAD_WAIT):
-            return 0
-        if found.divider or found.kind & (InstructionKind.LOCKED | InstructionKind.STRING):
+        if not found.kind & ALONE or found.divider or found.kind & (InstructionKind.LOCKED | InstructionKind.STRING):
             return 0
         row = next(row for row in self.table.rows if row.line == found.line)
         return min(round(row.throughput or 0), 255)
 
-    def _string_cycles(self, found: InstructionTiming, name: str) -> int:
+    def _string(self, found: InstructionTiming, name: str) -> tuple[int, int]:
+        """Cycles in which a string instruction starts, and of each 64 bytes."""
+        of = self._figures
         if not found.kind & InstructionKind.STRING:
-            return 0
+            return 0, 0
         if name.startswith("movs"):
-            return 1
+            return int(of["string.move_start"]), LINE // int(of["string.move_bytes"])
         if name.startswith("stos"):
-            return 2
-        return 2 * 64 // {"b": 1, "w": 2, "d": 4, "q": 8}[name[-1]]
+            return int(of["string.store_start"]), LINE // int(of["string.store_bytes"])
+        return int(of["string.compare_start"]), LINE // STRING_UNITS[name[-1]] * int(of["string.compare"])
 
-    def _load_latency(self, form: int, operands, name: str) -> int:
-        skl = self._name == "skylake"
-        if OperandForm.FORM_YMM in operands or OperandForm.FORM_ZMM in operands:
-            return 7
-        if OperandForm.FORM_XMM in operands:
-            return 6
-        if OperandForm.FORM_ST in operands or name.startswith("f"):
-            return 7 if skl else 6
-        if skl and (form >> FormBit.FORM_INDEX & 1 or form >> FormBit.FORM_FAR & 1):
-            return 5
-        return 4
+
+ALONE = (
+    InstructionKind.MICROCODE
+    | InstructionKind.SERIALIZE
+    | InstructionKind.LFENCE
+    | InstructionKind.MFENCE
+    | InstructionKind.SFENCE
+    | InstructionKind.PAUSE
+    | InstructionKind.LOAD_WAIT
+    | InstructionKind.FLUSH
+)
+KINDS = {
+    CoreKind.SERIALIZING: InstructionKind.SERIALIZE
+    | InstructionKind.LFENCE
+    | InstructionKind.LOAD_WAIT
+    | InstructionKind.PAUSE,
+    CoreKind.FENCES_STORES: InstructionKind.MFENCE | InstructionKind.SFENCE,
+    CoreKind.MICROCODED: InstructionKind.MICROCODE | InstructionKind.FLUSH,
+    CoreKind.LOCKED: InstructionKind.LOCKED,
+    CoreKind.STRING: InstructionKind.STRING,
+    CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
+}
+LEAD = 2
+"""Cycles that the front end may be ahead of dispatch. The queue holds more; a longer lead hides no more in loops, and states
+recur less."""
+HIDDEN = (1, 2, 2, 4)
+"""Cycles for which what is in the reorder buffer, the reservation station, the load and the store buffer is not followed, in halves of
+their entries."""
 
 
 def core_kind(timing: InstructionTiming) -> int:
     """The bits of CoreKind."""
-    kinds = {
-        CoreKind.SERIALIZING: InstructionKind.SERIALIZE | InstructionKind.LFENCE | InstructionKind.LOAD_WAIT | InstructionKind.PAUSE,
-        CoreKind.FENCES_STORES: InstructionKind.MFENCE | InstructionKind.SFENCE,
-        CoreKind.MICROCODED: InstructionKind.MICROCODE,
-        CoreKind.LOCKED: InstructionKind.LOCKED,
-        CoreKind.STRING: InstructionKind.STRING,
-        CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
-    }
-    return sum(int(kind) for kind, words in kinds.items() if timing.kind & words)
+    return sum(int(kind) for kind, words in KINDS.items() if timing.kind & words)

@@ -42,7 +42,8 @@ cdef struct CoreInstruction:     # 40 bytes
     int16_t latency              # from its sources to the first result
     int16_t latency2             # ... to others
     int16_t load_latency         # from its address, in L1D
-    int16_t string_cycles        # for each 64 bytes
+    int16_t string_start, string_cycles  # of a string instruction: at its start, and for each 64 bytes
+    int16_t forward              # from a store's data, to a load that gets it from the store buffer
 
 cdef struct CoreAccess:
     uint8_t reads, writes
@@ -80,6 +81,7 @@ cdef struct FrontEndFigures:
     int32_t complex              # µops of one that the first decoder takes
     int32_t prefix               # cycles that a length-changing prefix takes
     int32_t line                 # µops of a line of the µop cache; 0: there is none
+    int32_t taken                # cycles from one taken branch to the next
     int32_t width
 
 cdef struct CoreTiming:          # of a form of instructions

@@ -55,6 +55,7 @@ cdef class CoreBlocks:
         self.front_end.fetch, self.front_end.decoders = front_end["fetch"], front_end["decoders"]
         self.front_end.complex, self.front_end.prefix = front_end["complex"], front_end["prefix"]
         self.front_end.line, self.front_end.width = front_end["line"], front_end["width"]
+        self.front_end.taken = front_end["taken"]
 
     def __dealloc__(self):
         cdef uint64_t i
@@ -111,7 +112,8 @@ cdef class CoreBlocks:
         to.instruction.slots, to.instruction.latency, to.instruction.latency2 = found.slots, found.latency, found.latency2
         to.instruction.divider, to.instruction.kind = found.divider, found.kind
         to.instruction.load_latency, to.instruction.busy = found.load_latency, found.busy
-        to.instruction.string_cycles = found.string_cycles
+        to.instruction.string_start, to.instruction.string_cycles = found.string_start, found.string_cycles
+        to.instruction.forward = found.forward
         to.ignores_sources, to.merges, to.keeps_stack = found.ignores_sources, found.merges, found.keeps_stack
         to.fuses, to.jump, to.top = found.fuses, found.jump, found.top
         for ports in found.uops[:MAX_UOPS]:
@@ -243,6 +245,8 @@ cdef class CoreBlocks:
         block.cost[0][FROM_DECODERS] = <uint16_t>max(
             decoded, QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch)
         block.cost[1][FROM_UOP_CACHE], block.cost[0][FROM_UOP_CACHE] = <uint16_t>(QUARTER * lines), <uint16_t>parts
+        for i in range(FROM_UOP_CACHE + 1):
+            block.cost[1][i] = max(block.cost[1][i], <uint16_t>(QUARTER * self.front_end.taken))
         block.cost[1][FROM_LOOP_BUFFER] = block.cost[0][FROM_LOOP_BUFFER] = <uint16_t>(
             QUARTER * slots // self.front_end.width)
         block.slots = <uint16_t>slots

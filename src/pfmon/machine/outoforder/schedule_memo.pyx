@@ -68,10 +68,10 @@ cdef class ScheduleMemo:
             to.level[i], to.fill[i] = latency, max(figures["fill_busy"], -(-latency // figures["fill_buffers"]))
         to.bus, to.walk = figures["bus"], figures["walk"]
         to.walker = -(-figures["walk"] // figures["page_walkers"])
-        to.forward, to.blocked, to.alias = figures["forward"], figures["blocked"], figures["alias"]
+        to.blocked, to.alias = figures["blocked"], figures["alias"]
+        to.store_split, to.store_page_split = figures["store_split"], figures["store_page_split"]
         to.split, to.page_split, to.translation = figures["split"], figures["page_split"], figures["translation"]
         to.mispredict, to.redirect, to.lock = figures["mispredict"], figures["redirect"], figures["lock"]
-        to.string_start = figures["string_start"]
         put_uop(&to.load, figures["load_ports"])
         put_uop(&to.store_address, figures["store_address_ports"])
         put_uop(&to.store_data, figures["store_data_ports"])

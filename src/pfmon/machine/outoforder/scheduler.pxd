@@ -87,15 +87,13 @@ cdef struct CoreFigures:
     int32_t fill[3]              # cycles in which such a line occupies the line fill buffers: its latency by their number
     int32_t bus                  # ... a line occupies the bus
     int32_t walk, walker         # latency of a page walk; cycles in which it occupies the walkers
-    int32_t forward              # latency of store forwarding, from the data
     int32_t blocked              # from the commit of the store to the load's data
     int32_t alias
-    int32_t split
-    int32_t page_split
+    int32_t split, page_split    # of loads across lines, and pages
+    int32_t store_split, store_page_split
     int32_t translation          # second TLB
     int32_t mispredict, redirect
     int32_t lock
-    int32_t string_start
     CoreUop load, store_address, store_data
     BufferSize buffers[CORE_BUFFERS]
 

@@ -98,7 +98,7 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         time.cause = DELAY_MEMORY
     elif kind == RESPONSE_FORWARDED or kind == RESPONSE_FORWARDED_HERE:
         time.ready = response.value if kind == RESPONSE_FORWARDED else out.store[response.value].ready
-        time.ready = max(start, time.ready - at.base) + figures.forward
+        time.ready = max(start, time.ready - at.base) + one.forward
         time.cause = DELAY_FORWARD
     elif kind == RESPONSE_BLOCKED or kind == RESPONSE_BLOCKED_HERE:
         start = response.value if kind == RESPONSE_BLOCKED else out.store[response.value].committed
@@ -172,9 +172,9 @@ cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int3
     elif kind == RESPONSE_TRANSLATION:
         return known + figures.translation
     elif kind == RESPONSE_SPLIT:
-        return known + figures.split
+        return known + figures.store_split
     elif kind == RESPONSE_PAGE_SPLIT:
-        return known + figures.page_split
+        return known + figures.store_page_split
     return known
 
 
@@ -343,7 +343,7 @@ cdef void end_alone(const CoreFigures* figures, const CoreInstruction* one, int3
     """Ends an instruction beside which no others dispatch; those behind a serializing one wait until it is done."""
     at.cycle, at.slot = at.cycle + max((at.slot + figures.width - 1) // figures.width, <int32_t>one.busy), 0
     if one.kind & CORE_STRING:
-        at.cycle += figures.string_start + at.bytes * one.string_cycles // 64
+        at.cycle += one.string_start + at.bytes * one.string_cycles // 64
         at.bytes = 0
     if one.kind & CORE_SERIALIZING:
         wait_dispatch(at, done, DELAY_SERIALIZE)

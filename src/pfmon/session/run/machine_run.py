@@ -32,12 +32,10 @@ def machine_of(
         from pfmon.machine._machine import IntervalMachine
 
         timings = None
-        if table.instruction_set == InstructionSet.X86_64:
-            import os
-
+        if figures["core.instructions"] != "none":
             from pfmon.machine.config.core_timings import CoreTimings
 
-            timings = CoreTimings(os.environ.get("PFMON_CORE", "skylake"), figures, 8)
+            timings = CoreTimings(figures, 8 if table.instruction_set == InstructionSet.X86_64 else 4)
         return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
 
