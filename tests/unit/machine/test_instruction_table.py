@@ -8,19 +8,20 @@ from grids import each
 from x86_code import ASSEMBLES, describer, machine_code, name_of, names
 
 from pfmon.errors import PfmonError
-from pfmon.machine.config.instruction_table import COLUMNS, InstructionKind, InstructionTable, Ports
+from pfmon.machine.config.core_timings import CoreKind, CoreTimings, numbers_of, ports_of
+from pfmon.machine.config.instruction_table import COLUMNS, TABLES, InstructionKind, InstructionTable, Ports
+from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import AccessKind
 
 SKYLAKE = Ports(0xFF, 0b1100, 0b1000_1100, 0b1100, 1 << 4)
-PORTS = {"skylake": SKYLAKE}
 READS, WRITES, BOTH = int(AccessKind.READ), int(AccessKind.WRITE), int(AccessKind.READ_WRITE)
 
 
 def table(name: str) -> InstructionTable:
-    return InstructionTable(name, PORTS[name])
+    return InstructionTable(name, ports_of(load(name)))
 
 
-@each("name", PORTS)
+@each("name", TABLES)
 def test_every_row_has_instructions_that_exist_and_a_source(name: str) -> None:
     known = names()
     for row in table(name).rows:
@@ -29,7 +30,7 @@ def test_every_row_has_instructions_that_exist_and_a_source(name: str) -> None:
             assert any(fnmatchcase(mnemonic, pattern) for mnemonic in known), (row.line, pattern)
 
 
-@each("name", PORTS)
+@each("name", TABLES)
 def test_a_row_has_as_many_fused_uops_as_it_can(name: str) -> None:
     """A µop that is dispatched is at most two that are executed, and there is none without."""
     for row in table(name).rows:
@@ -39,7 +40,7 @@ def test_a_row_has_as_many_fused_uops_as_it_can(name: str) -> None:
             assert row.latency or not row.divider, row
 
 
-@each("name", PORTS)
+@each("name", TABLES)
 def test_any_instruction_has_a_row(name: str) -> None:
     one = table(name)
     assert one.rows[-1].mnemonics == ("*",)
@@ -108,6 +109,53 @@ SHOWN = (InstructionKind.ZERO, InstructionKind.MOVE, InstructionKind.STACK)
 
 def port_name(mask: int) -> str:
     return "p" + "".join(str(number) for number in range(8) if mask >> number & 1)
+
+
+OF_THE_CORE = {
+    "add rax, [rbx + 8]": "slots 1 uops 6510 latency 1 load 4 stored fuses",
+    "mov rax, [rbx + rcx]": "slots 1 latency 0 load 5 stored",
+    "mov rax, [rbx - 8]": "slots 1 latency 0 load 5 stored",
+    "movaps xmm0, [rbx]": "slots 1 latency 0 load 6 stored",
+    "vmovaps ymm0, [rbx]": "slots 1 latency 0 load 7 stored",
+    "mov [rbx], rax": "slots 1 latency 0",
+    "xor eax, eax": "slots 1 latency 0 ignores",
+    "cmp rax, rbx": "slots 1 uops 6510 latency 1 stored fuses",
+    "cmp qword ptr [rax], 5": "slots 1 uops 6510 latency 1 stored",
+    "cpuid": "serializing microcoded",
+    "mfence": "serializing fences_stores",
+    "lock add [rbx], rax": "locked",
+    "movntdq [rax], xmm0": "slots 1 latency 0 streaming",
+    "setb al": "slots 1 uops 60 latency 1 stored merges",
+    "popcnt eax, ebx": "slots 1 uops 1 latency 3 stored merges",
+    "rep movsb": "microcoded string",
+    "fld1": "slots 2 uops 5 5 latency 1 stored ignores top-1",
+}
+"""Instruction -> what Skylake's core knows of it: of those with a kind, the kind alone."""
+
+
+@ASSEMBLES
+def test_instructions_for_the_core() -> None:
+    timings = CoreTimings(load("skylake"), names())
+    for text, code in zip(OF_THE_CORE, machine_code(list(OF_THE_CORE)), strict=True):
+        one = timings.core_timing(describer().registers_of(code)[3])
+        kinds = [str(kind.name).lower() for kind in CoreKind if kind & one.kind]
+        said = [] if kinds and "streaming" not in kinds else [f"slots {one.slots}"]
+        if said:
+            said += ["uops"] * bool(one.uops) + ["".join(map(str, ports)) for ports, _ in one.uops]
+            said += [f"latency {one.latency}"] + [f"load {one.load_latency}"] * ("load" in OF_THE_CORE[text])
+            said += ["stored"] * one.stored + ["ignores"] * one.ignores_sources + ["fuses"] * one.fuses
+            said += ["merges"] * one.merges + [f"top{one.top:+}"] * bool(one.top)
+        assert " ".join(said + kinds) == OF_THE_CORE[text], text
+
+
+def test_ports_are_preferred_from_the_last() -> None:
+    assert numbers_of(0b1100011) == (6, 5, 1, 0)
+
+
+def test_ports_of_a_machine_are_digits() -> None:
+    assert ports_of(load("skylake")) == SKYLAKE
+    with pytest.raises(PfmonError, match=r"ports.load = two: numbers of ports are wanted"):
+        ports_of({**load("skylake"), "ports.load": "two"})
 
 
 GOOD = "nop,,,1,,0,,,,,somebody"

@@ -222,12 +222,14 @@ ALONE = (
 )
 KINDS = {
     CoreKind.SERIALIZING: InstructionKind.SERIALIZE
+    | InstructionKind.MFENCE
     | InstructionKind.LFENCE
     | InstructionKind.LOAD_WAIT
     | InstructionKind.PAUSE,
     CoreKind.FENCES_STORES: InstructionKind.MFENCE | InstructionKind.SFENCE,
     CoreKind.MICROCODED: InstructionKind.MICROCODE | InstructionKind.FLUSH,
     CoreKind.LOCKED: InstructionKind.LOCKED,
+    CoreKind.STREAMING: InstructionKind.STREAM,
     CoreKind.STRING: InstructionKind.STRING,
     CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
 }

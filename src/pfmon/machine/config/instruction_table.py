@@ -56,6 +56,7 @@ class InstructionKind(IntFlag):
     PAUSE = auto()
     PREFETCH = auto()
     FLUSH = auto()
+    STREAM = auto()  # stores past the caches
     SEPARATE = auto()  # its load is a µop of its own in the fused domain
     UNLAMINATED = auto()  # its load is, if the address has an index
 
@@ -232,8 +233,9 @@ class InstructionTable:
                 raise ValueError(f"ports {term}: this processor has none of that number")
             yield from [mask] * (int(times) if star else 1)
 
-    def timing_of(self, mnemonic: str, form: int, access: int = 0) -> InstructionTiming:
-        """What an instruction is made of, by capstone's name, its form, and the AccessKind of its operand in memory."""
+    def timing_of(self, mnemonic: str, form: int, access: int = AccessKind.READ) -> InstructionTiming:
+        """What an instruction is made of, by capstone's name, its form, and the AccessKind of its operand in memory,
+        which counts where the row has a register in its place."""
         key = mnemonic, form, access
         found = self._known.get(key)
         if found is None:
