@@ -48,6 +48,7 @@ class CoreTiming(NamedTuple):
     kind: int
     load_latency: int
     forward: int
+    indexed: bool
     top: int
     fuses: int
     jump: int
@@ -75,6 +76,7 @@ FUSIONS: dict[str, dict[str, int]] = {
 }
 """``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in 32-bit mode alone."""
 
+STRING_OPERATIONS = {"cmps": "compare", "scas": "scan", "lods": "load"}
 STRING_UNITS = {"b": 1, "w": 2, "d": 4, "q": 8}
 LINE = 64
 FILL_CYCLES = 2
@@ -133,6 +135,7 @@ class CoreTimings:
             "lock": of["core.lock"],
             "load_ports": ports_of(self._ports.load),
             "store_address_ports": ports_of(self._ports.address),
+            "indexed_ports": ports_of(self._ports.indexed),
             "store_data_ports": ports_of(self._ports.data),
             "buffers": [(entries, hidden * entries // 2) for entries, hidden in zip(buffers, HIDDEN, strict=True)],
             "loop_buffer": of["loop.uops"],
@@ -168,6 +171,7 @@ class CoreTimings:
             kind=core_kind(found),
             load_latency=latency,
             forward=forward,
+            indexed=bool(form >> FormBit.FORM_INDEX & 1),
             top=found.top,
             fuses=fuses,
             jump=jump_class(name),
@@ -207,7 +211,8 @@ class CoreTimings:
             return int(of["string.move_start"]), LINE // int(of["string.move_bytes"])
         if name.startswith("stos"):
             return int(of["string.store_start"]), LINE // int(of["string.store_bytes"])
-        return int(of["string.compare_start"]), LINE // STRING_UNITS[name[-1]] * int(of["string.compare"])
+        element = int(of[f"string.{STRING_OPERATIONS[name[:-1]]}"])
+        return int(of["string.scan_start"]), LINE // STRING_UNITS[name[-1]] * element
 
 
 ALONE = (

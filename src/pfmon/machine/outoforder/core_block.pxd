@@ -43,6 +43,7 @@ cdef struct CoreInstruction:     # 40 bytes
     int16_t latency2             # ... to others
     int16_t load_latency         # from its address, in L1D
     int16_t string_start, string_cycles  # of a string instruction: at its start, and for each 64 bytes
+    uint8_t indexed              # its address has an index
     int16_t forward              # from a store's data, to a load that gets it from the store buffer
 
 cdef struct CoreAccess:

@@ -113,7 +113,7 @@ cdef class CoreBlocks:
         to.instruction.divider, to.instruction.kind = found.divider, found.kind
         to.instruction.load_latency, to.instruction.busy = found.load_latency, found.busy
         to.instruction.string_start, to.instruction.string_cycles = found.string_start, found.string_cycles
-        to.instruction.forward = found.forward
+        to.instruction.forward, to.instruction.indexed = found.forward, found.indexed
         to.ignores_sources, to.merges, to.keeps_stack = found.ignores_sources, found.merges, found.keeps_stack
         to.fuses, to.jump, to.top = found.fuses, found.jump, found.top
         for ports in found.uops[:MAX_UOPS]:
@@ -264,7 +264,7 @@ cdef uint64_t data_sources(const CoreInstruction* one, const RegisterMasks* mask
     """Returns the registers that an instruction waits for, besides those of its addresses."""
     cdef uint64_t registers = masks.read
     if timing.merges:
-        registers |= masks.written
+        registers |= masks.written & ~(<uint64_t>1 << CARRY_FLAG | <uint64_t>1 << OTHER_FLAGS)
     if timing.keeps_stack:
         registers &= ~(<uint64_t>1 << STACK_POINTER)
     return registers & ~masks.addressed if one.accesses else registers

@@ -73,7 +73,8 @@ cdef class ScheduleMemo:
         to.split, to.page_split, to.translation = figures["split"], figures["page_split"], figures["translation"]
         to.mispredict, to.redirect, to.lock = figures["mispredict"], figures["redirect"], figures["lock"]
         put_uop(&to.load, figures["load_ports"])
-        put_uop(&to.store_address, figures["store_address_ports"])
+        put_uop(&to.store_address[0], figures["store_address_ports"])
+        put_uop(&to.store_address[1], figures["indexed_ports"])
         put_uop(&to.store_data, figures["store_data_ports"])
         for i, (entries, hidden) in enumerate(figures["buffers"]):
             to.buffers[i].group = -(-entries // BUFFER_GROUPS)

@@ -65,7 +65,8 @@ cdef struct Delay:               # an instruction retired in a cycle of its own
 
 cdef struct StoreTimes:          # cycles from the beginning of the block
     int32_t ready                # its data can be forwarded
-    int32_t committed            # it is in L1D
+    int32_t committed            # it is in L1D, not before its line is, while it is computed
+    int32_t commits              # cycles in which no other store is committed
 
 cdef struct Schedule:            # of a block
     int32_t cycles               # of dispatch
@@ -94,7 +95,8 @@ cdef struct CoreFigures:
     int32_t translation          # second TLB
     int32_t mispredict, redirect
     int32_t lock
-    CoreUop load, store_address, store_data
+    CoreUop load, store_data
+    CoreUop store_address[2]     # with an index: the second
     BufferSize buffers[CORE_BUFFERS]
 
 

@@ -155,7 +155,7 @@ cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const Co
 
 
 cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int32_t known, const Response* response,
-                              Progress* at) noexcept nogil:
+                              StoreTimes* times, Progress* at) noexcept nogil:
     """Returns when the line of a store is in L1D, by a response of memory; ``known``: the cycle of its address."""
     cdef uint32_t kind = response.kind
     if kind <= RESPONSE_MEMORY:
@@ -171,10 +171,8 @@ cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int3
         at.bytes = max(at.bytes, response.value)
     elif kind == RESPONSE_TRANSLATION:
         return known + figures.translation
-    elif kind == RESPONSE_SPLIT:
-        return known + figures.store_split
-    elif kind == RESPONSE_PAGE_SPLIT:
-        return known + figures.store_page_split
+    elif kind == RESPONSE_SPLIT or kind == RESPONSE_PAGE_SPLIT:
+        times.commits += figures.store_split if kind == RESPONSE_SPLIT else figures.store_page_split
     return known
 
 
@@ -182,12 +180,14 @@ cdef inline void store(const CoreFigures* figures, CoreState* state, const CoreI
                        int32_t address, int32_t data, const Response* responses, uint32_t response_count,
                        Schedule* out, Progress* at) noexcept nogil:
     """Executes a store; its commit follows when it has retired (`commit`)."""
-    cdef int32_t known = take_port(state.ports, &figures.store_address, at.cycle, address)
+    cdef int32_t known = take_port(state.ports, &figures.store_address[one.indexed], at.cycle, address)
     cdef int32_t ready = max(known, take_port(state.ports, &figures.store_data, at.cycle, data))
     cdef int32_t arrives = 0
     at.executed = max(at.executed, ready)
+    out.store[number].commits = 1
     while at.response < response_count and responses[at.response].access == number:
-        arrives = max(arrives, respond_to_store(figures, state, known, &responses[at.response], at))
+        arrives = max(arrives, respond_to_store(figures, state, known, &responses[at.response],
+                                                &out.store[number], at))
         at.response += 1
     out.store[number].ready = ready + at.base
     out.store[number].committed = arrives + at.base
@@ -201,7 +201,7 @@ cdef inline void commit(const CoreFigures* figures, CoreState* state, uint32_t f
     for i in range(count):
         if accesses[i].writes:
             times = &out.store[first + i]
-            at.committed = max(max(at.committed + 1, at.retired), times.committed - at.base)
+            at.committed = max(max(at.committed + 1, at.retired), times.committed - at.base) + times.commits - 1
             times.committed = at.committed + at.base
             enter(&state.buffers[STORE_BUFFER], &figures.buffers[STORE_BUFFER], at.cycle, at.committed, 1)
 
@@ -343,7 +343,7 @@ cdef void end_alone(const CoreFigures* figures, const CoreInstruction* one, int3
     """Ends an instruction beside which no others dispatch; those behind a serializing one wait until it is done."""
     at.cycle, at.slot = at.cycle + max((at.slot + figures.width - 1) // figures.width, <int32_t>one.busy), 0
     if one.kind & CORE_STRING:
-        at.cycle += one.string_start + at.bytes * one.string_cycles // 64
+        wait_dispatch(at, at.cycle + one.string_start + at.bytes * one.string_cycles // 64, DELAY_SERIALIZE)
         at.bytes = 0
     if one.kind & CORE_SERIALIZING:
         wait_dispatch(at, done, DELAY_SERIALIZE)
@@ -366,6 +366,9 @@ cdef inline void finish_block(const CoreFigures* figures, CoreState* state, cons
     else:
         front = max(decoded - QUARTER * at.base, lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
         state.front_cause = DELAY_FRONT_END
+        if at.cycle > at.retired:        # the last instruction dispatched for longer
+            report_delay(out, last, at.waited | WITHOUT_CYCLE, at.cycle - at.retired)
+            at.retired = at.cycle
         if end & END_REDIRECTED:
             front += QUARTER * figures.redirect
             state.front_cause = DELAY_REDIRECT
