@@ -910,6 +910,18 @@ class BranchVerdict(IntEnum):
 class IntervalPredictor:
     """``config``: the figures of the table ``predictor``."""
 
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
+    def direction(self, address: int, taken: bool) -> bool: ...
+    def target(self, kind: int, address: int, behind: int, target: int) -> int: ...
+
+# interval/loop_counters.pyx
+
+@final
+class LoopCounters:
+    """Counters of branches that go one way the same number of times, then once the other way."""
+
+    def __new__(cls, entries: int, longest: int) -> Self: ...
+
 # interval/lru_sets.pyx
 
 @final
@@ -937,6 +949,15 @@ class MissEvents(EventSetConsumer):
     caches: Hierarchy
     translations: IntervalTlbs
     predictor: IntervalPredictor
+
+# interval/tage_predictor.pyx
+
+@final
+class TagePredictor:
+    """Direction and indirect targets by address and path. ``config``: the figures of the table ``predictor``."""
+
+    lengths: list[int]
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
 
 # interval/window.pyx
 

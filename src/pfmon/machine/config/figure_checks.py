@@ -35,11 +35,15 @@ def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
     for tlb in ("dtlb1", "itlb1", "tlb2"):
         if f"{tlb}.entries" in values:
             yield from _entry_geometry(values, tlb)
-    for key in ("counters", "shared", "indirect"):
+    for key in ("counters", "shared", "indirect", "tagged", "loops"):
         entries = values.get(f"predictor.{key}", 0)
         assert isinstance(entries, int)
         if not power_of_two(entries):
             yield Problem(f"predictor.{key}", f"{entries}: a power of two is wanted")
+    if values["predictor.kind"] == "tage":
+        shortest, longest = (_number(values, f"predictor.{key}") for key in ("shortest_path", "path"))
+        if longest < shortest:
+            yield Problem("predictor.path", f"shorter than predictor.shortest_path={shortest}")
     targets, ways = _number(values, "predictor.targets"), _number(values, "predictor.target_ways")
     if targets % ways or not power_of_two(targets // ways):
         yield Problem("predictor.targets", f"{targets} in sets of {ways}: a power of two of whole sets is wanted")

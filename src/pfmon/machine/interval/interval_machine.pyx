@@ -86,7 +86,7 @@ cdef inline void branch(IntervalMachine self, IntervalBlock* plan, uint64_t word
     if plan.condition != ALWAYS:
         taken = (word >> (32 + plan.condition)) & 1
         plan.held += taken
-        if not predict_direction(self.predictor, plan.last ^ plan.last >> 13, taken):
+        if not predict_direction(self.predictor, branch_hash(plan.last), taken):
             self.wrong_direction(plan, taken, next_ip)
             return
     if taken and not (plan.branch == BranchKind.DIRECT and follows(self.predictor, plan.last, next_ip)):

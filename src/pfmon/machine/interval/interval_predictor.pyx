@@ -2,7 +2,8 @@
 
 Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one,
 indexed by the address and the outcomes of the latest conditional branches (gshare), and a third that selects the one
-that was right more often. Targets of direct branches are in a target buffer: a missing one is known at decode, which
+that was right more often; `predictor.loops` branches have loop counters (loop_counters.pyx). ``tage`` has tables by
+address and path (tage_predictor.pyx). Targets of direct branches are in a target buffer: a missing one is known at decode, which
 takes `predictor.redirect` cycles. Targets of indirect ones are predicted by path, if `predictor.indirect` gives a table
 for it, else as the last time. Returns use the return stack; without one they are indirect branches.
 """
@@ -30,18 +31,23 @@ cdef class IntervalPredictor:
     def __cinit__(self, config):
         entries, ways = config["predictor.targets"], config["predictor.target_ways"]
         self.targets = LruSets(entries // ways, ways, 0)
+        self.returns.depth = config["predictor.return_stack"]
+        if config["predictor.kind"] == "tage":
+            self.tage, self.by_path = TagePredictor(config), True
+            return
         self.bimodal_mask = config["predictor.counters"] - 1
         self.bimodal = counters(self.bimodal_mask + 1)
         if config["predictor.kind"] == "hybrid":
             self.shared_mask = config["predictor.shared"] - 1
             self.history_mask = (1 << config["predictor.history"]) - 1
             self.shared, self.chooser = counters(self.shared_mask + 1), counters(self.shared_mask + 1)
+            if config["predictor.loops"]:
+                self.loops, self.counts_loops = LoopCounters(config["predictor.loops"], config["predictor.loop_length"]), True
         if config["predictor.indirect"]:
             self.indirect_mask = config["predictor.indirect"] - 1
             self.indirect = <uint64_t*>calloc(self.indirect_mask + 1, sizeof(uint64_t))
             if self.indirect == NULL:
                 raise MemoryError
-        self.returns.depth = config["predictor.return_stack"]
 
     def __dealloc__(self):
         free(self.bimodal)
@@ -51,7 +57,11 @@ cdef class IntervalPredictor:
 
     cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
         """Predicts the target of a branch correctly predicted taken; trains. ``behind``: the address after it."""
-        self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
+        cdef BranchVerdict found = self.verdict(kind, address, behind, target)
+        follow_path(self, address, target)
+        return found
+
+    cdef BranchVerdict verdict(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
         if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
             if self.returns.depth:
                 push_return(&self.returns, behind)
@@ -60,6 +70,11 @@ cdef class IntervalPredictor:
         if kind == BranchKind.INDIRECT_JUMP or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
             return BranchVerdict.FORESEEN if self.indirect_target(address, target) else BranchVerdict.MISPREDICTED
         return BranchVerdict.FORESEEN if self.known_target(address, target) else BranchVerdict.LATE
+
+    cdef void take_unforeseen(self, uint64_t address, uint64_t target) noexcept nogil:
+        """Trains with a taken branch whose direction was mispredicted."""
+        self.known_target(address, target)
+        follow_path(self, address, target)
 
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
         """Whether the target buffer has this branch with this target; enters it."""
@@ -76,9 +91,21 @@ cdef class IntervalPredictor:
         """Whether the target of an indirect branch was predicted; trains."""
         cdef uint64_t* entry
         cdef bint known
+        if self.by_path:
+            return self.tage.indirect_target(address, target, self.known_target(address, target))
         if self.indirect == NULL:
             return self.known_target(address, target)
-        entry = &self.indirect[(address ^ self.before ^ self.before >> 11) & self.indirect_mask]
+        entry = &self.indirect[(address ^ self.path ^ self.path >> 11) & self.indirect_mask]
         known = entry[0] == target
         entry[0] = target
         return known
+
+    # For tests.
+
+    def direction(self, address: int, taken: bool) -> bool:
+        """Whether the direction of a conditional branch is predicted."""
+        return predict_direction(self, branch_hash(address), taken)
+
+    def target(self, kind: int, address: int, behind: int, target: int) -> int:
+        """The verdict for the target of a taken branch."""
+        return self.follow(kind, address, behind, target)

@@ -173,7 +173,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil:
         """Handles a branch with a mispredicted direction."""
         if taken:
-            self.predictor.known_target(plan.last, next_ip)
+            self.predictor.take_unforeseen(plan.last, next_ip)
         self.mispredicted(plan)
 
     cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil:
