@@ -814,6 +814,28 @@ class ThreadSwitch(CoupledMachines):
     def account_evictions(self, name: str, store: TagStore) -> None: ...
     def evictions(self, thread: int) -> dict[str, int]: ...
 
+# interval/cache_contents.pxd
+
+class TranslationLevel(IntEnum):
+    FIRST_TLB = 0
+    SECOND_TLB = 1
+    PAGE_WALK = 2
+
+# interval/cache_contents.pyx
+
+@final
+class CacheContents:
+    """Contents of caches and TLBs, without time. ``config``: the figures of the caches, TLBs and prefetchers."""
+
+    l1d: RecencySets
+    l1i: RecencySets
+    l2: RecencySets
+    l3: RecencySets
+    dtlb: RecencySets
+    itlb: RecencySets
+    tlb2: RecencySets
+    def __new__(cls, config: Mapping[str, Value]) -> Self: ...
+
 # interval/cache_hierarchy.pxd
 
 class CacheLevel(IntEnum):
@@ -950,6 +972,40 @@ class MissEvents(EventSetConsumer):
     translations: IntervalTlbs
     predictor: IntervalPredictor
 
+# interval/miss_machine.pyx
+
+@disjoint_base
+class MissListener:
+    """Listener for each run of a plan: a model of time."""
+
+@final
+class MissMachine(RunCounter):
+    """Misses and mispredictions of a traced stream, without time."""
+
+    records: Records
+    caches: CacheContents
+    predictor: IntervalPredictor
+    def __new__(cls, config: Mapping[str, Value], table: BlockTable) -> Self: ...
+    def update_records(self, next_ip: int) -> None: ...
+    def show_records(self) -> None: ...
+    def finish(self) -> None: ...
+    def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
+
+# interval/recency_sets.pyx
+
+@final
+class RecencySets:
+    """Sets of lines in the order of use, as vectors."""
+
+    sets: int
+    def __new__(cls, sets: int, ways: int, shift: int) -> Self: ...
+    def use(self, line: int) -> bool: ...
+    def drop(self, line: int) -> None: ...
+    def contents(self) -> list[list[int]]: ...
+
+def recency_cache(config: Mapping[str, Value], name: str) -> RecencySets: ...
+def recency_tlb(config: Mapping[str, Value], name: str) -> RecencySets: ...
+
 # interval/tage_predictor.pyx
 
 @final
@@ -964,6 +1020,15 @@ class TagePredictor:
 @final
 class Window:
     """``size``: instructions that the window holds; ``stores``: store misses that may be outstanding."""
+
+# interval/word_plans.pyx
+
+@final
+class WordPlans:
+    """Plans of blocks and paths. ``caches``: those that their lines of instructions are in."""
+
+    table: BlockTable
+    def __new__(cls, table: BlockTable, caches: CacheContents) -> Self: ...
 
 # replacement/replacement.pyx
 

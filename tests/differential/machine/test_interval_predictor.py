@@ -186,8 +186,8 @@ class Targets:
         hashes = [self.path.hashed(length, address) for length in (8, 27)]
         slots = [one * self.entries >> 64 for one in hashes]
         tags = [(one >> 16 & 0xFFFFFFFF) | 0x8000 for one in hashes]
-        right = self.last.get(address) == target
-        self.last[address] = target
+        right = self.last.get(branch_hash(address) % self.entries) == target
+        self.last[branch_hash(address) % self.entries] = target
         provider = -1
         for k in (0, 1):
             if self.tables[k].get(slots[k], (0, 0, False))[0] == tags[k]:

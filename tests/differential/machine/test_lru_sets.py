@@ -5,16 +5,18 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.machine._machine import LruSets
+from pfmon.machine._machine import LruSets, RecencySets
 
-STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=300)
+STEPS = st.lists(st.tuples(st.booleans(), st.integers(1, 40)), max_size=300)
 
 
 @pytest.mark.slow
 @examples(200)
-@given(st.sampled_from([1, 2, 3, 4, 6]), st.integers(1, 5), STEPS)
-def test_what_was_used_longest_ago_makes_room(sets: int, ways: int, steps: list[tuple[bool, int]]) -> None:
-    made, model = LruSets(sets, ways, 6), [list[int]() for _ in range(sets)]
+@given(st.sampled_from([LruSets, RecencySets]), st.sampled_from([1, 2, 3, 4, 6]), st.integers(1, 9), STEPS)
+def test_what_was_used_longest_ago_makes_room(
+    kind: type[LruSets] | type[RecencySets], sets: int, ways: int, steps: list[tuple[bool, int]]
+) -> None:
+    made, model = kind(sets, ways, 6), [list[int]() for _ in range(sets)]
     for uses, number in steps:
         held = model[number % sets]
         if not uses:

@@ -12,6 +12,7 @@ cpdef enum BranchVerdict:        # result for a branch
 
 cdef enum:
     PATH_BITS = 24
+    SATURATED = 3                # a counter of two bits
     PATH_SHIFT = 4
 
 
@@ -19,7 +20,7 @@ cdef enum:
 cdef class IntervalPredictor:
     cdef LruSets targets         # of branches with known targets; a target is in the field `ready`
     cdef uint8_t* bimodal        # counters of two bits
-    cdef uint8_t* shared         # ... indexed with the history
+    cdef uint8_t* shared         # ... indexed with the history; `bimodal` without one
     cdef uint8_t* chooser        # ... that choose one of the two: 2 and 3 the shared one
     cdef uint64_t* indirect      # targets by address and path
     cdef uint64_t bimodal_mask, shared_mask, history_mask, indirect_mask
@@ -29,9 +30,11 @@ cdef class IntervalPredictor:
     cdef LoopCounters loops      # None: there are none
     cdef TagePredictor tage      # None: another kind
     cdef bint counts_loops, by_path      # whether there are these
+    cdef bint direct_targets     # those of direct branches are of interest: they decide when one is known, not which
 
     cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
     cdef BranchVerdict verdict(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
+    cdef bint train_counters(self, uint64_t hash, bint taken) noexcept nogil
     cdef void take_unforeseen(self, uint64_t address, uint64_t target) noexcept nogil
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil
     cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
@@ -43,28 +46,18 @@ cdef inline uint64_t branch_hash(uint64_t address) noexcept nogil:
 
 cdef inline bint predict_direction(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
     """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
-    whether it was right. Branchless on the outcome: the host would mispredict as the program's own processor does."""
-    cdef uint8_t* own
-    cdef uint8_t* other
-    cdef uint8_t* choice
-    cdef uint8_t alone, together, differ, right
+    whether it was right. Counters that agree and are saturated stay as they are."""
+    cdef const uint8_t* own
+    cdef const uint8_t* other
     if self.by_path:
         return predict_by_path(self.tage, hash, taken)
     own = &self.bimodal[hash & self.bimodal_mask]
-    alone = own[0] >> 1
-    own[0] = stepped(own[0], taken)
-    if self.shared == NULL:
-        return alone == taken
     other = &self.shared[(hash ^ self.history) & self.shared_mask]
-    choice = &self.chooser[hash & self.shared_mask]
-    together = other[0] >> 1
-    self.history = (self.history << 1 | taken) & self.history_mask
-    other[0] = stepped(other[0], taken)
-    differ, right = alone ^ together, choice[0] >> 1
-    choice[0] ^= (choice[0] ^ stepped(choice[0], together == taken)) & (0 - differ)
-    if self.counts_loops:
-        return predict_loop(self.loops, hash, alone ^ differ & right, taken) == taken
-    return (alone ^ differ & right) == taken
+    if (own[0] == SATURATED * taken) & (other[0] == SATURATED * taken) \
+            & (not self.counts_loops or not has_loop(self.loops, hash)):
+        self.history = (self.history << 1 | taken) & self.history_mask
+        return True
+    return self.train_counters(hash, taken)
 
 
 cdef inline void follow_path(IntervalPredictor self, uint64_t address, uint64_t target) noexcept nogil:

@@ -30,13 +30,15 @@ cdef class IntervalPredictor:
 
     def __cinit__(self, config):
         entries, ways = config["predictor.targets"], config["predictor.target_ways"]
+        self.direct_targets = True
         self.targets = LruSets(entries // ways, ways, 0)
         self.returns.depth = config["predictor.return_stack"]
         if config["predictor.kind"] == "tage":
             self.tage, self.by_path = TagePredictor(config), True
             return
         self.bimodal_mask = config["predictor.counters"] - 1
-        self.bimodal = counters(self.bimodal_mask + 1)
+        self.bimodal = self.shared = counters(self.bimodal_mask + 1)
+        self.shared_mask = self.bimodal_mask
         if config["predictor.kind"] == "hybrid":
             self.shared_mask = config["predictor.shared"] - 1
             self.history_mask = (1 << config["predictor.history"]) - 1
@@ -50,10 +52,30 @@ cdef class IntervalPredictor:
                 raise MemoryError
 
     def __dealloc__(self):
+        if self.shared != self.bimodal:
+            free(self.shared)
         free(self.bimodal)
-        free(self.shared)
         free(self.chooser)
         free(self.indirect)
+
+    cdef bint train_counters(self, uint64_t hash, bint taken) noexcept nogil:
+        """Predicts the direction of a branch by counters and trains them; returns whether it was right. Branchless on
+        the outcome: the host would mispredict as the program's own processor does."""
+        cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
+        cdef uint8_t* other = &self.shared[(hash ^ self.history) & self.shared_mask]
+        cdef uint8_t* choice
+        cdef uint8_t alone = own[0] >> 1, together = other[0] >> 1, differ, right
+        own[0] = stepped(own[0], taken)
+        if self.chooser == NULL:
+            return alone == taken
+        choice = &self.chooser[hash & self.shared_mask]
+        self.history = (self.history << 1 | taken) & self.history_mask
+        other[0] = stepped(other[0], taken)
+        differ, right = alone ^ together, choice[0] >> 1
+        choice[0] ^= (choice[0] ^ stepped(choice[0], together == taken)) & (0 - differ)
+        if self.counts_loops:
+            return predict_loop(self.loops, hash, alone ^ differ & right, taken) == taken
+        return (alone ^ differ & right) == taken
 
     cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
         """Predicts the target of a branch correctly predicted taken; trains. ``behind``: the address after it."""
@@ -69,11 +91,14 @@ cdef class IntervalPredictor:
             return BranchVerdict.FORESEEN if pop_return(&self.returns) == target else BranchVerdict.MISPREDICTED
         if kind == BranchKind.INDIRECT_JUMP or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
             return BranchVerdict.FORESEEN if self.indirect_target(address, target) else BranchVerdict.MISPREDICTED
+        if not self.direct_targets:
+            return BranchVerdict.FORESEEN
         return BranchVerdict.FORESEEN if self.known_target(address, target) else BranchVerdict.LATE
 
     cdef void take_unforeseen(self, uint64_t address, uint64_t target) noexcept nogil:
         """Trains with a taken branch whose direction was mispredicted."""
-        self.known_target(address, target)
+        if self.direct_targets:
+            self.known_target(address, target)
         follow_path(self, address, target)
 
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
@@ -92,7 +117,7 @@ cdef class IntervalPredictor:
         cdef uint64_t* entry
         cdef bint known
         if self.by_path:
-            return self.tage.indirect_target(address, target, self.known_target(address, target))
+            return self.tage.indirect_target(address, target)
         if self.indirect == NULL:
             return self.known_target(address, target)
         entry = &self.indirect[(address ^ self.path ^ self.path >> 11) & self.indirect_mask]

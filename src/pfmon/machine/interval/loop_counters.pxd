@@ -10,7 +10,6 @@ cdef enum:
     MAX_SURE_RUNS = 3
 
 cdef struct LoopCounter:
-    uint32_t branch              # low bits of its address' hash; 0: the entry is free
     uint16_t count               # branches of the current run
     uint16_t length              # of the run before
     uint8_t runs                 # of the same length so far, MAX_SURE_RUNS at most
@@ -19,32 +18,31 @@ cdef struct LoopCounter:
 
 @cython.final
 cdef class LoopCounters:
-    cdef LoopCounter* counters
+    cdef uint32_t* branches      # by entry: low bits of the hash of its address; 0: the entry is free
+    cdef LoopCounter* counters   # by entry
     cdef uint64_t set_mask
     cdef uint32_t longest        # branches of a run, less than this
 
+    cdef bint count(self, uint64_t hash, bint predicted, bint taken) noexcept nogil
     cdef void begin(self, uint64_t hash, bint way) noexcept nogil
+
+
+cdef inline uint64_t loop_set(LoopCounters self, uint64_t hash) noexcept nogil:
+    """The first entry of a branch's set."""
+    return ((hash ^ hash >> 6) & self.set_mask) * LOOP_WAYS
+
+
+cdef inline bint has_loop(LoopCounters self, uint64_t hash) noexcept nogil:
+    """Whether a branch has a counter."""
+    cdef const uint32_t* branches = self.branches + loop_set(self, hash)
+    return (branches[0] == <uint32_t>hash) | (branches[1] == <uint32_t>hash)
 
 
 cdef inline bint predict_loop(LoopCounters self, uint64_t hash, bint predicted, bint taken) noexcept nogil:
     """Predicts the direction of a branch with a counter that is sure of it, else returns what is ``predicted``; trains.
     A mispredicted branch receives a counter: a run has ended."""
-    cdef LoopCounter* one = &self.counters[((hash ^ hash >> 6) & self.set_mask) * LOOP_WAYS]
-    if one.branch != <uint32_t>hash:
-        one += 1
-        if one.branch != <uint32_t>hash:
-            if predicted != taken:
-                self.begin(hash, not taken)
-            return predicted
-    if one.runs >= SURE_RUNS:
-        predicted = one.way ^ (one.count == one.length)
-    if taken != one.way and one.count == 0:          # twice: that is the way of a run
-        one.way, one.count, one.length, one.runs = taken, 2, 0, 0
-    elif taken != one.way:
-        one.runs = min(<int>MAX_SURE_RUNS, one.runs + 1) if one.count == one.length else 0
-        one.length, one.count = one.count, 0
-    else:
-        one.count += 1
-        if one.count >= self.longest:
-            one.branch = one.runs = one.length = one.count = 0
+    if has_loop(self, hash):
+        return self.count(hash, predicted, taken)
+    if predicted != taken:
+        self.begin(hash, not taken)
     return predicted

@@ -15,18 +15,41 @@ cdef class LoopCounters:
     def __cinit__(self, uint32_t entries, uint32_t longest):
         self.set_mask, self.longest = entries // LOOP_WAYS - 1, longest
         self.counters = <LoopCounter*>calloc(entries, sizeof(LoopCounter))
-        if self.counters == NULL:
+        self.branches = <uint32_t*>calloc(entries, sizeof(uint32_t))
+        if self.counters == NULL or self.branches == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.counters)
+        free(self.branches)
+
+    cdef bint count(self, uint64_t hash, bint predicted, bint taken) noexcept nogil:
+        """Counts a branch that has a counter; returns the predicted direction."""
+        cdef uint64_t at = loop_set(self, hash)
+        cdef LoopCounter* one
+        at += self.branches[at] != <uint32_t>hash
+        one = &self.counters[at]
+        if one.runs >= SURE_RUNS:
+            predicted = one.way ^ (one.count == one.length)
+        if taken == one.way:
+            one.count += 1
+            if one.count >= self.longest:
+                self.branches[at] = one.runs = 0
+        elif one.count == 0:                     # twice: that is the way of a run
+            one.way, one.count, one.length, one.runs = taken, 2, 0, 0
+        else:
+            one.runs = min(<int>MAX_SURE_RUNS, one.runs + 1) if one.count == one.length else 0
+            one.length, one.count = one.count, 0
+        return predicted
 
     cdef void begin(self, uint64_t hash, bint way) noexcept nogil:
         """Gives a branch a counter, in place of the least sure of its set, which becomes less sure if it is sure."""
-        cdef LoopCounter* one = &self.counters[((hash ^ hash >> 6) & self.set_mask) * LOOP_WAYS]
-        if one[1].runs <= one[0].runs:
-            one += 1
+        cdef uint64_t at = loop_set(self, hash)
+        cdef LoopCounter* one
+        at += self.counters[at + 1].runs <= self.counters[at].runs
+        one = &self.counters[at]
         if one.runs:
             one.runs -= 1
             return
-        one.branch, one.way, one.count, one.length = <uint32_t>hash, way, 0, 0
+        self.branches[at] = <uint32_t>hash
+        one.way, one.count, one.length = way, 0, 0

@@ -32,7 +32,8 @@ cdef class TagePredictor:
     cdef uint32_t* tagged[TAGGED_TABLES]
     cdef uint8_t* base           # two-bit counters by address
     cdef TargetEntry* targets[TARGET_TABLES]
-    cdef uint64_t base_mask
+    cdef uint64_t* last_targets  # of indirect branches by address
+    cdef uint64_t base_mask, last_mask
     cdef uint64_t path[PATH_WORDS]       # the latest taken branch in the lowest bits
     cdef uint64_t masks[TAGGED_TABLES][PATH_WORDS]   # the bits of a table's history
     cdef uint64_t folds[TAGGED_TABLES]               # these bits folded
@@ -41,7 +42,7 @@ cdef class TagePredictor:
     cdef uint32_t alternate      # 8 and more: an entry that has proved nothing is worse than the next shorter history
 
     cdef void allocate(self, uint32_t** entries, const uint32_t* tags, uint32_t provider, bint taken) noexcept nogil
-    cdef bint indirect_target(self, uint64_t address, uint64_t target, bint last) noexcept nogil
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
 
 
 cdef inline uint64_t path_hash(uint64_t fold, uint64_t address) noexcept nogil:

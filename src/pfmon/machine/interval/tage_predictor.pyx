@@ -23,7 +23,7 @@ cdef class TagePredictor:
     """``config``: the figures of the table ``predictor``."""
 
     def __cinit__(self, config):
-        entries, indirect = config["predictor.tagged"], config["predictor.indirect"]
+        entries, indirect = config["predictor.tagged"], max(2, config["predictor.indirect"])
         self.lengths = geometric_lengths(config["predictor.shortest_path"], config["predictor.path"])
         self.base_mask = config["predictor.counters"] - 1
         self.base = counters(self.base_mask + 1)
@@ -35,15 +35,19 @@ cdef class TagePredictor:
                 raise MemoryError
             for word in range(PATH_WORDS):
                 self.masks[k][word] = ((1 << 2 * length) - 1) >> (64 * word) & ((1 << 64) - 1)
-        for k in range(TARGET_TABLES if indirect else 0):
+        for k in range(TARGET_TABLES):
             self.targets[k] = <TargetEntry*>calloc(indirect, sizeof(TargetEntry))
             if self.targets[k] == NULL:
                 raise MemoryError
+        self.last_mask, self.last_targets = indirect - 1, <uint64_t*>calloc(indirect, sizeof(uint64_t))
+        if self.last_targets == NULL:
+            raise MemoryError
 
     def __dealloc__(self):
         free(self.base)
         for k in range(TAGGED_TABLES):
             free(self.tagged[k])
+        free(self.last_targets)
         for k in range(TARGET_TABLES):
             free(self.targets[k])
 
@@ -58,15 +62,15 @@ cdef class TagePredictor:
         for k in range(provider + 1, TAGGED_TABLES + 1):
             entries[k][0] -= 1 << TAGE_USEFUL_SHIFT
 
-    cdef bint indirect_target(self, uint64_t address, uint64_t target, bint last) noexcept nogil:
-        """Whether the target of an indirect branch was predicted; trains. ``last``: it went there the last time."""
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil:
+        """Whether the target of an indirect branch was predicted; trains."""
         cdef TargetEntry* entries[TARGET_TABLES]
         cdef uint32_t tags[TARGET_TABLES]
         cdef uint64_t mixed
         cdef int k, provider = -1
-        cdef bint right = last
-        if self.targets[0] == NULL:
-            return last
+        cdef uint64_t* last = &self.last_targets[branch_hash(address) & self.last_mask]
+        cdef bint right = last[0] == target
+        last[0] = target
         for k in range(TARGET_TABLES):
             mixed = path_hash(self.folds[k], address)
             entries[k], tags[k] = &self.targets[k][mixed >> self.target_shift], <uint32_t>(mixed >> 16) | TAGE_TAG_VALID
