@@ -7,7 +7,15 @@ from typing import Any, Protocol, Self, final, type_check_only
 from typing_extensions import disjoint_base
 
 from pfmon.counting.totals.record_query import Condition, RecordQuery
-from pfmon.machine._machine import CaptureListener, CycleListener, IntervalMachine, Machine, RecordObserver, Records
+from pfmon.machine._machine import (
+    CaptureListener,
+    CycleListener,
+    IntervalMachine,
+    Machine,
+    MissMachine,
+    RecordObserver,
+    Records,
+)
 from pfmon.pmu.capture.capture_setting import CaptureSetting
 from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
 from pfmon.pmu.qualify.filters import InstructionFilter
@@ -321,7 +329,7 @@ class MachineTotals:
 
     def __new__(
         cls,
-        machine: Machine | IntervalMachine,
+        machine: Machine | IntervalMachine | MissMachine,
         queries: Sequence[RecordQuery],
         increments: Increments,
         table: BlockTable,
@@ -332,6 +340,9 @@ class MachineTotals:
 def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...
 def add_runs(tally: Tally, machine: IntervalMachine) -> None:
     """Counts all blocks that have run on a machine."""
+
+def add_word_runs(tally: Tally, machine: MissMachine) -> None:
+    """Counts all blocks that have run on a machine without time."""
 
 # totals/record_counts.pxd
 

@@ -185,6 +185,7 @@ class Failure(IntEnum):
     CANNOT_WRITE = 7
     TOO_MANY_ENTRIES = 8
     BLOCK_TOO_LONG = 9
+    TOO_MANY_REGIONS = 10
 
 # consumer.pyx
 

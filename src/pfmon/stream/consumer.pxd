@@ -15,6 +15,7 @@ cpdef enum Failure:              # sticky, so that incomplete counts are never s
     CANNOT_WRITE = 7             # a recording's file
     TOO_MANY_ENTRIES = 8         # a queue or level of the machine exceeded its capacity
     BLOCK_TOO_LONG = 9           # a block has more instructions or accesses than the machine takes
+    TOO_MANY_REGIONS = 10        # a program uses more regions of 4 GB than a machine's caches tell apart
 
 
 cdef class Consumer:

@@ -1,9 +1,11 @@
 """The machine without time: misses of a plain model and of the machine with time, from words of paths or of blocks."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import command
 import pytest
 from grids import first_quick
 from guests import SMALL
@@ -12,7 +14,7 @@ from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
 from pfmon.machine._machine import IntervalMachine, MissMachine, Occurrence
 from pfmon.machine.config.machine_config import load
-from pfmon.stream._stream import BlockTable, Consumer, Recorder
+from pfmon.stream._stream import BlockTable, Consumer, Failure, Recorder
 
 pytestmark = ASSEMBLER
 
@@ -112,6 +114,26 @@ def test_paths_have_the_misses_of_their_blocks(name: str, setting: Setting) -> N
     assert counted(by_paths) == counted(by_blocks)
 
 
+MISS_EVENTS = "llc_references,llc_misses,branch_misses_retired,instructions_retired"
+
+
+@pytest.mark.parametrize("engine", ["x86_64", "qemu"])
+def test_counts_without_cycles_are_those_beside_cycles(engine: str) -> None:
+    """By function as well, and so are the counts of executions, which the machine gives."""
+    program = [str(EXAMPLES / "x86_64" / "sort"), *SMALL["sort"]]
+    found = []
+    for events in (MISS_EVENTS, f"{MISS_EVENTS},unhalted_core_cycles"):
+        words = [f"--engine={engine}", "--unlimited", "-e", events, "--json", "--outfile=/dev/stderr", "--per-function"]
+        done = command.pfmon(*words, *program)
+        assert done.returncode == 0, done
+        results = json.loads(next(line for line in done.stderr.splitlines() if line.startswith("{")))
+        counts = [one["count"] for one in results["events"][:4]]
+        functions = {one["name"]: one["counts"][:4] for one in results["profile"]["functions"]}
+        found.append((counts, {name: own for name, own in functions.items() if any(own)}))
+    assert found[0] == found[1]
+    assert min(found[0][0]) > 15 and len(found[0][1]) > 3
+
+
 def test_more_regions_of_memory_than_there_are_numbers_for_are_refused(tmp_path: Path) -> None:
     """Each of the 40 mappings is 8 GB behind the one before."""
     maps = """.text
@@ -140,4 +162,4 @@ def test_more_regions_of_memory_than_there_are_numbers_for_are_refused(tmp_path:
         machine = MissMachine(load("nehalem"), one.table)
         one.run(machine)
         one.close()
-    assert machine.failure
+    assert machine.failure == Failure.TOO_MANY_REGIONS

@@ -97,7 +97,7 @@ class LiveUnit:
             self.reload()
         if records:
             if event_set is None:
-                records.machine.set_observer(self.consumer)
+                records.timed.set_observer(self.consumer)
             self._tell(records)
 
     def _countdown(self, records: MachineRecords | None) -> type[LiveCounting]:
@@ -113,9 +113,9 @@ class LiveUnit:
 
     def _tell(self, records: MachineRecords) -> None:
         """Registers the machine's listeners: of captures, and of cycles for counters with conditions on them."""
-        records.machine.listen(self._captures, self._event_set)
+        records.timed.listen(self._captures, self._event_set)
         conditions = self._unit.conditions(self._table)
-        if tell := getattr(records.machine, "listen_to_cycles", None):
+        if tell := getattr(records.timed, "listen_to_cycles", None):
             tell(conditions, self._event_set)
 
     def sync(self) -> None:

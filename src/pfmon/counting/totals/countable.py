@@ -47,6 +47,26 @@ def counts_timing_model(monitor: Monitor) -> bool:
     return event_needs_machine(monitor.event, monitor.threshold or monitor.edge)
 
 
+MISSES = frozenset(
+    f"CORE_{name}"
+    for name in (
+        *("L1D_READ_MISS", "L1D_WRITE_MISS", "L1I_MISS", "DTLB_MISS", "ITLB_MISS"),
+        *("LLC_REFERENCE", "LLC_MISS", "MISPREDICTED"),
+    )
+)
+"""Occurrences of out-of-order machines that do not depend on time (word_plans.pxd)."""
+
+
+def is_miss(monitor: Monitor) -> bool:
+    """Whether an out-of-order machine without time counts an event: misses and mispredictions, without a condition on
+    single cycles."""
+    meaning = machine_signals.meanings().get(monitor.signal)
+    if meaning is None or meaning.kind != "occurrence" or monitor.conditional or monitor.threshold or monitor.edge:
+        return False
+    of_cores = {term for term in machine_signals.expanded(monitor.signal) if term.startswith("CORE_")}
+    return bool(of_cores) and of_cores <= MISSES
+
+
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:
     """PfmonError for a setting of a counter that is not supported here."""
     check_countable(model, monitor.event)

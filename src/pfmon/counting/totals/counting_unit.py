@@ -10,8 +10,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.counting._counting import CountAccumulator, DataRangeTally, Increments, Tally, add_totals
-from pfmon.counting.totals.countable import DEBUG_MATCHES, check_monitor, counts_timing_model, has_kernel_time, limit
-from pfmon.machine._machine import IntervalMachine, Machine
+from pfmon.counting.totals.countable import (
+    DEBUG_MATCHES,
+    check_monitor,
+    counts_timing_model,
+    has_kernel_time,
+    is_miss,
+    limit,
+)
+from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.capture.capture_setting import capture_setting
 from pfmon.pmu.model.event_table import Event
@@ -33,9 +40,15 @@ if TYPE_CHECKING:
 class MachineRecords(NamedTuple):
     """A machine with its figures; ``event_sets``: the event sets of its records, None: all."""
 
-    machine: Machine | IntervalMachine
+    machine: Machine | IntervalMachine | MissMachine
     figures: MachineFigures
     event_sets: Sequence[int] | None = None
+
+    @property
+    def timed(self) -> Machine | IntervalMachine:
+        """The machine, which knows time."""
+        assert not isinstance(self.machine, MissMachine)
+        return self.machine
 
 
 def stack_rate(figures: MachineFigures) -> int:
@@ -96,6 +109,12 @@ class CountingUnit:
     def _counts_machine(self) -> bool:
         """Whether a monitor's event depends on the machine."""
         return any(counts_timing_model(monitor) for monitor in self.monitors)
+
+    @property
+    def wants_time(self) -> bool:
+        """Whether the machine has to know when something happens, not only what misses."""
+        machine = [monitor for monitor in self.monitors if counts_timing_model(monitor)]
+        return self.capturing.captures or not all(map(is_miss, machine))
 
     @property
     def counts_levels(self) -> bool:
@@ -263,6 +282,8 @@ class CountingUnit:
         from pfmon.counting._counting import level_total
 
         user = bool(monitor.plm & PLM_USER)
+        if isinstance(records.machine, MissMachine):
+            return 0
         if self._is_level(monitor) and user:
             levels = records.machine.levels(records.event_sets)
             terms = machine_signals.meanings()[monitor.signal].terms

@@ -5,7 +5,7 @@ machine counts itself, so that no reader of the stream beside it is needed.
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine._machine cimport counts_of, IntervalBlock, IntervalMachine, Records, Totals
+from pfmon.machine._machine cimport counts_of, IntervalBlock, IntervalMachine, MissMachine, Records, Totals, WordPlan
 from pfmon.stream._stream cimport ALWAYS, BANKS, BlockTable
 
 from pfmon.signals.machine_signals import level_function
@@ -63,3 +63,34 @@ def add_runs(Tally tally, IntervalMachine machine):
             tally.add_runs_of(plan.number, ran - plan.held)
             if plan.held:
                 tally.add_runs_of(plan.number | <uint64_t>1 << (32 + plan.condition), plan.held)
+
+
+def add_word_runs(Tally tally, MissMachine machine):
+    """Counts in ``tally`` all blocks that have run on a finished machine without time. MemoryError."""
+    cdef uint64_t which, i
+    if not tally.room():
+        raise MemoryError
+    for which in range(3):
+        for i in range(machine.plans.capacity[which]):
+            if machine.plans.plans[which][i] != NULL:
+                add_runs_of_plan(tally, machine.plans.plans[which][i])
+
+
+cdef void add_runs_of_plan(Tally tally, const WordPlan* plan) noexcept nogil:
+    """Counts the blocks of a plan: the conditions of all but the last are its steps'."""
+    cdef uint64_t runs = plan.runs[0] + plan.runs[1], word
+    cdef uint32_t block, step = 0
+    if runs == 0:
+        return
+    for block in range(plan.blocks - 1):
+        word = plan.parts[block].number
+        if step < plan.step_count and plan.steps[step].block == block:
+            if plan.steps[step].condition != ALWAYS:
+                word |= <uint64_t>plan.steps[step].taken << (32 + plan.steps[step].condition)
+            step += 1
+        tally.add_runs_of(word, runs)
+    word = plan.parts[plan.blocks - 1].number
+    if plan.runs[0]:
+        tally.add_runs_of(word, plan.runs[0])
+    if plan.runs[1]:
+        tally.add_runs_of(word | <uint64_t>1 << (32 + plan.last.condition), plan.runs[1])

@@ -136,7 +136,7 @@ cdef class MissMachine(RunCounter):
         if self.plans.failure:
             self.fail(self.plans.failure)
         elif self.caches.too_many_regions:
-            self.fail(Failure.TOO_MANY_ENTRIES)
+            self.fail(Failure.TOO_MANY_REGIONS)
         elif count - i > MAX_WORD_SPAN:
             self.fail(Failure.BLOCK_TOO_LONG)
         else:

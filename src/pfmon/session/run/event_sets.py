@@ -42,6 +42,11 @@ class EventSets:
         return any(one.unit.wants_machine for one in self.sets)
 
     @property
+    def wants_time(self) -> bool:
+        """Whether the machine has to know when something happens."""
+        return any(one.unit.wants_time for one in self.sets)
+
+    @property
     def wants_tally(self) -> bool:
         """Whether totals of the stream are needed."""
         return any(one.unit.wants_tally for one in self.sets)

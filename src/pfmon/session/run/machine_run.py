@@ -15,22 +15,30 @@ from pfmon.machine._machine import CycleListener
 from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER, MachineFigures
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.programmed_pmu import RunData
-from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread
+from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread, Tee
 
 if TYPE_CHECKING:
-    from pfmon.machine._machine import IntervalMachine, Machine
+    from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
 
 
 def machine_of(
-    figures: MachineFigures, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
-) -> Machine | IntervalMachine:
-    """Return the machine with these figures. PfmonError: this kind of machine does not run such programs."""
+    figures: MachineFigures,
+    table: BlockTable,
+    ranges: Sequence[tuple[int, int]],
+    memo: bool,
+    event_sets: int,
+    timed: bool = True,
+) -> Machine | IntervalMachine | MissMachine:
+    """Return the machine with these figures; ``timed``: events depend on time, if it may know none otherwise.
+    PfmonError: this kind of machine does not run such programs."""
     runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
     if figures.core != runs:
         raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
     if figures.core == OUT_OF_ORDER:
-        from pfmon.machine._machine import IntervalMachine
+        from pfmon.machine._machine import IntervalMachine, MissMachine
 
+        if not timed:
+            return MissMachine(figures, table)
         timings = None
         if figures["core.instructions"] != "none":
             from pfmon.machine.config.core_timings import CoreTimings
@@ -54,17 +62,19 @@ class MachineRun:
         event_sets: int = 1,
         threaded: bool = True,
         hardware_thread: HardwareThread | None = None,
+        timed: bool = True,
     ) -> None:
         """``memo``: replay memoized executions of blocks (machine.pyx) instead of simulating all. ``event_sets``: the
         number of sets whose records are kept apart. ``threaded``: use a thread of its own, where that is faster.
-        ``hardware_thread``: the hardware thread of a core shared with another run."""
+        ``hardware_thread``: the hardware thread of a core shared with another run. ``timed``: events depend on time."""
         self._threaded = threaded
         self._hardware_thread = hardware_thread
-        self.machine: Machine | IntervalMachine = (
+        self._machine: Machine | IntervalMachine | MissMachine = (
             hardware_thread.machine(table, ranges, memo, event_sets)
             if hardware_thread
-            else machine_of(figures, table, ranges, memo, event_sets)
+            else machine_of(figures, table, ranges, memo, event_sets, timed)
         )
+        self.timed = timed or figures.core == IN_ORDER
         self._figures = figures
         self._pipe: Pipe | None = None
         self._second: SecondThread | None = None
@@ -72,11 +82,19 @@ class MachineRun:
         self._add_runs: Callable[[Tally], None] | None = None
         """Adds the machine's execution counts of blocks to a tally, if it is the machine that counts them."""
 
+    @property
+    def machine(self) -> Machine | IntervalMachine:
+        """The machine of a run with time."""
+        from pfmon.machine._machine import MissMachine
+
+        assert not isinstance(self._machine, MissMachine)
+        return self._machine
+
     def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
         """Report every cycle to these watches while an event set is in force."""
         for watch, following in pairwise(watches):
             watch.following = following
-        tell = getattr(self.machine, "listen_to_cycles", None)  # only out-of-order machines have it
+        tell = getattr(self._machine, "listen_to_cycles", None)  # only out-of-order machines have it
         if watches and tell:
             tell(watches[0], event_set)
 
@@ -89,29 +107,34 @@ class MachineRun:
     def _in_order(self) -> Machine:
         from pfmon.machine._machine import Machine
 
-        assert isinstance(self.machine, Machine)
-        return self.machine
+        assert isinstance(self._machine, Machine)
+        return self._machine
 
-    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
+    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Consumer:
         """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
         ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
-        counts of blocks to a tally: an out-of-order machine at the end, others at each `update_records`."""
+        counts of blocks to a tally: an out-of-order machine at the end, others at each `update_records`. A machine
+        without time needs no thread of its own: it takes words of paths from the engine."""
         if reader is None and type(beside) is Tally and not self._hardware_thread:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted, self._add_runs = beside, self._adder_of_runs()
             else:
                 self._in_order.count_runs(beside)
             beside = None
+        if not self.timed and reader is None:
+            return Tee(beside, self._machine) if beside else self._machine
         read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
-        self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
+        self._pipe = Pipe(reader or self._machine, beside, self._threaded, read, second)
         self._second = second
         return self._pipe
 
     def _adder_of_runs(self) -> Callable[[Tally], None]:
-        from pfmon.counting._counting import add_runs
-        from pfmon.machine._machine import IntervalMachine
+        from pfmon.counting._counting import add_runs, add_word_runs
+        from pfmon.machine._machine import IntervalMachine, MissMachine
 
-        machine = self.machine
+        machine = self._machine
+        if isinstance(machine, MissMachine):
+            return lambda tally: add_word_runs(tally, machine)
         assert isinstance(machine, IntervalMachine)
         return lambda tally: add_runs(tally, machine)
 
@@ -127,7 +150,7 @@ class MachineRun:
             self._hardware_thread.core.on_failure()
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
-        self.machine.finish()
+        self._machine.finish()
         if ENABLED:
             self._log()
         if self._add_runs is not None and self._counted is not None:
@@ -136,7 +159,9 @@ class MachineRun:
 
     def _log(self) -> None:
         """Log the threads and the memo."""
-        if self._second is None:
+        if not self.timed:
+            log("threads", "the machine runs in the engine's thread: no event depends on time")
+        elif self._second is None:
             log("threads", "the machine is one of a core that two programs share: each has a thread of its own")
         elif not self._threaded:
             log("threads", "the machine runs in the engine's thread")
@@ -152,7 +177,7 @@ class MachineRun:
     @property
     def failures(self) -> list[Failure]:
         """The failures that may have lost records."""
-        found = [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
+        found = [self._machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
         return (
             [*found, Failure.TOO_MANY_ENTRIES] if self._hardware_thread and self._hardware_thread.core.lost else found
         )
@@ -165,7 +190,7 @@ class MachineRun:
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Set the data ranges from the next instruction on, after `update_records`. Only the machines of Itaniums use
         them."""
-        if set_ranges := getattr(self.machine, "set_ranges", None):
+        if set_ranges := getattr(self._machine, "set_ranges", None):
             set_ranges(ranges)
 
     def change_ranges(self, before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], gate: Gate) -> None:
@@ -177,13 +202,13 @@ class MachineRun:
 
     def update_records(self, address: int) -> None:
         """Bring the records up to the next instruction, which is at ``address``."""
-        self.machine.update_records(address)
+        self._machine.update_records(address)
 
     def so_far(self, seen: RunData) -> RunData:
         """Return the data to count during the run, without affecting it. Called by the stream's writer between two
         buffers."""
         self.drain()
-        self.machine.show_records()
+        self._machine.show_records()
         if self._add_runs is None:
             return seen
         tally = Tally(seen.table)
@@ -192,4 +217,4 @@ class MachineRun:
 
     def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
         """Return the machine's records of some event sets, None: of all; as of `update_records` or the end."""
-        return MachineRecords(self.machine, self._figures, event_sets)
+        return MachineRecords(self._machine, self._figures, event_sets)

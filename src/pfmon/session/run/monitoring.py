@@ -95,7 +95,10 @@ class Monitoring:
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
         ranges = self._groups[0].data_ranges
-        run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._hardware_thread)
+        timed = gated or self._controls.true_values or any(group.wants_time for group in self._groups)
+        run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._hardware_thread, timed)
+        if not run.timed:
+            return run
         self._watch(run)
         if not any(one.unit.counts_levels for group in self._groups for one in group.sets):
             run.forget_levels()
@@ -307,6 +310,7 @@ LOST = {
     Failure.CANNOT_WRITE: "the recording could not be written",
     Failure.TOO_MANY_ENTRIES: "more was under way in the machine than its queues hold",
     Failure.BLOCK_TOO_LONG: "a block is longer than the machine takes",
+    Failure.TOO_MANY_REGIONS: "the program uses more regions of 4 GB than the machine's caches tell apart",
 }
 """Description of each failure."""
 
