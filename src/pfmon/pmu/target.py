@@ -7,7 +7,7 @@ __init__.py           TARGET
 registers.csv         the registers (register_tables.py)
 events.csv            the events (event_table.py)
 formulas.csv          the derived events, if there are any (derived.py)
-generic_events.csv    the events that perf's generic names stand for, if there are any (event_table.py)
+generic_events.csv    the events that perf's generic names stand for (generic_events.py)
 programmer.py         the class that programs and decodes the registers, unless that is its family's
 ===================== =============================================================================================
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pfmon.pmu.model.generic_events import spelled
 from pfmon.report.count_text import value_text
 from pfmon.session.run.monitoring import Interval
 
@@ -16,7 +17,7 @@ class IntervalTable:
     """Lines of intervals: the end, in milliseconds of the program's processor time, and a column for each event."""
 
     def __init__(self, names: Sequence[str], style: str = "plain") -> None:
-        self._names = [name.upper() for name in names]
+        self._names = [spelled(name) for name in names]
         self._style = style
         self._begun = False
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pfmon.counting.totals.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
+from pfmon.pmu.model.generic_events import spelled
 from pfmon.session.run.supported import PROCESSORS
 from pfmon.stream._stream import InstructionSet
 
@@ -27,11 +28,11 @@ def default_events() -> list[str]:
 
 
 def names_of(events: str | Sequence[str] | None) -> list[str]:
-    """Return event names, given as ``"a,b"`` or a sequence, in capitals; None: the default ones. PfmonError: no event,
-    or one twice."""
+    """Return event names, given as ``"a,b"`` or a sequence, as they are printed; None: the default ones. PfmonError: no
+    event, or one twice."""
     if events is None:
         return default_events()
-    names = [name.strip().upper() for name in (events.split(",") if isinstance(events, str) else events)]
+    names = [spelled(name.strip()) for name in (events.split(",") if isinstance(events, str) else events)]
     if not all(names) or not names or len({*names}) < len(names):
         raise PfmonError(f"events={events!r}: names of events are wanted, each once")
     return names

@@ -127,7 +127,8 @@ def test_listing_by_regular_expression_is_that_of_pfmon() -> None:
 def test_tables_and_summary_name_every_event() -> None:
     for name in pmu.names():
         model = pmu.get(name)
-        assert len(event_list(model).splitlines()) == len(model.events)
+        own = {event.name for event in model.events}
+        assert {name for name in event_list(model).splitlines() if name in own} == own
         assert ("IA64_IPC" in event_table(model)) == (name in pmu.IA64)
         for event in model.events:
             assert f"Name   : {event.name}\n" in event_info(model, event.name)

@@ -21,6 +21,7 @@ from pfmon.machine.config.machine_figures import FILES as MACHINES
 from pfmon.machine.config.machine_figures import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived
+from pfmon.pmu.model.describe import event_list
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS
 
@@ -89,9 +90,10 @@ def _events(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
     pmu = _pmu(parsed_args)
     before, comma, begun = prefix.rpartition(",")
     lower = begun != begun.upper() or not begun
+    found = [name for name in event_list(get(pmu)).split("\n") if name.startswith(begun)]
     known = [event.name for event in get(pmu).events] + list(load_derived(pmu))
-    found = [name.lower() if lower else name for name in known if name.upper().startswith(begun.upper())]
-    return [f"{before}{comma}{name}" for name in found]
+    found += [name.lower() if lower else name for name in known if name.upper().startswith(begun.upper())]
+    return [f"{before}{comma}{name}" for name in dict.fromkeys(found)]
 
 
 def _topics() -> list[str]:

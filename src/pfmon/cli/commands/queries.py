@@ -71,7 +71,7 @@ def _found(model: PmuModel, pattern: str, text: str) -> str:
     from pfmon.pmu.model.derived import load_derived
 
     derived = list(load_derived(model.name))
-    near = nearest_names(pattern, [event.name for event in model.events] + derived)
+    near = nearest_names(pattern, model.events.all_names() + derived)
     hint = f"; nearest: {', '.join(near)}" if near else f"; pfmon --pmu={model.name} -l lists them all"
     ratios = "; -L finds ratios, too" if any(name in derived for name in near) else ""
     raise NothingFoundError(f"no event of {model.name} has a name that matches {pattern!r}{hint}{ratios}")

@@ -15,6 +15,7 @@ from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.baseline import baseline_of, differences, executed_by, other_engine, read
 from pfmon.library.results.run_result import Run
 from pfmon.library.results.tolerances import tolerances
+from pfmon.pmu.model.generic_events import spelled
 from pfmon.report.baseline_table import Change, compare, table
 
 GREW = 3
@@ -85,7 +86,7 @@ class BaselineOptions:
 
 def _names(events: Sequence[str]) -> list[str]:
     """Return the events as a baseline names them. PfmonError: one is counted twice."""
-    names = [name.upper() for name in events]
+    names = [spelled(name) for name in events]
     twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
     if twice:
         raise PfmonError(f"a baseline has each event once, and {twice} is counted twice")

@@ -11,6 +11,7 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.options.set_options import SetOptions
 from pfmon.library.resolving.default_events import counts_default_events
 from pfmon.library.resolving.machine_selection import pmu_named
+from pfmon.pmu.model.request import is_precise
 from pfmon.session.run.run_plan import MACHINE
 
 
@@ -32,6 +33,7 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
         lambda: there_is_something_to_count(options, asks),
         lambda: _check_recordings(options),
         lambda: sampling_counts_as_it_can(options),
+        lambda: precise_events_have_no_skid(options),
         lambda: _check_following(options),
         lambda: confinement_is_to_a_directory(options),
         lambda: one_has_the_pmu(options),
@@ -159,6 +161,15 @@ def options_of_samples_need_some(options: SetOptions) -> None:
     """There must be samples of an event set that something is said about."""
     if not options.sampled:
         refuse_unmet("samples of the set", options)
+
+
+def precise_events_have_no_skid(options: Options) -> None:
+    """Perf's modifier p wants samples of the instruction at which the event happened (perf-list(1))."""
+    precise = [name for name in options.events if is_precise(name)]
+    if options.smpl_skid and precise:
+        raise PfmonError(
+            f"{precise[0]} wants samples without a skid, and --smpl-skid={options.smpl_skid} gives them one"
+        ).about("--smpl-skid", "--events")
 
 
 def sampling_counts_as_it_can(options: Options) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pfmon.csv_tables import rows
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.pmu.model.event_table import EventTable
-from pfmon.pmu.model.request import EventRequest, OpcodeMatch, Request
+from pfmon.pmu.model.request import EventRequest, OpcodeMatch, Request, event_requests
 from pfmon.pmu.target import table_path
 from pfmon.pmu.targets import named
 
@@ -97,23 +97,23 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> DerivedPlan
     terms: dict[str, EventRequest] = {}
     classes: set[str] = set()
     for number, item in enumerate(wanted):
-        request = item if isinstance(item, EventRequest) else None
-        name = request.name if request else str(item)
-        known = derived.get(name.upper())
+        request = item if isinstance(item, EventRequest) else event_requests([item])[0]
+        name = request.name
+        known = derived.get(name.partition(":")[0].upper())
         if known:
             name, tree = known.name, parse(known.formula, derived)
             states_filter_measured_events(name, request)
             own = {term.rstrip("]").partition("[")[2] for term in leaves(tree)} - {""}
             classes |= own
             # Formulas share the counters of equal events.
-            mark = f"#{number}" if request and request != EventRequest(request.name) else ""
+            mark = f"#{number}" if request != EventRequest(request.name) else ""
             for term in leaves(tree):
                 terms.setdefault(term + mark, term_request(term, request, qualified=not own))
             tree = _marked(tree, mark)
         else:
             tree = f"#{number}"
             _known(table, name)
-            terms[tree] = request or term_request(name, None)
+            terms[tree] = request
         names.append(name)
         trees.append(tree)
     opcode_formulas_stand_alone(names, trees)
@@ -148,27 +148,26 @@ def opcode_formulas_stand_alone(names: Sequence[str], trees: Sequence[Tree]) -> 
         )
 
 
-def states_filter_measured_events(name: str, request: EventRequest | None) -> None:
+def states_filter_measured_events(name: str, request: EventRequest) -> None:
     """MESI states are part of a formula's terms."""
-    if request and request.mesi:
+    if request.mesi:
         raise RuleError("states_filter_measured_events", f"{name} is derived: its formula says which line states count")
 
 
 def _known(table: EventTable, name: str) -> None:
     """Raise the error for an unknown name; derived events count as known."""
     if name.partition(":")[0] not in table:
-        raise UnknownNameError(f"{table.pmu} event", name, [e.name for e in table] + list(load_derived(table.pmu)))
+        raise UnknownNameError(f"{table.pmu} event", name, table.all_names() + list(load_derived(table.pmu)))
 
 
-def term_request(term: str, options: EventRequest | None, qualified: bool = True) -> EventRequest:
+def term_request(term: str, options: EventRequest, qualified: bool = True) -> EventRequest:
     """Return the event request of a formula's term, with the options of the derived event.
 
     In a formula with instruction classes the opcode matchers apply to some of its events: the others are not refused
     although they cannot be qualified.
     """
     event, _, states = term.partition("[")[0].partition(":")
-    base = options or EventRequest(event)
-    return base._replace(name=event, mesi=states, check_qualifiers=qualified and base.check_qualifiers)
+    return options._replace(name=event, mesi=states, check_qualifiers=qualified and options.check_qualifiers)
 
 
 def _matchers(pmu: str, classes: set[str]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.model.derived import Derived, load_derived
 from pfmon.pmu.model.event_table import Event, name_pattern
+from pfmon.pmu.model.generic_events import GenericEvent, perf_names
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.model.thread_counters import counters_for_two_threads
@@ -23,13 +24,16 @@ GROUPS = {"L1D": "L1D Cache", "L2": "L2 Cache", "L2D": "L2D Cache"}
 
 
 def event_list(model: PmuModel, pattern: str = "") -> str:
-    """The names of the events that match a regular expression, one a line (`-l`)."""
-    return "\n".join(sorted(event.name for event in model.events.matching(pattern)))
+    """The names of the events that match a regular expression, one a line, perf's first (`-l`)."""
+    generic = [found.name for found in _generic(model, pattern) if found.is_counted]
+    return "\n".join([*generic, *sorted(event.name for event in model.events.matching(pattern))])
 
 
 def event_table(model: PmuModel, pattern: str = "") -> str:
-    """One line an event: name, code, unit mask, counters, fidelity, description; derived ones last (`-L`)."""
-    rows = [
+    """One line an event: name, code, unit mask, counters, fidelity, description; perf's names first, derived events
+    last (`-L`)."""
+    rows = [f"{found.name:<46} = {found.event}" for found in _generic(model, pattern) if found.is_counted]
+    rows += [
         f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} {e.fidelity:<10} {e.description}"
         for e in sorted(model.events.matching(pattern))
     ]
@@ -37,6 +41,25 @@ def event_table(model: PmuModel, pattern: str = "") -> str:
         if not pattern or _found(pattern, derived.name):
             rows.append(f"{derived.name:<46} = {derived.formula}")
     return "\n".join(rows)
+
+
+def _generic(model: PmuModel, pattern: str) -> list[GenericEvent]:
+    """Return what the names of perf that match a regular expression are on the PMU."""
+    found = (model.events.generic(known.name) for known in perf_names().values() if _found(pattern, known.name))
+    return [generic for generic in found if generic]
+
+
+def generic_text(model: PmuModel, generic: GenericEvent) -> str:
+    """What a name of perf is on the PMU, and that event."""
+    lines = [
+        f"Name   : {generic.name}",
+        f"Event  : {generic.event if generic.is_counted else f'None ({generic.reason})'}",
+        f"Desc   : {perf_names()[generic.name.lower()].meaning} (a name of perf)",
+        f"Source : {generic.source}",
+    ]
+    if generic.is_counted:
+        lines += ["", event_text(model.events[generic.own_name])]
+    return "\n".join(lines)
 
 
 def _found(pattern: str, name: str) -> bool:
@@ -56,21 +79,23 @@ def event_info(model: PmuModel, what: str) -> str:
     derived = load_derived(model.name).get(what.upper())
     if derived:
         return derived_text(derived)
+    if generic := model.events.generic(what):
+        return generic_text(model, generic)
     if what in model.events:
         return event_text(model.events[what])
-    chosen = _by_code(model, what)
-    more = [d for d in load_derived(model.name).values() if not what[:1].isdigit() and _found(what, d.name)]
-    if not chosen and not what[:1].isdigit():
-        chosen = model.events.matching(what)
-    if not chosen and not more:
-        raise UnknownNameError(f"{model.name} event", what, [e.name for e in model.events])
-    return "\n\n".join([event_text(e) for e in chosen] + [derived_text(d) for d in more])
+    if what[:1].isdigit():
+        texts = [event_text(event) for event in _by_code(model, what)]
+    else:
+        texts = [generic_text(model, found) for found in _generic(model, what)]
+        texts += [event_text(event) for event in model.events.matching(what)]
+        texts += [derived_text(one) for one in load_derived(model.name).values() if _found(what, one.name)]
+    if not texts:
+        raise UnknownNameError(f"{model.name} event", what, model.events.all_names())
+    return "\n\n".join(texts)
 
 
 def _by_code(model: PmuModel, what: str) -> list[Event]:
-    """Return the events with a code, if `what` is a number."""
-    if not what[:1].isdigit():
-        return []
+    """Return the events with a code."""
     try:
         return model.events.with_code(int(what, 0))
     except ValueError:

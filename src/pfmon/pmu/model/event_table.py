@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pfmon.csv_tables import fields, rows, table
+from pfmon.csv_tables import fields, table
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
+from pfmon.pmu.model.generic_events import GenericEvent, generic_event, perf_names
 from pfmon.pmu.target import table_path
 from pfmon.signals.signal_names import signals
 
@@ -133,12 +134,35 @@ class EventTable:
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        return name.upper() in self._rows
+        """Whether the PMU has an event of this name, or perf has (which the PMU may be unable to count)."""
+        own = name.partition(":")[0]
+        return own.upper() in self._rows or generic_event(self.pmu, own) is not None
 
     def __getitem__(self, name: str) -> Event:
-        if name.upper() not in self._rows:
-            raise UnknownNameError(f"{self.pmu} event", name, self._rows)
-        return self._events[name.upper()]
+        """Return an event by its name, or by perf's; behind a colon there may be perf's modifiers, which are kept in
+        the event's name. The PMU's own names come first. PfmonError: there is none, or perf's name is of something
+        that the PMU cannot count."""
+        own, colon, modifiers = name.partition(":")
+        if own.upper() in self._rows:
+            event = self._events[own.upper()]
+        elif generic := self.generic(own):
+            event = self._named(generic)
+        else:
+            raise UnknownNameError(f"{self.pmu} event", own, self.all_names())
+        return event._replace(name=f"{event.name}:{modifiers}") if colon else event
+
+    def generic(self, name: str) -> GenericEvent | None:
+        """Return what a name of perf is on the PMU; None: it is none, or a name of the PMU's own."""
+        return None if name.partition(":")[0].upper() in self._rows else generic_event(self.pmu, name)
+
+    def _named(self, generic: GenericEvent) -> Event:
+        """Return the PMU's event that a name of perf stands for, under that name."""
+        event = self._events[generic.own_name]
+        return event._replace(name=generic.name, alias_of=event.name if event.alias_of == "-" else event.alias_of)
+
+    def all_names(self) -> list[str]:
+        """Return perf's names, then the PMU's own."""
+        return [*(known.name for known in perf_names().values()), *self._rows]
 
     def umask_free(self, event: Event) -> bool:
         """Return whether the event has no variants by unit mask: it is the only one with its code and set."""
@@ -173,10 +197,3 @@ def load_events(pmu: str) -> EventTable:
         raise PfmonError(f"no event table for PMU {pmu!r}")
     columns, rows = table(path)
     return EventTable(pmu, columns, rows)
-
-
-@cache
-def generic_events(pmu: str) -> dict[str, str]:
-    """Return generic name -> event of a PMU, without names that it lacks."""
-    path = table_path(pmu, "generic_events")
-    return {row[0]: row[1] for row in rows(path, ("name", "event"))} if path else {}

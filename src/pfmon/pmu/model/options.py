@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.model.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
+from pfmon.pmu.model.request import (
+    BranchBufferRequest,
+    EventRequest,
+    NameParts,
+    instruction_set_mask,
+    name_parts,
+    privilege_mask,
+)
 
 Resolve = Callable[[str], tuple[int, int]]
 
@@ -107,18 +114,25 @@ def event_options(
     )
     made = []
     for name, threshold, level, instruction_set in lists:
-        event, _, states = name.partition(":")
+        parts = name_parts(name)
+        levels_are_chosen_once(parts, level)
         made.append(
             EventRequest(
-                event,
-                privilege_mask(level) if level else None,
+                parts.name,
+                privilege_mask(level) if level else parts.plm,
                 instruction_set_mask(instruction_set) if instruction_set else None,
                 _threshold(threshold),
                 check_qualifiers,
-                mesi=states.replace(":", "").upper(),
+                mesi=parts.states,
             )
         )
     return made
+
+
+def levels_are_chosen_once(parts: NameParts, levels: str) -> None:
+    """The levels of an event are in its name (u, k) or in --priv-levels, not in both."""
+    if levels and parts.plm is not None:
+        raise BadValueError(f"{parts.name}: its levels are in --priv-levels ({levels}), too", "levels_are_chosen_once")
 
 
 def _threshold(text: str) -> int:

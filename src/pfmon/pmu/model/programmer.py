@@ -50,10 +50,10 @@ class Programmer(ABC):
 
     def __init__(self, target: Target, request: Request, events: EventTable, registers: RegisterSet) -> None:
         self.target = target
-        self.request = request
+        self.request = request._replace(events=tuple(with_states(events, one) for one in request.events))
         self.table = events
         self.registers = registers
-        self.events = [events[wanted.name] for wanted in request.events]
+        self.events = [events[wanted.name] for wanted in self.request.events]
         self.writes: dict[str, int] = {}
         self.pmds: list[int] = []
         self.irange: RangeProgramming | None = None
@@ -144,6 +144,12 @@ class Programmer(ABC):
             self.program_monitor(monitor)
             self.pmds.append(monitor.pmd)
         return monitors
+
+
+def with_states(events: EventTable, wanted: EventRequest) -> EventRequest:
+    """Return the request of an event; if perf's name stands for an event with line states, with these."""
+    generic = None if wanted.mesi else events.generic(wanted.name)
+    return wanted._replace(mesi=generic.states) if generic else wanted
 
 
 def breakpoints(kind: str, programmed: RangeProgramming | None) -> dict[str, int]:

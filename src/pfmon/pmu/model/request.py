@@ -139,13 +139,61 @@ class Request(NamedTuple):
     two_threads: bool = False
 
 
+MODIFIERS = frozenset("ukhGHp")
+"""Letters behind an event's name and a colon that are perf's modifiers (perf-list(1)); others are line states."""
+MOST_PRECISE = 3
+
+
+class NameParts(NamedTuple):
+    """An event as it is written: its name with perf's modifiers, the privilege levels that these choose (None: the
+    request's), and the line states."""
+
+    name: str
+    plm: int | None = None
+    states: str = ""
+
+
+def name_parts(text: str) -> NameParts:
+    """Split `NAME`, `NAME:uk` (perf's modifiers), `NAME:MESI` or `NAME:M:E` (line states).
+
+    >>> name_parts("cycles:u"), name_parts("l3_reads_all_hit:M:E").states
+    (NameParts(name='cycles:u', plm=8, states=''), 'ME')
+    """
+    name, _, behind = text.partition(":")
+    parts = behind.split(":")
+    modifiers = "".join(part for part in parts if MODIFIERS.issuperset(part))
+    states = "".join(part for part in parts if not MODIFIERS.issuperset(part)).upper()
+    modifiers_can_be_had(name, modifiers)
+    levels = "".join(letter for letter in modifiers if letter in "uk")
+    return NameParts(f"{name}:{modifiers}" if modifiers else name, privilege_mask(levels) if levels else None, states)
+
+
+def modifiers_can_be_had(name: str, modifiers: str) -> None:
+    """Programs run at level 3 of a host, and each occurrence is sampled where it happens: u, k, H and p up to three
+    times can be had, h and G would count nothing (perf-list(1), event modifiers)."""
+    if "h" in modifiers:
+        reason = "nothing runs at a hypervisor's level; u and k are the levels that there are"
+    elif "G" in modifiers:
+        reason = "the program runs on no virtual machine of the host's; leave G out"
+    elif modifiers.count("p") > MOST_PRECISE:
+        reason = f"p may stand there {MOST_PRECISE} times at most"
+    else:
+        return
+    raise BadValueError(f"{name}:{modifiers}: {reason}", "modifiers_can_be_had")
+
+
+def is_precise(name: str) -> bool:
+    """Return whether an event's name has perf's modifier p: its samples must not have a skid."""
+    return "p" in name.partition(":")[2]
+
+
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:
-    """Return requests from names; `NAME:M:E` or `NAME:ME` gives MESI states after a colon."""
+    """Return requests from names; after a colon there may be perf's modifiers or MESI states (`name_parts`)."""
     made = []
     for event in events:
         if isinstance(event, str):
-            name, _, states = event.partition(":")
-            made.append(EventRequest(name, mesi=states.replace(":", "").upper()))
+            parts = name_parts(event)
+            made.append(EventRequest(parts.name, parts.plm, mesi=parts.states))
         else:
             made.append(event)
     return tuple(made)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pfmon.counting.totals.countable import check_countable, check_threshold, event_needs_machine
 from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import PfmonError
-from pfmon.pmu.model.event_table import generic_events
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import EventRequest, Request
 
@@ -34,10 +33,9 @@ def assigned(model: PmuModel, events: Sequence[PmuEvent]) -> tuple[dict[str, int
 def _name(model: PmuModel, wanted: PmuEvent) -> str:
     """Return the PMU's name of an event."""
     if wanted.name:
-        found = generic_events(model.name).get(wanted.name)
-        if found is None:
+        if wanted.name not in model.events:
             raise PfmonError(f"{wanted.name}: the PMU of {model.name} has no such event")
-        return found
+        return wanted.name
     for event in model.events.canonical(wanted.code):
         if event.umask == wanted.umask:
             return event.name

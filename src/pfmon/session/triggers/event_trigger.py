@@ -15,7 +15,7 @@ from pfmon.counting._counting import Gate, LiveCounting
 from pfmon.errors import PfmonError
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
-from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.pmu.model.request import Request, event_requests
 from pfmon.session.run.controls import Controls, EventTrigger
 from pfmon.session.run.programmed_pmu import ProgrammedPmu
 from pfmon.session.sampling.timers import OneShotTimer, Timers
@@ -59,7 +59,7 @@ def machine_trigger(model: PmuModel, controls: Controls) -> MachineTrigger | Non
 
 
 def _counting(model: PmuModel, trigger: EventTrigger) -> ProgrammedPmu:
-    return ProgrammedPmu(model, Request((EventRequest(trigger.event),)))
+    return ProgrammedPmu(model, Request(event_requests([trigger.event])))
 
 
 def _check_machine(model: PmuModel, trigger: EventTrigger, counting: ProgrammedPmu) -> None:

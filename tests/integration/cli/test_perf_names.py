@@ -1,0 +1,120 @@
+"""Perf's event names wherever an event is named, on a program for each architecture: they count what the PMU's own
+events count, and are printed as they were given."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command import EXAMPLES, pfmon, refused
+from grids import each
+
+import pfmon as library
+
+PROGRAMS = {
+    "x86_64/hashmap": {
+        "cycles": "UNHALTED_CORE_CYCLES",
+        "instructions": "INSTRUCTIONS_RETIRED",
+        "branches": "BRANCH_INSTRUCTIONS_RETIRED",
+        "branch-misses": "BRANCH_MISSES_RETIRED",
+        "cache-misses": "LLC_MISSES",
+    },
+    "ia64/hashmap": {
+        "cycles": "CPU_CYCLES",
+        "instructions": "IA64_INST_RETIRED",
+        "L1-dcache-load-misses": "L1D_READ_MISSES_ALL",
+        "branch-misses": "BR_MISPRED_DETAIL_ALL_WRONG_PATH",
+        "stalled-cycles-frontend": "BACK_END_BUBBLE_FE",
+    },
+    "ppc64/hashmap": {
+        "cpu-cycles": "PROCESSOR_CYCLES",
+        "instructions": "INSTRUCTIONS_COMPLETED",
+        "branches": "BRANCHES_COMPLETED",
+        "L1-icache-load-misses": "ICACHE_MISSES",
+        "dTLB-loads": "LOADS_COMPLETED",
+    },
+}
+FUNCTION = "lookup"
+
+
+def of(program: str, *words: str) -> str:
+    """What a count of a program prints, without the program's output."""
+    done = pfmon("--no-cmd-output", *words, f"{EXAMPLES}/{program}", "60")
+    if "install the package" in done.stderr:
+        pytest.skip("qemu-user is not here")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def renamed(text: str, program: str) -> list[list[str]]:
+    """The words of the lines of a text, with the PMU's names in place of perf's."""
+    for name, own in PROGRAMS[program].items():
+        text = text.replace(f" {name}\n", f" {own}\n").replace(f"{name} ", f"{own} ")
+    return [line.split() for line in text.splitlines()]
+
+
+@each("program", PROGRAMS)
+@pytest.mark.parametrize(
+    "options", [(), ("--per-function",), ("--per-block",), (f"--annotate={FUNCTION}",)], ids=lambda one: " ".join(one)
+)
+def test_they_count_what_the_pmus_own_events_count(program: str, options: tuple[str, ...]) -> None:
+    names = PROGRAMS[program]
+    found, wanted = (of(program, "-e", ",".join(events), "--unlimited", *options) for events in (names, names.values()))
+    assert all(f" {name}\n" in found for name in names)
+    assert renamed(found, program) == renamed(wanted, program)
+
+
+@each("program", PROGRAMS)
+def test_their_samples_are_those_of_the_pmus_own_events(program: str) -> None:
+    pairs = list(PROGRAMS[program].items())[:2]
+    found, wanted = (
+        of(program, "-e", ",".join(events), "--long-smpl-periods=400,", "--smpl-module=inst-hist")
+        for events in zip(*pairs, strict=True)
+    )
+    assert found == wanted and "#count" in found
+
+
+def test_names_are_printed_with_their_modifiers_and_count_at_their_levels() -> None:
+    text = of("ia64/hashmap", "-e", "cycles:u,cycles:uk,cycles:k,CPU-cycles:upp")
+    counts = {line.split()[1]: int(line.split()[0]) for line in text.splitlines()}
+    assert list(counts) == ["cycles:u", "cycles:uk", "cycles:k", "cpu-cycles:upp"]
+    assert counts["cycles:u"] + counts["cycles:k"] == counts["cycles:uk"] and counts["cycles:k"] > 0
+    assert counts["cpu-cycles:upp"] == counts["cycles:u"]
+
+
+@each(
+    ("words", "why"),
+    [
+        (["-e", "instructions:k"], "programs run at level 3 alone"),
+        (["-e", "cycles:h"], "nothing runs at a hypervisor's level"),
+        (["-e", "cycles:x"], "no line states"),
+        (["-e", "cycels"], "unknown intel_v2 event 'cycels'; nearest: cycles,"),
+        (["-e", "dTLB-loads"], "dTLB-loads: this PMU cannot count it: the seven events"),
+        (["-e", "cycles:p", "--long-smpl-periods=100", "--smpl-skid=9"], "cycles:p wants samples without a skid"),
+        (["-e", "cycles:u", "--priv-levels=u"], "its levels are in --priv-levels"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_in_a_line(words: list[str], why: str) -> None:
+    assert why in refused(*words, f"{EXAMPLES}/x86_64/fib", "3")
+
+
+def test_library_results_intervals_and_baselines_have_them(tmp_path: Path) -> None:
+    words = [f"{EXAMPLES}/ia64/hashmap", "60"]
+    run = library.run(words, events=["cycles", "instructions:u"], stdout=library.DEVNULL)
+    assert run.counts.names == ["cycles", "instructions:u"] and run.counts["Cycles"].value
+    printed = json.loads(pfmon("--no-cmd-output", "--json", "-e", "cycles,instructions:u", *words).stdout)
+    assert [event["name"] for event in printed["events"]] == run.counts.names
+    table = pfmon("--no-cmd-output", "--print-interval=1", "-e", "cycles,instructions:u", *words).stdout
+    assert table.splitlines()[0].split()[-2:] == ["cycles", "instructions:u"]
+    path = tmp_path / "baseline.json"
+    assert pfmon(f"--save-baseline={path}", "-e", "cycles,instructions:u", *words).returncode == 0
+    assert list(json.loads(path.read_text())["counts"]) == ["cycles", "instructions:u"]
+    again = ("--tolerance=1%,cycles=2%", "-e", "cycles,instructions:u", *words)
+    assert pfmon(f"--baseline={path}", *again).returncode == 0
+
+
+def test_triggers_and_patterns_of_names_take_them() -> None:
+    own, perfs = (
+        pfmon("--no-cmd-output", f"--trigger-event={name}:1000", "-e", "branches", f"{EXAMPLES}/ia64/fib", "9").stdout
+        for name in ("ia64_inst_retired", "instructions")
+    )
+    assert own == perfs != ""
