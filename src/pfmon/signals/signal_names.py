@@ -29,6 +29,13 @@ def signals() -> dict[str, Signal]:
     return {row[0]: Signal(*row) for row in rows(join(dirname(__file__), "names.csv"), Signal._fields)}
 
 
+def is_produced(signal: str) -> bool:
+    """Return whether something produces a signal: the stream, or a machine."""
+    from pfmon.signals import machine_signals, signal_terms
+
+    return signal in signal_terms.available() or signal in machine_signals.meanings()
+
+
 def never_because(signal: str) -> str:
     """Return why a signal cannot happen, and is 0 in every run; "" if it can."""
     return _reasons().get(signal, "")

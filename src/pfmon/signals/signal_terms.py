@@ -26,7 +26,7 @@ from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.stream._stream import Ia64Kind, Kind, PpcKind
+from pfmon.stream._stream import Ia64Kind, Kind, PpcKind, X86Kind
 from pfmon.stream.marks import Mark
 
 INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
@@ -36,7 +36,7 @@ EXECUTION = {"retired": (1, 0), "executed": (0, 1), "unexecuted": (1, -1)}
 
 
 class Kinds(NamedTuple):
-    """Flags of Kind, and of Ia64Kind or PpcKind, that an instruction must have, and must not have."""
+    """Flags of Kind, and of Ia64Kind, PpcKind or X86Kind, that an instruction must have, and must not have."""
 
     wanted: int = 0
     unwanted: int = 0
@@ -113,5 +113,6 @@ def _kinds(text: str) -> Kinds:
         if name in Kind.__members__:
             flags[place] |= int(Kind[name])
         else:
-            flags[place + 2] |= int(Ia64Kind[name] if name in Ia64Kind.__members__ else PpcKind[name])
+            of = next((kinds for kinds in (Ia64Kind, PpcKind) if name in kinds.__members__), X86Kind)
+            flags[place + 2] |= int(of[name])
     return Kinds(*flags)

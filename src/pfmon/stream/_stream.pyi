@@ -112,6 +112,20 @@ class FormBit(IntEnum):
     FORM_VEX = 55
     FORM_POPS = 56
 
+# ../isa/x86/x86_kinds.pxd
+
+class X86Kind(IntEnum):
+    CONDITIONAL = 1 << 13
+    PAUSE = 1 << 14
+    PREFETCH_FAR = 1 << 15
+    PREFETCH_OTHER = 1 << 24
+    FP_ARITH = 1 << 25
+    FP_TWICE = 1 << 26
+    FP_DOUBLE = 1 << 27
+    FP_PACKED = 1 << 28
+    WIDE_256 = 1 << 29
+    WIDE_512 = 1 << 30
+
 # block_table.pxd
 
 class InstructionSet(IntEnum):

@@ -27,9 +27,14 @@ def test_no_field_of_an_event_is_empty(table: EventTable) -> None:
     assert not empty
 
 
+def selected(event: Event) -> tuple[object, ...]:
+    """What a counter's configuration selects for an event."""
+    return event.code, event.umask, *event.condition, event.any_thread, event.extra
+
+
 def test_events_that_share_an_encoding_are_declared_aliases_or_event_address_modes(table: EventTable) -> None:
     events = [e for e in table if e.ear == "-" and e.alias_of == "-"]
-    plain = Counter((e.code, e.umask, counter) for e in events for counter in e.counters)
+    plain = Counter((*selected(e), counter) for e in events for counter in e.counters)
     assert [k for k, n in plain.items() if n > 1] == []
 
 
@@ -37,7 +42,7 @@ def test_aliases_encode_what_they_stand_for(table: EventTable) -> None:
     for event in table:
         if event.alias_of != "-":
             other = table[event.alias_of]
-            assert (event.code, event.umask) == (other.code, other.umask)
+            assert selected(event) == selected(other)
 
 
 def test_an_event_has_a_known_signal_or_a_reason_why_not(table: EventTable) -> None:
@@ -57,7 +62,7 @@ def selection(name: str, counter: int) -> tuple[str, str, str]:
     """The register that selects a counter's event, and its fields for code and unit mask; "" for none."""
     if name in IA64:
         return f"pmc{counter}", "es", "umask"
-    if name.startswith("intel"):
+    if pmu.get(name).architecture == "x86":
         return (f"ia32_perfevtsel{counter}", "event", "umask") if counter < 32 else ("", "", "")
     return "mmcr0" if counter < 3 else "mmcr1", f"pmc{counter}select", ""
 

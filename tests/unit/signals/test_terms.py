@@ -8,7 +8,7 @@ from grids import each
 
 from pfmon.signals import signal_terms
 from pfmon.signals.signal_names import signals
-from pfmon.stream._stream import Ia64Kind, Kind, PpcKind
+from pfmon.stream._stream import Ia64Kind, Kind, PpcKind, X86Kind
 from pfmon.stream.marks import Mark
 
 TABLE = Path(signal_terms.__file__).with_name("retired.csv")
@@ -45,7 +45,7 @@ def test_every_row_says_what_it_looks_at_and_what_it_adds(row: dict[str, str]) -
         return
     assert source in ("instruction", "failed check") and what in ("retired", "executed", "unexecuted")
     names = [word.lstrip("!") for word in of.split()]
-    assert all(any(name in kinds.__members__ for kinds in (Kind, Ia64Kind, PpcKind)) for name in names)
+    assert all(any(name in kinds.__members__ for kinds in (Kind, Ia64Kind, PpcKind, X86Kind)) for name in names)
     assert len(set(names)) == len(names), "a kind that is wanted and unwanted"
 
 

@@ -8,6 +8,7 @@ from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.signals import machine_signals, signal_terms
+from pfmon.signals.signal_names import is_produced
 
 POSSIBLE_INCREMENTS = {
     "fp_ops_retired": 8,
@@ -82,8 +83,8 @@ def check_countable(model: PmuModel, event: Event) -> None:
     """PfmonError for an event whose signal nothing produces."""
     if not event.is_modelled:
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
-    if event.signal not in signal_terms.available() and event.signal not in machine_signals.meanings():
-        raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
+    if not is_produced(event.signal):
+        raise PfmonError(f"{event.name} cannot be counted yet: no machine produces {event.signal}")
 
 
 def check_threshold(event: Event, threshold: int) -> None:

@@ -14,7 +14,7 @@ from pfmon.pmu.model.generic_events import GenericEvent, perf_names
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.model.thread_counters import counters_for_two_threads
-from pfmon.signals.signal_names import never_because
+from pfmon.signals.signal_names import is_produced, never_because
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
 EAR_MODES = {"cache": "Cache Mode", "tlb": "TLB Mode", "alat": "ALAT Mode"}
@@ -143,10 +143,23 @@ def event_text(event: Event) -> str:
         lines.append(f"Type   : {event.type}" + (", all threads" if event.all else "") + bound)
     if event.mesi:
         lines.append("MESI   : filter required, as in NAME:MESI for all states")
+    lines += _special_fields(event)
     lines += [f"Signal : {event.signal}"] if event.signal != "-" else []
+    lines += ["Counted: not yet; no machine produces the signal"] if not _is_produced(event) else []
     zero = never_because(event.signal)
     lines += [f"Zero   : always; {zero}"] if zero else []
     return "\n".join([*lines, f"Source : {event.source}"])
+
+
+def _special_fields(event: Event) -> list[str]:
+    """The fields of Intel's registers that define an event beside code and unit mask."""
+    fields = [f"CMASK {event.cmask}"] * bool(event.cmask) + ["INV"] * event.invert + ["E"] * event.edge
+    fields += ["AnyThread"] * event.any_thread + [event.extra.upper().replace("X", "x")] * (event.extra != "-")
+    return [f"Fields : {', '.join(fields)}"] if fields else []
+
+
+def _is_produced(event: Event) -> bool:
+    return event.signal == "-" or is_produced(event.signal)
 
 
 def derived_text(derived: Derived) -> str:

@@ -28,7 +28,9 @@ class Event(NamedTuple):
     `counters` are PMD numbers. `max_increment` is the maximum increment of one cycle. `iar`, `opc`, `dar`:
     whether instruction ranges, opcode matchers and data ranges qualify it. `set` is a group and number such
     as `L1D:3`, `type` Montecito's thread type, `ear` the event address register mode of a virtual event.
-    "-" stands for none. `signal` names what is counted, and `reason` says why the event is not modelled.
+    `cmask`, `invert`, `edge` and `any_thread` are fields of Intel's event select registers that define the event,
+    `extra` is `REGISTER=VALUE` of a further register that it needs. "-" stands for none. `signal` names what is
+    counted, and `reason` says why the event is not modelled.
     """
 
     name: str
@@ -45,6 +47,11 @@ class Event(NamedTuple):
     mesi: bool
     ear: str
     branch_buffer: bool
+    cmask: int
+    invert: bool
+    edge: bool
+    any_thread: bool
+    extra: str
     alias_of: str
     signal: str
     reason: str
@@ -62,6 +69,11 @@ class Event(NamedTuple):
         return signals()[self.signal].fidelity if self.is_modelled else "unmodelled"
 
     @property
+    def condition(self) -> tuple[int, bool, bool]:
+        """CMASK, INV and E that define the event."""
+        return self.cmask, self.invert, self.edge
+
+    @property
     def group(self) -> str:
         """The group of the event's set (`L1D`, `L2`, `L2D`), or "" for none."""
         return "" if self.set == "-" else self.set.partition(":")[0]
@@ -75,17 +87,19 @@ def _hexadecimal(text: str) -> int:
     return int(text, 16)
 
 
+FLAGS = ("iar", "opc", "dar", "all", "mesi", "branch_buffer", "invert", "edge", "any_thread")
 CONVERT: Mapping[str, Callable[[str], object]] = {
-    **dict.fromkeys(("iar", "opc", "dar", "all", "mesi", "branch_buffer"), _flag),
+    **dict.fromkeys(FLAGS, _flag),
     **dict.fromkeys(("code", "umask"), _hexadecimal),
     "counters": lambda text: tuple(map(int, text.split())),
     "max_increment": int,
+    "cmask": int,
 }
 """Column -> its value from text; the others are text."""
 EMPTY: Mapping[str, object] = {
-    **dict.fromkeys(("iar", "opc", "dar", "all", "mesi", "branch_buffer"), False),
-    **dict.fromkeys(("set", "type", "ear", "alias_of", "reason"), "-"),
-    "umask": 0,
+    **dict.fromkeys(FLAGS, False),
+    **dict.fromkeys(("set", "type", "ear", "extra", "alias_of", "reason"), "-"),
+    **dict.fromkeys(("umask", "cmask"), 0),
 }
 """Column -> its value in a table without it. Every table has the others."""
 

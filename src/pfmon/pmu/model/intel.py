@@ -1,10 +1,10 @@
 """Intel architectural performance monitoring: programming and decoding of its registers (Intel SDM volume 3, section
-30.2). msr_file.py has the register file.
+30.2; of later versions 18.2). msr_file.py and msr_v4_file.py have the register files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import RuleError
@@ -24,12 +24,30 @@ from pfmon.pmu.registers.msr_file import (
     select_register,
     signals_overflow,
 )
+from pfmon.pmu.registers.msr_v4_file import MsrV4File
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
+from pfmon.signals.signal_names import is_produced
 
 COUNTER_CONTROLS = ("pc", "int")
 """Fields that a control sets for all counters; fixed-function counters have no PC."""
 SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
+
+
+NO_CONDITION = (0, False, False)
+
+EXTRA_REGISTERS = {
+    "msr_offcore_rsp_0": {0xB7: "msr_offcore_rsp_0", 0xBB: "msr_offcore_rsp_1"},
+    "msr_pebs_frontend": {0xC6: "msr_pebs_frontend"},
+    "msr_pebs_ld_lat_threshold": {0xCD: "msr_pebs_ld_lat_threshold"},
+}
+"""The further register that an event needs, in tables -> event code, the table's first -> the register that this code
+uses. OFFCORE_RESPONSE has two of both (sections 18.9.5 and 18.13.1)."""
+
+
+def condition(fields: Mapping[str, int]) -> tuple[int, bool, bool]:
+    """Return CMASK, INV and E of an event select register; a fixed-function counter has none."""
+    return fields.get("cmask", 0), bool(fields.get("inv", 0)), bool(fields.get("e", 0))
 
 
 class IntelDecoder(CounterDecoder):
@@ -54,18 +72,36 @@ class IntelDecoder(CounterDecoder):
         """Return the event of a counter: the one that a general counter selects, or that of a fixed-function
         counter."""
         if number in FIXED:
-            fixed = (one for one in self.events if number in one.counters and one.alias_of == "-")
-            return next(fixed, None)
+            everybody = bool(self.values.fields(select_register(number)).get(f"any{number - FIXED[0]}", 0))
+            fixed = [one for one in self.events if number in one.counters and one.alias_of == "-"]
+            fixed.sort(key=lambda one: len(one.counters))  # first those that only this counter has
+            return next((one for one in fixed if one.any_thread == everybody), None)
         fields = self.values.fields(select_register(number))
-        return next((one for one in self.events.canonical(fields["event"]) if one.umask == fields["umask"]), None)
+        return self._alike(number, condition(fields)) or self._alike(number, NO_CONDITION)
+
+    def _alike(self, number: int, wanted: tuple[int, bool, bool]) -> Event | None:
+        """Return the event that a general counter selects and that is defined by this condition."""
+        fields = self.values.fields(select_register(number))
+        code, extra = fields["event"], "-"
+        for name, codes in EXTRA_REGISTERS.items():
+            if code in codes and name in self.values.registers:
+                code, extra = next(iter(codes)), f"{name}={self.values[codes[code]]:#x}"
+                break
+        chosen = fields["umask"], bool(fields.get("any", 0)), extra, wanted
+        alike = self.events.canonical(code)
+        return next((one for one in alike if (one.umask, one.any_thread, one.extra, one.condition) == chosen), None)
 
     def _counter(self, number: int) -> Monitor | UnknownMonitor:
-        """Decode one enabled counter."""
+        """Decode one enabled counter. An event defined by a condition is counted as the one without it, in the cycles
+        of the condition, where that can be counted and the event itself cannot."""
         name, event = select_register(number), self.event(number)
         fields = self.values.fields(name)
+        if event and any(event.condition) and not is_produced(event.signal):
+            event = self._alike(number, NO_CONDITION) or event
         if event is None:
             reason = "no event has this code and unit mask"
             return UnknownMonitor(number, fields["event"], fields["umask"], reason, name.upper(), SECTION)
+        cmask, invert, edge = NO_CONDITION if any(event.condition) else condition(fields)
         return Monitor(
             event,
             number,
@@ -73,10 +109,10 @@ class IntelDecoder(CounterDecoder):
             self.levels(number),
             False,
             0,
-            fields.get("cmask", 0),
+            cmask,
             signals_overflow(number, fields),
-            edge=bool(fields.get("e", 0)),
-            invert=bool(fields.get("inv", 0)),
+            edge=edge,
+            invert=invert,
             cmask=True,
         )
 
@@ -96,7 +132,7 @@ class IntelProgrammer(Programmer):
 
     def check(self) -> None:
         """Check the controls: PC and INT, which every counter has, and the fields of IA32_DEBUGCTL."""
-        controls_are_fields(self.debug_controls(), self.registers)
+        controls_are_fields(self.request.controls, self.registers)
         super().check()
 
     def debug_controls(self) -> dict[str, int]:
@@ -107,6 +143,7 @@ class IntelProgrammer(Programmer):
         """Check CMASK, which replaces thresholds: any value of its field is legal, and INV needs one."""
         for event, wanted in self.requested():
             invert_needs_a_threshold(event, wanted)
+            an_events_own_condition_stands(event, wanted)
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """Assign fixed-function counters first, so that general ones stay free for other events."""
@@ -146,24 +183,41 @@ class IntelProgrammer(Programmer):
         os, user = monitor.plm & 1, bool(monitor.plm & USER_LEVELS)
         if monitor.pmd in FIXED:
             number = monitor.pmd - 32
-            control = self.registers["ia32_fixed_ctr_ctrl"].encode(
-                **{f"en{number}": os | user << 1, f"pmi{number}": self.request.controls.get("int", 1)}
-            )
+            fields = {f"en{number}": os | user << 1, f"pmi{number}": self.request.controls.get("int", 1)}
+            if monitor.event.any_thread:
+                fields[f"any{number}"] = 1
+            control = self.registers["ia32_fixed_ctr_ctrl"].encode(**fields)
             self.writes["ia32_fixed_ctr_ctrl"] = self.writes.get("ia32_fixed_ctr_ctrl", 0) | control
             return
-        wanted = self.request.events[len(self.pmds)]
-        self.writes[f"ia32_perfevtsel{monitor.pmd}"] = self.registers["ia32_perfevtsel0"].encode(
-            event=monitor.event.code,
-            umask=monitor.event.umask,
-            usr=int(user),
-            os=os,
-            e=int(wanted.edge),
-            pc=self.request.controls.get("pc", 0),
-            inv=int(wanted.invert),
-            int=self.request.controls.get("int", 1),
-            en=1,
-            cmask=monitor.threshold,
-        )
+        event, select = monitor.event, self.registers["ia32_perfevtsel0"]
+        fields = {
+            "event": self.code(event),
+            "umask": event.umask,
+            "usr": int(user),
+            "os": os,
+            "e": int(monitor.edge or event.edge),
+            "pc": self.request.controls.get("pc", 0),
+            "int": self.request.controls.get("int", 1),
+            "any": int(event.any_thread),
+            "en": 1,
+            "inv": int(monitor.invert or event.invert),
+            "cmask": monitor.threshold or event.cmask,
+        }
+        has = {field.name for field in select.fields}
+        value = select.encode(**{name: field for name, field in fields.items() if name in has})
+        self.writes[f"ia32_perfevtsel{monitor.pmd}"] = value
+
+    def code(self, event: Event) -> int:
+        """Return the code that selects an event; write the further register that it needs: one that has the value
+        already, or a free one."""
+        if event.extra == "-":
+            return event.code
+        name, _, value = event.extra.partition("=")
+        wanted = int(value, 16)
+        for code, register in EXTRA_REGISTERS[name].items():
+            if self.writes.setdefault(register, wanted) == wanted:
+                return code
+        raise events_need_a_further_register(event, EXTRA_REGISTERS[name].values())
 
     def program_features(self) -> None:
         """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once (version 2; section
@@ -174,9 +228,17 @@ class IntelProgrammer(Programmer):
             self.writes[CONTROL] = sum(1 << number for number in set(self.pmds))
 
 
+class IntelV4Programmer(IntelProgrammer):
+    """Version 4: the same programming, other registers beside it."""
+
+    register_file: ClassVar[type[RegisterFile]] = MsrV4File
+
+
 def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:
-    """Controls are PC and INT of all counters, and the fields of IA32_DEBUGCTL (version 2; section 30.2.2)."""
-    known = list(COUNTER_CONTROLS)
+    """Controls are PC and INT of all counters, and the fields of IA32_DEBUGCTL (version 2; section 30.2.2). There is no
+    PC since Sandy Bridge (section 18.2.1.1)."""
+    selects = {field.name for field in registers["ia32_perfevtsel0"].fields}
+    known = [name for name in COUNTER_CONTROLS if name in selects]
     if "ia32_debugctl" in registers:
         known += [field.name for field in registers["ia32_debugctl"].fields]
     for name in controls:
@@ -187,6 +249,27 @@ def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> 
 def conditional(wanted: EventRequest) -> bool:
     """Return whether the request needs CMASK, INV or E."""
     return bool(wanted.threshold or wanted.edge or wanted.invert)
+
+
+def events_need_a_further_register(event: Event, registers: Iterable[str]) -> RuleError:
+    """Some events need a register of their own beside the select: OFFCORE_RESPONSE has two for all counters (section
+    18.9.5)."""
+    return RuleError(
+        "events_need_a_further_register",
+        f"{event.name} needs another value in {' or '.join(map(str.upper, registers))} than the events before it",
+        "Intel SDM volume 3 section 18.9.5",
+    )
+
+
+def an_events_own_condition_stands(event: Event, wanted: EventRequest) -> None:
+    """A counter has one CMASK, INV and E: those that define an event leave none to choose (section 30.2.1.1)."""
+    if any(event.condition) and conditional(wanted):
+        own = ", ".join(name for name, used in zip(("CMASK", "INV", "E"), event.condition, strict=True) if used)
+        raise RuleError(
+            "an_events_own_condition_stands",
+            f"{event.name} is defined by {own}: it takes no threshold, no invert and no edge of yours",
+            "Intel SDM volume 3 section 30.2.1.1",
+        )
 
 
 def user_levels_go_together(plm: int) -> None:

@@ -190,9 +190,9 @@ def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
     if select not in values:
         return ""
     enables = sum(1 << one for one in model.bank.numbers)
-    known = {select: values[select]}
+    known = dict(values)
     if CONTROL in model.registers:
-        known[CONTROL] = values.get(CONTROL, enables)
+        known.setdefault(CONTROL, enables)
     defined = {register: value & model.registers[register].writable for register, value in known.items()}
     reading = IntelDecoder(model.events, model.bank.numbers, RegisterValues(model.registers, defined))
     name, at = counter_name(number).upper(), reading.levels(number)

@@ -1,5 +1,5 @@
 """The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
-section 30.2).
+section 30.2); msr_v4_file.py has version 4's.
 
 Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 34 the fixed-function
 counters. A general protection fault is a BadValueError that says so.
@@ -31,7 +31,15 @@ MSR_ADDRESSES = {
     STATUS: 0x38E,
     CONTROL: 0x38F,
     OVERFLOW_CONTROL: 0x390,
+    "ia32_perf_global_status_reset": 0x390,
+    "ia32_perf_global_status_set": 0x391,
+    "ia32_perf_global_inuse": 0x392,
+    **{f"ia32_a_pmc{n}": 0x4C1 + n for n in GENERAL},
+    **{f"msr_offcore_rsp_{n}": 0x1A6 + n for n in range(2)},
+    "msr_pebs_ld_lat_threshold": 0x3F6,
+    "msr_pebs_frontend": 0x3F7,
 }
+"""Addresses; of two names for one address a PMU has one (version 4's IA32_PERF_GLOBAL_STATUS_RESET)."""
 
 
 def cpuid_0a(bank: CounterBank, version: int) -> tuple[int, int, int, int]:
@@ -193,9 +201,14 @@ class MsrFile(RegisterFile):
             self._held[STATUS] |= 1 << pmd
         if signals_overflow(pmd, self._control(pmd)):
             self.interrupt = True
-            if self.version > 1 and self.field("ia32_debugctl", "freeze_perfmon_on_pmi"):
-                self._enables_before_freeze |= self._held[CONTROL]
-                self._held[CONTROL] = 0
+            if self.version > 1:
+                self._freeze()
+
+    def _freeze(self) -> None:
+        """Clear IA32_PERF_GLOBAL_CTRL, if IA32_DEBUGCTL wants that at an interrupt (section 30.2.2)."""
+        if self.field("ia32_debugctl", "freeze_perfmon_on_pmi"):
+            self._enables_before_freeze |= self._held[CONTROL]
+            self._held[CONTROL] = 0
 
     def clock(self, counter: int, occurrences: int) -> bool:
         """Count one cycle with a number of occurrences of the counter's event; return whether the counter wraps.

@@ -81,6 +81,11 @@ cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
     return <uint64_t>1 << number if number < 64 else 0
 
 
+cdef inline uint32_t vector_length(uint8_t size) noexcept nogil:
+    """The kind of an instruction on vectors of so many bytes."""
+    return X86Kind.WIDE_256 if size == 32 else X86Kind.WIDE_512 if size == 64 else 0
+
+
 cdef void fit_accesses(BlockInstruction* described, uint32_t slots, const uint8_t* code, uint8_t size) noexcept nogil:
     """Give an instruction as many accesses as it has addresses in the stream. Of two the first reads, unless both
     write: a call through memory, and pushes, pops and moves from memory to memory. Those of a gather or a scatter are

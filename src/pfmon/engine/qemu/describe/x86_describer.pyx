@@ -5,7 +5,8 @@ together, and x87's registers.
 """
 
 from pfmon.stream._stream cimport (
-    FORM_AT, FORM_MAX_OPERANDS, FORM_OPERAND_BITS, FormBit, OPERANDS_AT, OperandForm, STACK_BASE, FLAG_CARRY, FLAGS_OTHER)
+    FORM_AT, FORM_MAX_OPERANDS, FORM_OPERAND_BITS, FormBit, OPERANDS_AT, OperandForm, STACK_BASE, FLAG_CARRY, FLAGS_OTHER,
+    X86Kind)
 
 cdef enum:
     PREFIX_REPNE = 0xF2
@@ -64,7 +65,7 @@ cdef class X86Describer(Describer):
         if memcmp(self.decoded.mnemonic, b"vcmp", 4) == 0:   # capstone adds the condition to the number
             self.decoded.id -= (<const Detail*>self.decoded.detail).avx_condition
         facts = &self.facts[self.decoded.id]
-        described.kind, described.branch = facts.kind, facts.branch
+        described.kind, described.branch, described.isa_kind = facts.kind, facts.branch, facts.isa_kind
         self.operands(described, facts)
 
     cdef void operands(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
@@ -83,6 +84,8 @@ cdef class X86Describer(Describer):
             access = facts.first if i == 0 else AccessKind.READ
             reads |= access & AccessKind.READ != 0 and facts.rule != MnemonicRule.FETCHES
             writes |= access & AccessKind.WRITE != 0 and facts.rule != MnemonicRule.FETCHES
+        if facts.isa_kind & X86Kind.FP_PACKED and detail.operand_count:
+            described.isa_kind |= vector_length(detail.operands[0].size)
         if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
             described.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
         if facts.rule == MnemonicRule.JUMPS or facts.rule == MnemonicRule.CONDITIONAL:

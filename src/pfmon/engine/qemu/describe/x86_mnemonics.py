@@ -14,7 +14,7 @@ from functools import cache
 from pfmon.engine.qemu._qemu import MnemonicRule, X86Describer
 from pfmon.engine.qemu.describe.x86_registers import form, register, registers
 from pfmon.engine.qemu.describe.x87_registers import x87_registers
-from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind
+from pfmon.stream._stream import AccessKind, BlockTable, BranchKind, Kind, X86Kind
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
@@ -68,6 +68,20 @@ FLOATING_MOVE = re.compile(
 )
 """Mnemonics that move floating-point numbers."""
 
+COUNTED_ARITHMETIC = re.compile(
+    r"v?(?:(?:add|sub|mul|div|min|max|sqrt)(?P<of>[sp][sd])|(?:rcp|rsqrt)(?P<single>[sp]s)"
+    r"|(?:hadd|hsub|addsub)(?P<pairs>p[sd])|(?P<dot>dp)(?P<dots>p[sd]))"
+    r"|(?P<fused>vf)(?:n?m(?:add|sub)|maddsub|msubadd)(?:132|213|231)(?P<terms>[sp][sd])"
+)
+"""Mnemonics that FP_ARITH_INST_RETIRED counts (Intel's event list of Skylake)."""
+
+X86_KINDS = {
+    "pause": X86Kind.PAUSE,
+    "prefetchnta": X86Kind.PREFETCH_FAR,
+    **dict.fromkeys(("prefetcht1", "prefetcht2"), X86Kind.PREFETCH_OTHER),
+    **dict.fromkeys(("prefetchw", "prefetchwt1"), X86Kind.PREFETCH_FAR | X86Kind.PREFETCH_OTHER),
+}
+
 WRITES_FIRST = re.compile(
     r"v?p?mov\w*|kmov\w|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
     r"|vp?maskmov\w+|vp?scatter\w+|vp?compress\w+|vcvtps2ph|s[gil]dt|str|smsw"
@@ -99,7 +113,7 @@ def facts(name: str) -> tuple[int, int, int, int, int, int]:
         first = AccessKind.READ
     else:
         first = AccessKind.READ_WRITE
-    return kind, branch, rule, first, SIZES.get(name, 0), 0
+    return kind, branch, rule, first, SIZES.get(name, 0), _x86_kinds(name)
 
 
 def _kinds(name: str) -> tuple[int, int, int]:
@@ -116,6 +130,17 @@ def _kinds(name: str) -> tuple[int, int, int]:
     elif PREFETCH.fullmatch(name):
         kind |= Kind.PREFETCH
     return kind, BranchKind.NO_BRANCH, _rule(name)
+
+
+def _x86_kinds(name: str) -> int:
+    """The flags of X86Kind of a mnemonic; those of a vector's length come from its operands."""
+    if CONDITIONAL_JUMP.fullmatch(name):
+        return X86Kind.CONDITIONAL
+    if not (found := COUNTED_ARITHMETIC.fullmatch(name)):
+        return X86_KINDS.get(name, 0)
+    form = next(of for of in found.group("of", "single", "pairs", "dots", "terms") if of)
+    kinds = X86Kind.FP_ARITH | X86Kind.FP_DOUBLE * (form[1] == "d") | X86Kind.FP_PACKED * (form[0] == "p")
+    return kinds | X86Kind.FP_TWICE * bool(found["dot"] or found["fused"])
 
 
 def _rule(name: str) -> int:
