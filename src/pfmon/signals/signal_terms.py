@@ -93,6 +93,12 @@ def available() -> frozenset[str]:
     return frozenset(terms())
 
 
+def depends_on_directions(signal: str) -> bool:
+    """Return whether a signal depends on which branches were taken."""
+    own = terms().get(signal, ())
+    return any(term.executed and term.kinds.wanted & int(Kind.BRANCH) for term in own)
+
+
 def _term(source: str, of: str, adds: str) -> Term:
     number, _, what = adds.rpartition(" ")
     factor = int(number or 1)

@@ -18,6 +18,7 @@ from pfmon.session.run.supported import (
     check_guest_pmu,
     check_threads,
 )
+from pfmon.signals.signal_terms import depends_on_directions
 
 if TYPE_CHECKING:
     from pfmon.session.triggers.event_trigger import MachineTrigger
@@ -87,7 +88,14 @@ class ProgrammedPlan:
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
         besides = self.live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
-        return always and len(self.groups) == 1 and not besides
+        return always and len(self.groups) == 1 and not besides and not self._counts_directions
+
+    @property
+    def _counts_directions(self) -> bool:
+        """Whether an event depends on where conditional branches went, which other engines than that for IA-64 know
+        from the order of blocks alone."""
+        signals = {monitor.signal for one in self.sets for monitor in one.programming.monitors}
+        return self.plan.model.architecture != "ia64" and any(map(depends_on_directions, signals))
 
     @property
     def live(self) -> bool:
