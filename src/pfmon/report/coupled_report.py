@@ -8,7 +8,8 @@ from pfmon.report.count_text import value_text
 from pfmon.report.cpi_report import function_table, number_text, ratio, share_text
 from pfmon.report.task_report import end_text, shown_command
 from pfmon.session.coupled.coupled_run import ThreadCycles, all_cycles, share_one_core
-from pfmon.session.profile.cpi_stack import PARTS, CpiStack
+from pfmon.session.profile.cpi_causes import PARTS
+from pfmon.session.profile.cpi_stack import CpiStack
 
 CAUSES = {
     "l3": "L3 misses and returns",

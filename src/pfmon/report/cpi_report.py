@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.report.count_text import UNDEFINED, value_text
-from pfmon.session.profile.cpi_stack import PARTS, CpiStack, FunctionRow
+from pfmon.session.profile.cpi_causes import PARTS
+from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
+from pfmon.session.profile.omissions import omissions_line
 
 BAR = 40
 """Characters of a bar of 100%."""
@@ -21,8 +23,9 @@ SHORT = {
 
 
 def cpi_text(cpi: CpiStack, style: str = "plain") -> str:
-    """Return the tables as text: the run, the ratios, the functions."""
-    return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
+    """Return the tables as text: the run, what is left out of it, the ratios, the functions."""
+    run = _run_table(cpi, style) + omissions_line(cpi.omissions)
+    return f"{run}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
 
 
 def ratio(above: int, below: int) -> float | None:

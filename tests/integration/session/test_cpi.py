@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from guests import SMALL
 
 from pfmon.machine._machine import Cause
 from pfmon.report.cpi_report import BAR
-from pfmon.session.profile.cpi_stack import PARTS, _pieces
+from pfmon.session.profile.cpi_causes import COMPONENTS, INHERENT, PARTS
+from pfmon.session.profile.cpi_stack import _pieces
 
 QUICK = ("matmul", "fib", "epic")
 
@@ -30,6 +32,15 @@ def test_every_cause_is_in_exactly_one_part() -> None:
     """But for the operating system's time, which is none of the program's."""
     causes = sorted(int(value) for name, value in Cause.__members__.items() if name not in ("CAUSES", "KERNEL"))
     assert sorted(number for _, numbers in _pieces() for number in numbers) == causes
+
+
+def test_every_component_has_a_meaning_and_a_place() -> None:
+    places = [(one.part, one.name) for one in COMPONENTS]
+    assert len({*places}) == len(places) and len({name for _, name in places}) == len(places)
+    assert all(one.meaning and one.core in ("", "in_order", "out_of_order") for one in COMPONENTS)
+    assert [one.part for one in COMPONENTS if not one.causes] == [INHERENT]
+    # The rows of a part are together, as reports print them.
+    assert [part for part, _ in groupby(COMPONENTS, key=lambda one: one.part)] == list(PARTS)
 
 
 @sampled(6)

@@ -16,7 +16,7 @@ from pfmon.library.results.json_values import a_count, a_list, a_number, a_shown
 from pfmon.library.run_api import replay
 from pfmon.program.loaded_objects import shown_name
 from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
-from pfmon.session.profile.cpi_stack import PARTS
+from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.stream.recording.recording_file import MAGIC
 

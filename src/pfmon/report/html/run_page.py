@@ -10,7 +10,8 @@ from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.programming_record import ProgrammingRecord, programming_lines
 from pfmon.session.profile.code_profile import ProfileRow
-from pfmon.session.profile.cpi_stack import PARTS, CpiStack
+from pfmon.session.profile.cpi_causes import PARTS
+from pfmon.session.profile.cpi_stack import CpiStack
 from pfmon.session.profile.data_areas import Area
 from pfmon.session.run.programmed_pmu import Count, Value
 from pfmon.session.run.report_collector import CollectedReport, DataView

@@ -17,48 +17,10 @@ from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER, Machine
 from pfmon.pmu.qualify.filters import FilteredSignal, InstructionFilter
 from pfmon.program.loaded_objects import LoadedObjects, shown_name
 from pfmon.session.profile.code_profile import NO_CODE, Function, FunctionNames
+from pfmon.session.profile.cpi_causes import INHERENT, OF_ONE_CORE, PARTS
 from pfmon.session.profile.dataframes import frame
+from pfmon.session.profile.omissions import Omission, mentioned, omissions_of, together
 from pfmon.session.run.programmed_pmu import RunData
-
-INHERENT = "inherent execution"
-
-PARTS: dict[str, dict[str, tuple[str, ...]]] = {
-    INHERENT: {"cycles that retired": ()},
-    "data access": {
-        "waiting for loads": ("GRALL",),
-        "first-level data cache": ("L1D_*",),
-        "waiting for L2": ("WINDOW_L2",),
-        "waiting for L3": ("WINDOW_L3",),
-        "waiting for memory": ("WINDOW_MEMORY",),
-        "waiting for translations": ("WINDOW_DTLB",),
-        "stores that missed": ("WINDOW_STORES",),
-    },
-    "branch mispredicts": {"flushes": ("BRU", "REFILL_BRANCH")},
-    "instruction fetch": {
-        "cache misses": ("FE_IMISS", "FE_FILL_RECIRC", "FETCH_L1I"),
-        "TLB misses": ("FE_TLBMISS", "FETCH_ITLB"),
-    },
-    "other stalls": {
-        "integer latencies": ("GRGR",),
-        "floating-point registers": ("FRALL",),
-        "predicates, application registers": ("PR", "ARCR"),
-        "register stack engine": ("RSE_*",),
-        "exceptions and serialization": ("XPN",),
-        "thread switches": ("THREAD_SWITCH",),
-        "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH", "REFILL_REDIRECT"),
-    },
-}
-"""Part of the figure -> its components -> causes of back-end bubbles (machine/inorder/pipeline/stall_causes.pxd)."""
-
-OF_ONE_CORE = {
-    IN_ORDER: {
-        *("waiting for loads", "first-level data cache", "integer latencies", "floating-point registers"),
-        *("predicates, application registers", "register stack engine", "exceptions and serialization"),
-        "thread switches",
-    },
-    OUT_OF_ORDER: {f"waiting for {what}" for what in ("L2", "L3", "memory", "translations")} | {"stores that missed"},
-}
-"""Kind of core -> the only components of its parts."""
 
 RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
     IN_ORDER: {
@@ -116,14 +78,16 @@ class CpiStack(NamedTuple):
     ratios: dict[str, float | None]
     functions: list[FunctionRow]
     terms: Mapping[str, tuple[int, int]] = {}
+    omissions: Sequence[Omission] = ()
+    """What the model leaves out for the program."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""
         return sum(self.parts[part].values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, functions (name,
-        address, object, instructions, cycles by part)."""
+        """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, omissions (text,
+        share), functions (name, address, object, instructions, cycles by part)."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -132,6 +96,7 @@ class CpiStack(NamedTuple):
             "instructions": self.instructions,
             "parts": {part: {"cycles": self.total(part), "of": inner} for part, inner in self.parts.items()},
             "ratios": {"instructions per cycle": per_cycle, **self.ratios},
+            "omissions": [one.to_dict() for one in mentioned(self.omissions)],
             "functions": [row.to_dict() for row in self.functions],
         }
 
@@ -154,13 +119,16 @@ def breakdown(figures: MachineFigures, seen: RunData, objects: LoadedObjects, de
     totals = sink.totals()
     instructions = totals.pop()
     pieces = iter(totals)
-    left_out = OF_ONE_CORE[OUT_OF_ORDER if figures.core == IN_ORDER else IN_ORDER]
+    of_others = OF_ONE_CORE[OUT_OF_ORDER if figures.core == IN_ORDER else IN_ORDER]
     found = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
-    parts = {part: {name: of for name, of in inner.items() if name not in left_out} for part, inner in found.items()}
+    parts = {part: {name: of for name, of in inner.items() if name not in of_others} for part, inner in found.items()}
     terms = {name: _terms(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
     cycles = sum(sum(inner.values()) for inner in found.values())
     functions = _functions(sink, FunctionNames(objects, demangle, seen.table.instruction_set))
-    return CpiStack(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms)
+    left_out = omissions_of(seen.records.machine) if seen.records else ()
+    return CpiStack(
+        *(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms), left_out
+    )
 
 
 def of_all(found: Sequence[tuple[str, CpiStack]]) -> CpiStack:
@@ -184,6 +152,7 @@ def of_all(found: Sequence[tuple[str, CpiStack]]) -> CpiStack:
     return CpiStack(
         *(some[0].machine, sum(cpi.cycles for cpi in some), sum(cpi.instructions for cpi in some), parts),
         *(_ratios(terms), _in_order(rows.values()), terms),
+        together([(cpi.instructions, cpi.omissions) for cpi in some]),
     )
 
 

@@ -1,0 +1,54 @@
+"""The parts of the cycle breakdown and what they consist of: `cpi_causes.csv` beside this file, in the order in which
+reports print them.
+
+=========== ===================================================================================================
+column      content
+=========== ===================================================================================================
+part        a part of figure 3-2 of the Montecito manual: the first rows with it have its place
+component   one of what it consists of
+causes      names of machine/inorder/pipeline/stall_causes.pxd, Cause, with * as in fnmatch; none: cycles that retired
+core        the only kind of core that has it (machine_figures.py); empty: every kind
+meaning     what happens in such a cycle
+=========== ===================================================================================================
+
+Each cause is in one row, so that the components add up to the cycles.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from pfmon.csv_tables import rows
+from pfmon.machine.config.machine_figures import IN_ORDER, OUT_OF_ORDER
+
+
+class Component(NamedTuple):
+    """A row of the table."""
+
+    part: str
+    name: str
+    causes: tuple[str, ...]
+    core: str
+    meaning: str
+
+
+def _components() -> list[Component]:
+    path = Path(__file__).with_name("cpi_causes.csv")
+    table = rows(str(path), ("part", "component", "causes", "core", "meaning"))
+    return [Component(part, name, tuple(causes.split()), core, meaning) for part, name, causes, core, meaning in table]
+
+
+COMPONENTS = _components()
+
+PARTS: dict[str, dict[str, tuple[str, ...]]] = {
+    part: {one.name: one.causes for one in COMPONENTS if one.part == part}
+    for part in dict.fromkeys(one.part for one in COMPONENTS)
+}
+"""Part -> its components -> patterns of causes of back-end bubbles."""
+
+INHERENT = next(iter(PARTS))
+"""The part of cycles that retired."""
+
+OF_ONE_CORE = {core: {one.name for one in COMPONENTS if one.core == core} for core in (IN_ORDER, OUT_OF_ORDER)}
+"""Kind of core -> the components that only it has."""
