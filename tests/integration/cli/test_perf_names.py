@@ -2,6 +2,7 @@
 events count, and are printed as they were given."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,21 @@ PROGRAMS = {
         "dTLB-loads": "LOADS_COMPLETED",
     },
 }
+ON_SKYLAKE = {
+    "cycles": "CPU_CLK_UNHALTED.THREAD",
+    "instructions": "INST_RETIRED.ANY",
+    "branches": "BR_INST_RETIRED.ALL_BRANCHES",
+    "branch-misses": "BR_MISP_RETIRED.ALL_BRANCHES",
+    "cache-references": "LONGEST_LAT_CACHE.REFERENCE",
+    "cache-misses": "LONGEST_LAT_CACHE.MISS",
+    "L1-dcache-loads": "MEM_INST_RETIRED.ALL_LOADS",
+    "L1-dcache-load-misses": "L1D.REPLACEMENT",
+    "L1-dcache-stores": "MEM_INST_RETIRED.ALL_STORES",
+    "L1-icache-load-misses": "ICACHE_64B.IFTAG_MISS",
+    "iTLB-load-misses": "ITLB_MISSES.WALK_COMPLETED",
+}
 FUNCTION = "lookup"
+OPTIONS = [(), ("--per-function",), ("--per-block",), (f"--annotate={FUNCTION}",)]
 
 
 def of(program: str, *words: str) -> str:
@@ -45,22 +60,32 @@ def of(program: str, *words: str) -> str:
     return done.stdout
 
 
-def renamed(text: str, program: str) -> list[list[str]]:
+def renamed(text: str, names: Mapping[str, str]) -> list[list[str]]:
     """The words of the lines of a text, with the PMU's names in place of perf's."""
-    for name, own in PROGRAMS[program].items():
+    for name, own in sorted(names.items(), key=lambda pair: -len(pair[0])):
         text = text.replace(f" {name}\n", f" {own}\n").replace(f"{name} ", f"{own} ")
     return [line.split() for line in text.splitlines()]
 
 
 @each("program", PROGRAMS)
-@pytest.mark.parametrize(
-    "options", [(), ("--per-function",), ("--per-block",), (f"--annotate={FUNCTION}",)], ids=lambda one: " ".join(one)
-)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda one: " ".join(one))
 def test_they_count_what_the_pmus_own_events_count(program: str, options: tuple[str, ...]) -> None:
-    names = PROGRAMS[program]
+    check(program, PROGRAMS[program], *options)
+
+
+def check(program: str, names: Mapping[str, str], *options: str) -> None:
+    """Compare what perf's names print with what the PMU's own print."""
     found, wanted = (of(program, "-e", ",".join(events), "--unlimited", *options) for events in (names, names.values()))
     assert all(f" {name}\n" in found for name in names)
-    assert renamed(found, program) == renamed(wanted, program)
+    assert renamed(found, names) == renamed(wanted, names)
+
+
+@pytest.mark.parametrize("base", ["core2", "nehalem"])
+@each("options", OPTIONS)
+def test_skylakes_pmu_counts_on_the_machines_of_today(base: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(f'base = "{base}"\n[machine]\nsource = "the test"\npmu = "skylake"\n')
+    check("x86_64/hashmap", ON_SKYLAKE, f"--machine={path}", *options)
 
 
 @each("program", PROGRAMS)
