@@ -101,15 +101,14 @@ def check_controls(model: PmuModel, controls: Controls) -> None:
 
 def check_supported(model: PmuModel, request: Request) -> None:
     """Raise PfmonError for settings that counting does not support, or with which it would count nothing."""
-    if idle := [name for name in IDLE if request.controls.get(name)]:
+    if stopping := [name for name in IDLE if request.controls.get(name)]:
         raise PfmonError(
-            f"--controls={','.join(idle)}: nothing counts then while a program runs (user state, MSR.pm clear)"
+            f"--controls={','.join(stopping)}: nothing counts then while a program runs (user state, MSR.pm clear)"
         )
+    idle = _without_the_program(model, request)
     refuse(
         {
-            "a privilege mask without level 3 (programs run at level 3 alone)": not all(
-                level & PLM_USER for level in _levels(model, request)
-            ),
+            f"a privilege mask without level 3 (programs run at level 3 alone), of {', '.join(idle)}": bool(idle),
             "--system-wide": request.system_wide,
             "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
             "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
@@ -123,14 +122,16 @@ def _captures_details(request: Request) -> bool:
     return request.branch_buffer is not None and bool(request.branch_buffer.fields.get("ds"))
 
 
-def _levels(model: PmuModel, request: Request) -> set[int]:
-    """The privilege masks of the events. The operating system's time of IA-64 programs is known, so cycles may count at
-    level 0 alone."""
+def _without_the_program(model: PmuModel, request: Request) -> list[str]:
+    """The events that do not count at the program's level. The operating system's time of IA-64 programs is known, so
+    cycles may count at level 0 alone."""
     found = [(event.name, event.plm or request.plm) for event in request.events]
     timed = model.architecture == "ia64" and not request.ia32_program
-    return {
-        plm for name, plm in found if not (plm & PLM_KERNEL and timed and counts_all_cycles(model.events[name].signal))
-    }
+    return [
+        name
+        for name, plm in found
+        if not plm & PLM_USER and not (plm & PLM_KERNEL and timed and counts_all_cycles(model.events[name].signal))
+    ]
 
 
 def check_machine_counts(slow: bool) -> None:
