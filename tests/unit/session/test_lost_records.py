@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from command import example, pfmon_here
+from command import example, load_everything, pfmon_here
 from fed_engine import FedEngine
 from grids import each, first_quick
 from guests import guest, quiet
@@ -22,6 +22,12 @@ from pfmon.stream._stream import BlockTable, Failure, Recorder
 
 SLOT_WORDS = 1 << 15
 UNKNOWN_MARK = 1 << 63 | 99 << 56
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> None:
+    """Whatever `pfmon_here` would load by runs of its own, before a test has changed what runs."""
+    load_everything()
 
 
 @cache
