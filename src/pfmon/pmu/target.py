@@ -126,6 +126,8 @@ class Target(NamedTuple):
     """Derived event -> what to know about its value."""
     perf_mon_info: tuple[int, ...] = ()
     """The fields of `pal.PerfMonInfo`, of a processor with PAL firmware."""
+    tables: str = ""
+    """The PMU whose tables it has, but for those in its own folder; of its events the counters that it has."""
 
     def machine(self, ia32: bool = False) -> str:
         """Return the name of the default machine; ``ia32``: for IA-32 code on an Itanium."""
@@ -134,5 +136,7 @@ class Target(NamedTuple):
 
 def table_path(pmu: str, table: str) -> str:
     """Return the path of a PMU's table (events, registers, formulas, generic_events), "" if it has none."""
-    path = join(FOLDER, pmu, f"{table}.csv")
-    return path if exists(path) else ""
+    from pfmon.pmu.targets import named
+
+    paths = [join(FOLDER, folder, f"{table}.csv") for folder in (pmu, named(pmu).tables) if folder]
+    return next(filter(exists, paths), "")

@@ -265,7 +265,8 @@ def test_numbers_of_other_registers_are_refused(pmu: str, dump: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dump", "advice"), [("0x186=0", "--pmu intel_v1, intel_v2, skylake$"), ("952=0", "--pmu ppc604e, ibm1994$")]
+    ("dump", "advice"),
+    [("0x186=0", "--pmu intel_v1, intel_v2, skylake, skylake_8$"), ("952=0", "--pmu ppc604e, ibm1994$")],
 )
 def test_who_gives_a_number_to_another_pmu_is_told_whose_it_is(dump: str, advice: str) -> None:
     with pytest.raises(PfmonError, match=advice):

@@ -13,6 +13,7 @@ from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.pmu import EventRequest
 from pfmon.pmu.model.describe import event_info
+from pfmon.pmu.model.generic_events import generic_events
 from pfmon.pmu.model.intel import NO_CONDITION
 from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.registers.decode import decode_text
@@ -52,6 +53,20 @@ def test_cpuid_leaf_says_version_4_with_four_counters_and_three_fixed_ones_of_48
     eax, ebx, _, edx = cpuid_0a(SKYLAKE.bank, fresh().version)
     assert (eax & 255, eax >> 8 & 255, eax >> 16 & 255, eax >> 24) == (4, 4, 48, 7)
     assert ebx == 0 and (edx & 31, edx >> 5 & 255) == (3, 48)
+
+
+def test_without_hyper_threading_there_are_eight_general_counters() -> None:
+    """Section 18.13, table 18-53; a few events stay on the first four (Intel's list, CounterHTOff)."""
+    model = pmu.get("skylake_8")
+    eax, *_, edx = cpuid_0a(model.bank, 4)
+    assert (eax >> 8 & 255, eax >> 16 & 255, edx & 31) == (8, 48, 3)
+    assert model.program(["LONGEST_LAT_CACHE.MISS"] * 8).counters == tuple(range(8))
+    assert model.events["MEM_LOAD_RETIRED.L1_MISS"].counters == (0, 1, 2, 3)
+    assert model.registers[CONTROL].reset == 0xFF and SKYLAKE.registers[CONTROL].reset == 0xF
+    with pytest.raises(RuleError, match="events_need_free_counters"):
+        SKYLAKE.program(["LONGEST_LAT_CACHE.MISS"] * 5)
+    assert [event.name for event in model.events] == [event.name for event in SKYLAKE.events]
+    assert all({*event.counters} <= {*model.events[event.name].counters} for event in SKYLAKE.events)
 
 
 def test_registers_are_at_the_addresses_of_the_sdm() -> None:
@@ -192,6 +207,52 @@ def test_encodings_are_those_of_libpfm() -> None:
         if SKYLAKE.registers["ia32_perfevtsel0"].encode(**{key: int(value) for key, value in fields.items()}) != select:
             different.add(name)
     assert different == OLDER
+
+
+# Linux 6.1, arch/x86/events/intel/core.c: skl_hw_cache_event_ids, and intel_perfmon_event_map, code and unit mask.
+OF_LINUX = {
+    "cycles": 0x003C,
+    "instructions": 0x00C0,
+    "cache-references": 0x4F2E,
+    "cache-misses": 0x412E,
+    "branches": 0x00C4,
+    "branch-misses": 0x00C5,
+    "ref-cycles": 0x0300,
+    "L1-dcache-loads": 0x81D0,
+    "L1-dcache-load-misses": 0x0151,
+    "L1-dcache-stores": 0x82D0,
+    "L1-icache-load-misses": 0x0283,
+    "LLC-loads": 0x01B7,
+    "LLC-load-misses": 0x01B7,
+    "LLC-stores": 0x01B7,
+    "LLC-store-misses": 0x01B7,
+    "dTLB-loads": 0x81D0,
+    "dTLB-load-misses": 0x0E08,
+    "dTLB-stores": 0x82D0,
+    "dTLB-store-misses": 0x0E49,
+    "iTLB-loads": 0x2085,
+    "iTLB-load-misses": 0x0E85,
+    "branch-loads": 0x00C4,
+    "branch-load-misses": 0x00C5,
+}
+# Linux has the bus's cycles, which are no figure of the machine, and the memory of nodes, of which there is one.
+NOT_HERE = {"bus-cycles", "node-loads", "node-load-misses", "node-stores", "node-store-misses"}
+NOT_IN_LINUX = {"stalled-cycles-frontend", "stalled-cycles-backend", "L1-dcache-store-misses", "L1-icache-loads"}
+
+
+def test_perfs_names_stand_for_the_events_that_linux_chooses() -> None:
+    generic = generic_events("skylake")
+    found = {name: SKYLAKE.events[name] for name, one in generic.items() if one.is_counted}
+    assert {name: event.code | event.umask << 8 for name, event in found.items()} == OF_LINUX
+    assert set(generic) - set(found) == NOT_HERE | NOT_IN_LINUX
+    # SKL_DEMAND_READ is bit 0 of the requests, SKL_DEMAND_WRITE bit 1; of the answers SKL_ANY_RESPONSE bit 16, and
+    # SKL_L3_MISS bits 26 to 29.
+    extras = {name: int(found[name].extra.partition("=")[2], 16) for name in found if name.startswith("LLC")}
+    assert {name: bits & 3 for name, bits in extras.items()} == {
+        "LLC-loads": 1, "LLC-load-misses": 1, "LLC-stores": 2, "LLC-store-misses": 2,
+    }  # fmt: skip
+    assert {name for name, bits in extras.items() if bits >> 16 & 1} == {"LLC-loads", "LLC-stores"}
+    assert all(extras[f"LLC-{what}-misses"] >> 26 & 15 == 15 for what in ("load", "store"))
 
 
 def test_offcore_responses_have_two_registers_and_a_code_for_each() -> None:

@@ -12,7 +12,7 @@ from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.programmer import EVENT_OPTIONS, FEATURE_NAMES, FEATURES
-from pfmon.pmu.target import FOLDER, Target
+from pfmon.pmu.target import FOLDER, Target, table_path
 from pfmon.pmu.targets import default_of, targets
 from pfmon.session.run.supported import PROCESSORS
 
@@ -43,7 +43,7 @@ def test_its_machines_have_its_pmu_or_one_of_the_same_events(target: Target) -> 
     for machine in target.machines.values():
         other = str(load(machine)["machine.pmu"])
         assert targets()[other].architecture == target.architecture
-        if target.name != "skylake":  # whose machine is not here yet
+        if not target.name.startswith("skylake"):  # whose machine is not here yet
             assert {event.signal for event in get(target.name).events} <= {event.signal for event in get(other).events}
 
 
@@ -69,7 +69,7 @@ def test_its_captures_are_in_registers_that_there_are(target: Target) -> None:
 
 @pytest.mark.parametrize("column", ["umask", "set", "type", "ear", "alias_of", "iar", "opc", "dar", "all", "mesi"])
 def test_a_table_has_no_column_that_is_empty_in_every_row(target: Target, column: str) -> None:
-    header = Path(FOLDER, target.name, "events.csv").read_text().partition("\n")[0].split(",")
+    header = Path(table_path(target.name, "events")).read_text().partition("\n")[0].split(",")
     assert header == [name for name in Event._fields if name in header]
     values = {getattr(event, column) for event in get(target.name).events}
     assert (column in header) == (values - {0, "-"} != set())

@@ -7,7 +7,7 @@ column that would be empty in every row.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.lazy_map import LazyMap
 from pfmon.pmu.model.generic_events import GenericEvent, generic_event, perf_names
 from pfmon.pmu.target import table_path
+from pfmon.pmu.targets import named
 from pfmon.signals.signal_names import signals
 
 CODE_MASK = 0xFFFF
@@ -104,10 +105,11 @@ EMPTY: Mapping[str, object] = {
 """Column -> its value in a table without it. Every table has the others."""
 
 
-def _event(columns: Sequence[str], row: list[str]) -> Event:
-    """Return the event of a CSV row with these columns."""
+def _event(columns: Sequence[str], row: list[str], counters: Collection[int]) -> Event:
+    """Return the event of a CSV row with these columns, on these counters as far as it counts on them."""
     given = {name: CONVERT.get(name, str)(text) for name, text in zip(columns, row, strict=True)}
-    return Event._make(given[name] if name in given else EMPTY[name] for name in Event._fields)
+    event = Event._make(given[name] if name in given else EMPTY[name] for name in Event._fields)
+    return event._replace(counters=tuple(number for number in event.counters if number in counters))
 
 
 def name_pattern(text: str) -> re.Pattern[str]:
@@ -124,13 +126,13 @@ class EventTable:
     An event is parsed from its row on first use: a run needs a handful of some five hundred.
     """
 
-    def __init__(self, pmu: str, columns: Sequence[str], rows: Iterable[str]) -> None:
-        """``columns``: the header of the CSV file, ``rows``: its other lines."""
+    def __init__(self, pmu: str, columns: Sequence[str], rows: Iterable[str], counters: Collection[int]) -> None:
+        """``columns``: the header of the CSV file, ``rows``: its other lines; ``counters``: those of the PMU."""
         self.pmu = pmu
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
         self._of_codes: dict[int, list[Event]] = {}
-        self._events = LazyMap(self._rows, lambda row: _event(columns, fields(row)))
+        self._events = LazyMap(self._rows, lambda row: _event(columns, fields(row), counters))
         for row in rows:
             name, code, _ = row.split(",", 2)
             self._rows[name] = row
@@ -210,4 +212,4 @@ def load_events(pmu: str) -> EventTable:
     if not path:
         raise PfmonError(f"no event table for PMU {pmu!r}")
     columns, rows = table(path)
-    return EventTable(pmu, columns, rows)
+    return EventTable(pmu, columns, rows, named(pmu).counters)
