@@ -14,6 +14,7 @@ from host_programs import needs
 import pfmon as library
 from pfmon.report.html.run_page import run_page
 from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
+from pfmon.session.profile.omissions import Omission
 
 HASHMAP = (example("hashmap"), "500")
 
@@ -213,6 +214,18 @@ def test_ten_thousand_functions_open_in_two_seconds(tmp_path: Path) -> None:
         assert seen["found"] == 40
         times.append(seen["milliseconds"])
     assert min(times) < 2000
+
+
+@needs("chromium-headless-shell")
+def test_what_the_model_leaves_out_is_said_below_the_cycles(tmp_path: Path) -> None:
+    run = library.run(HASHMAP, report="html", capture=True)
+    surveyed = run.surveyed
+    assert surveyed
+    cpi = surveyed.cpi._replace(omissions=[Omission("of the instructions have no row", 0.07)])
+    path = tmp_path / "run.html"
+    path.write_text(run_page(surveyed._replace(cpi=cpi), run.command, run.pmu, "0", [], run.programming))
+    found = shown(path, "return document.querySelector('#cycles').textContent;")
+    assert "not modelled: 7.0% of the instructions have no row" in found
 
 
 def test_the_page_stays_when_a_run_cannot_be(tmp_path: Path) -> None:

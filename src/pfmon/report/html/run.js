@@ -64,6 +64,7 @@ function breakdown() {
       parts,
     ),
   );
+  if (cpi.omissions) place.append(el("p", {}, cpi.omissions));
   const shown = data.functions.rows.slice(0, 12).filter((row) => cyclesOf(row.slice(3)) > 0.003 * cpi.cycles);
   if (shown.length > 1) {
     place.append(

@@ -13,6 +13,7 @@ from pfmon.session.profile.code_profile import ProfileRow
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_stack import CpiStack
 from pfmon.session.profile.data_areas import Area
+from pfmon.session.profile.omissions import omissions_line
 from pfmon.session.run.programmed_pmu import Count, Value
 from pfmon.session.run.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
@@ -94,6 +95,7 @@ def cpi_data(cpi: CpiStack) -> dict[str, Any]:
         "instructions": cpi.instructions,
         "parts": [{"name": part, "of": list(cpi.parts[part].items())} for part in PARTS],
         "ratios": list(cpi.ratios.items()),
+        "omissions": omissions_line(cpi.omissions),
     }
 
 
