@@ -132,6 +132,7 @@ class EventTable:
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
         self._of_codes: dict[int, list[Event]] = {}
+        self._counters_column = columns.index("counters")
         self._events = LazyMap(self._rows, lambda row: _event(columns, fields(row), counters))
         for row in rows:
             name, code, _ = row.split(",", 2)
@@ -183,6 +184,12 @@ class EventTable:
     def umask_free(self, event: Event) -> bool:
         """Return whether the event has no variants by unit mask: it is the only one with its code and set."""
         return sum(other.set == event.set for other in self._of_code(event.code)) == 1
+
+    def on_counter(self, number: int) -> list[Event]:
+        """Return the events that a counter can count, without aliases; other rows are not parsed."""
+        text, column = str(number), self._counters_column
+        rows = [name for name, row in self._rows.items() if text in row.split(",", column + 1)[column].split()]
+        return [event for name in rows if (event := self._events[name]).alias_of == "-"]
 
     def canonical(self, code: int) -> list[Event]:
         """Return the events of a code, one for each unit mask, without aliases and without events that select a mode of

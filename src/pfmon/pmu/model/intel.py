@@ -73,9 +73,8 @@ class IntelDecoder(CounterDecoder):
         counter."""
         if number in FIXED:
             everybody = bool(self.values.fields(select_register(number)).get(f"any{number - FIXED[0]}", 0))
-            fixed = [one for one in self.events if number in one.counters and one.alias_of == "-"]
-            fixed.sort(key=lambda one: len(one.counters))  # first those that only this counter has
-            return next((one for one in fixed if one.any_thread == everybody), None)
+            fixed = [one for one in self.events.on_counter(number) if one.any_thread == everybody]
+            return min(fixed, key=lambda one: len(one.counters), default=None)  # that which only this counter has
         fields = self.values.fields(select_register(number))
         return self._alike(number, condition(fields)) or self._alike(number, NO_CONDITION)
 
