@@ -111,7 +111,8 @@ def test_names_are_printed_with_their_modifiers_and_count_at_their_levels() -> N
     [
         (["-e", "instructions:k"], "programs run at level 3 alone"),
         (["-e", "cycles:h"], "nothing runs at a hypervisor's level"),
-        (["-e", "cycles:x"], "no line states"),
+        (["-e", "cycles:x"], "cycles:X: perf's modifiers are u, k, H and p here"),
+        (["-e", "cycles:M"], "cycles: this PMU has no line states"),
         (["-e", "cycels"], "unknown intel_v2 event 'cycels'; nearest: cycles,"),
         (["-e", "dTLB-loads"], "dTLB-loads: this PMU cannot count it: the seven events"),
         (["-e", "cycles:p", "--long-smpl-periods=100", "--smpl-skid=9"], "cycles:p wants samples without a skid"),

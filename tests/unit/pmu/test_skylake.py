@@ -165,6 +165,21 @@ def test_what_is_in_use_follows_from_the_selects() -> None:
     assert file.read(IN_USE) == 1 << 3 | 1 << 33 | 1 << 63
 
 
+@each(
+    ("number", "anybody", "name"),
+    [
+        (0, 0, "INST_RETIRED.ANY"),
+        (0, 1, "INST_RETIRED.ANY"),
+        (1, 0, "CPU_CLK_UNHALTED.THREAD"),
+        (1, 1, "CPU_CLK_UNHALTED.THREAD_ANY"),
+        (2, 1, "CPU_CLK_UNHALTED.REF_TSC"),
+    ],
+)
+def test_fixed_counters_have_their_event_for_all_threads_too(number: int, anybody: int, name: str) -> None:
+    values = {"ia32_fixed_ctr_ctrl": (2 | anybody << 2) << 4 * number, CONTROL: 7 << 32}
+    assert [one.event.name for one in read_counters(SKYLAKE, values).monitors] == [name]
+
+
 def test_pin_control_is_gone() -> None:
     assert not SKYLAKE.program(["LONGEST_LAT_CACHE.MISS"]).writes["ia32_perfevtsel0"] >> 19 & 1
     with pytest.raises(RuleError, match="controls_are_fields"):

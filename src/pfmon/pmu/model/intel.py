@@ -73,8 +73,12 @@ class IntelDecoder(CounterDecoder):
         counter."""
         if number in FIXED:
             everybody = bool(self.values.fields(select_register(number)).get(f"any{number - FIXED[0]}", 0))
-            fixed = [one for one in self.events.on_counter(number) if one.any_thread == everybody]
-            return min(fixed, key=lambda one: len(one.counters), default=None)  # that which only this counter has
+            # With AnyThread it has the same event, unless another one is named so; others count on general ones, too.
+            return min(
+                self.events.on_counter(number),
+                key=lambda one: (one.any_thread != everybody, len(one.counters)),
+                default=None,
+            )
         fields = self.values.fields(select_register(number))
         return self._alike(number, condition(fields)) or self._alike(number, NO_CONDITION)
 

@@ -142,6 +142,7 @@ class Request(NamedTuple):
 MODIFIERS = frozenset("ukhGHp")
 """Letters behind an event's name and a colon that are perf's modifiers (perf-list(1)); others are line states."""
 MOST_PRECISE = 3
+LINE_STATES = "MESI"
 
 
 class NameParts(NamedTuple):
@@ -163,9 +164,20 @@ def name_parts(text: str) -> NameParts:
     parts = behind.split(":")
     modifiers = "".join(part for part in parts if MODIFIERS.issuperset(part))
     states = "".join(part for part in parts if not MODIFIERS.issuperset(part)).upper()
+    letters_behind_an_event_mean_something(name, states)
     modifiers_can_be_had(name, modifiers)
     levels = "".join(letter for letter in modifiers if letter in "uk")
     return NameParts(f"{name}:{modifiers}" if modifiers else name, privilege_mask(levels) if levels else None, states)
+
+
+def letters_behind_an_event_mean_something(name: str, states: str) -> None:
+    """Behind a colon are perf's modifiers or line states; perf's other modifiers (S, D, W, e, P) choose how the kernel
+    shares counters and builds groups of events, which pfmon has none of."""
+    if unknown := set(states) - set(LINE_STATES):
+        raise BadValueError(
+            f"{name}:{''.join(sorted(unknown))}: perf's modifiers are u, k, H and p here, line states M, E, S and I",
+            "letters_behind_an_event_mean_something",
+        )
 
 
 def modifiers_can_be_had(name: str, modifiers: str) -> None:
