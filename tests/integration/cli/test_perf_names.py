@@ -10,6 +10,8 @@ from command import EXAMPLES, pfmon, refused
 from grids import each
 
 import pfmon as library
+from pfmon.library.sweep.sweep_plan import read
+from pfmon.testing.counted_events import names_of
 
 PROGRAMS = {
     "x86_64/hashmap": {
@@ -144,3 +146,14 @@ def test_triggers_and_patterns_of_names_take_them() -> None:
         for name in ("ia64_inst_retired", "instructions")
     )
     assert own == perfs != ""
+
+
+def test_sweeps_and_the_pytest_plugin_take_them(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    program = f'[[program]]\ncommand = ["{EXAMPLES}/ia64/fib", "3"]\n[[machine]]\nname = "itanium2"\n'
+    path.write_text(f'events = ["cycles", "instructions:u"]\n{program}')
+    (cell,) = read(str(path)).cells
+    assert cell.events == ("cycles", "instructions:u")
+    path.write_text(f'events = ["L1-dcache-stores"]\n{program}')
+    assert "nearest: STORES_RETIRED" in refused("sweep", "--dry-run", str(path))
+    assert names_of("CYCLES, l1-dcache-loads:u,llc_misses") == ["cycles", "L1-dcache-loads:u", "LLC_MISSES"]
