@@ -106,13 +106,13 @@ def assembly(figure: Figure, number: int = 0) -> str:
 .p2align 6
 .globl start_{number}
 start_{number}:
+mov ecx, [rsp]
+dec ecx
+mov r15d, {figure.iterations}
+shl r15d, cl
+xor ecx, ecx
 lea rsi, data[rip]
 {lines(figure.setup)}
-mov r15d, {figure.iterations}
-cmp qword ptr [rsp], 1
-je 801f
-add r15, r15
-801:
 jmp 802f
 .p2align 6
 802:

@@ -146,6 +146,7 @@ class CoreTimings:
             "prefix": of["fetch.prefix"],
             "taken": of["fetch.taken"],
             "line": of["uop_cache.line"] if of["uop_cache.entries"] else 0,
+            "lines": of.get("uop_cache.lines", 0),
             "uop_cache_ways": of.get("uop_cache.ways", 1),
             "uop_cache_sets": int(of["uop_cache.entries"]) // (int(of["uop_cache.ways"]) * int(of["uop_cache.line"]))
             if of["uop_cache.entries"]
@@ -164,7 +165,7 @@ class CoreTimings:
         start, cycles = self._string(found, name)
         return CoreTiming(
             slots=found.fused,
-            uops=[ports_of(mask) for mask in found.ports],
+            uops=[ports_of(mask) for mask in self._executed(found)],
             latency=found.latency,
             latency2=found.second,
             divider=found.divider,
@@ -182,6 +183,12 @@ class CoreTimings:
             merges=bool(found.kind & InstructionKind.MERGE),
             keeps_stack=bool(found.kind & InstructionKind.STACK),
         )
+
+    def _executed(self, found: InstructionTiming) -> tuple[int, ...]:
+        """The ports of executed µops. Those of a prefetch's address are among them, as no value is loaded."""
+        if found.kind & InstructionKind.PREFETCH:
+            return (*found.ports, *[self._ports.load] * found.loads)
+        return found.ports
 
     def _load_latencies(self, form: int, operands: Sequence[OperandForm], name: str) -> tuple[int, int]:
         """Load-to-use latency of L1D, and latency of store forwarding."""

@@ -13,6 +13,8 @@ from pfmon.machine._outoforder cimport (
 
 
 cdef enum:
+    CODE_WINDOW_SHIFT = 5        # log2 of the bytes of a window of the µop cache
+    SHORT_LOOP = 12              # µops of a block that may be its own successor in the next cycle
     IN_FLIGHT_STEP = 16          # cycles to which the time until a line arrives is rounded, so that states recur
 
 

@@ -129,10 +129,9 @@ cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, const 
     cdef bint taken = next_ip != behind(plan)
     self.end |= taken | self.code_source(plan) << END_SOURCE_SHIFT
     branch(self, plan, words[0], next_ip)
-    if self.code_windows is None:
-        self.loop_uops += plan.core.slots
-        if taken and next_ip <= plan.last and plan.last - next_ip < 1 << 10:
-            self.follow_loop(plan, next_ip)
+    self.loop_uops += plan.core.slots
+    if taken and next_ip <= plan.last and plan.last - next_ip < 1 << 10:
+        self.follow_loop(plan, next_ip)
     self.schedule(plan, words)
 
 

@@ -29,7 +29,7 @@ cdef class MissEvents(EventSetConsumer):
             self.plans.cores = CoreBlocks(table, timings, figures)
             self.loop_size = figures["loop_buffer"]
             if figures["line"]:
-                self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 5)
+                self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
 
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
@@ -300,27 +300,28 @@ cdef class MissEvents(EventSetConsumer):
                 k += 1
 
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
-        """Returns where a block's µops come from."""
+        """Returns where a block's µops come from. A short loop of one block branches once a cycle, as from the loop buffer."""
         cdef uint64_t window, last
         cdef LruLine evicted
-        cdef uint32_t source = FROM_UOP_CACHE
-        if self.code_windows is None:
-            if self.loops and self.loop_begin <= plan.ip <= self.loop_branch:
-                return FROM_LOOP_BUFFER
-            self.loops = False
+        cdef uint32_t source = FROM_UOP_CACHE, k
+        if self.loops and self.loop_begin <= plan.ip <= self.loop_branch:
+            return FROM_LOOP_BUFFER
+        self.loops = False
+        if self.code_windows is None or plan.core.lines == 0:
             return FROM_DECODERS
-        window, last = plan.ip >> self.code_windows.shift, (behind(plan) - 1) >> self.code_windows.shift
+        window, last = plan.ip >> CODE_WINDOW_SHIFT, (behind(plan) - 1) >> CODE_WINDOW_SHIFT
         while window <= last:
-            if use_line(&self.code_windows.rows, window) == NULL:
-                insert_line(&self.code_windows.rows, window, &evicted)
-                source = FROM_DECODERS
+            for k in range(plan.core.lines):
+                if use_line(&self.code_windows.rows, window << 2 | k) == NULL:
+                    insert_line(&self.code_windows.rows, window << 2 | k, &evicted)
+                    source = FROM_DECODERS
             window += 1
         return source
 
     cdef void follow_loop(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:
         """Follows a branch backward: the third time the loop buffer has its loop, if it is small enough."""
         if self.loop_branch == plan.last and self.loop_begin == next_ip:
-            self.loops = self.loop_uops <= self.loop_size
+            self.loops = self.loop_uops <= (self.loop_size if next_ip != plan.ip else max(self.loop_size, SHORT_LOOP))
         else:
             self.loops = False
         self.loop_branch, self.loop_begin, self.loop_uops = plan.last, next_ip, 0

@@ -60,6 +60,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     uint16_t length, accesses
     uint16_t cost[2][CODE_SOURCES]  # quarters of cycles of the front end: if control goes on behind it, if it branches
     int16_t top                  # change of the top of the x87 stack
+    uint8_t lines                # of the µop cache that a window of its code takes; 0: the decoders decode it each time
     uint16_t uops, slots         # executed, and dispatched
     uint8_t carries              # an instruction adds the carry flag, so it is kept between blocks
 
@@ -81,7 +82,7 @@ cdef struct FrontEndFigures:
     int32_t decoders             # instructions in a cycle
     int32_t complex              # µops of one that the first decoder takes
     int32_t prefix               # cycles that a length-changing prefix takes
-    int32_t line                 # µops of a line of the µop cache; 0: there is none
+    int32_t line, lines          # µops of a line of the µop cache, and its lines for a window; 0: there is none
     int32_t taken                # cycles from one taken branch to the next
     int32_t width
 
@@ -116,4 +117,3 @@ cdef class CoreBlocks:
     cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
     cdef void put_costs(self, CoreBlock* block, const BlockInstruction* instructions, const uint8_t* payloads) noexcept nogil
     cdef int32_t lines_of(self, int32_t slots) noexcept nogil
-    cdef int32_t parts_of(self, int32_t slots) noexcept nogil

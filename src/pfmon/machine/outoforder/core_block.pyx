@@ -5,7 +5,7 @@ A block's cost for the front end, in quarters of a cycle:
 
 - decoders: 16 aligned bytes are fetched in a cycle; of the instructions in them the first decoder takes one of up to four µops, the
   others take those of one; a length-changing prefix stops this for some cycles;
-- µop cache: six µops in a cycle, of one 32-byte window;
+- µop cache: a line in a cycle;
 - loop buffer: as many as dispatch.
 
 A taken branch ends what is fetched in a cycle.
@@ -55,7 +55,7 @@ cdef class CoreBlocks:
         self.front_end.fetch, self.front_end.decoders = front_end["fetch"], front_end["decoders"]
         self.front_end.complex, self.front_end.prefix = front_end["complex"], front_end["prefix"]
         self.front_end.line, self.front_end.width = front_end["line"], front_end["width"]
-        self.front_end.taken = front_end["taken"]
+        self.front_end.lines, self.front_end.taken = front_end["lines"], front_end["taken"]
 
     def __dealloc__(self):
         cdef uint64_t i
@@ -218,15 +218,14 @@ cdef class CoreBlocks:
         cdef uint64_t stride = self.table.c.header.payload_bytes
         cdef uint64_t first = instructions[0].address, last = instructions[block.length - 1].address
         cdef uint64_t window = first // CODE_WINDOW, end = last + instructions[block.length - 1].length - 1
-        cdef int32_t lines = 0, parts = 0, in_window = 0, slots = 0, decoded = 0, beside = 0, prefixes = 0
+        cdef int32_t most = 0, in_window = 0, slots = 0, decoded = 0, beside = 0, prefixes = 0
         cdef const CoreInstruction* one
         cdef uint32_t i
         for i in range(block.length):
             one = &instructions_of(block)[i]
             if instructions[i].address // CODE_WINDOW != window:
                 window = instructions[i].address // CODE_WINDOW
-                lines, parts = lines + self.lines_of(in_window), parts + self.parts_of(in_window)
-                in_window = 0
+                most, in_window = max(most, in_window), 0
             in_window += one.slots
             slots += one.slots
             prefixes += (<const uint64_t*>(payloads + i * stride + FORM_AT))[0] >> CHANGES_LENGTH & 1
@@ -238,13 +237,17 @@ cdef class CoreBlocks:
                 decoded, beside = decoded + 1, 1
             else:
                 beside += 1
-        lines, parts = lines + self.lines_of(in_window), parts + self.parts_of(in_window)
+        block.lines = <uint8_t>self.lines_of(max(most, in_window))
         decoded = QUARTER * (decoded + self.front_end.prefix * prefixes)
         block.cost[1][FROM_DECODERS] = <uint16_t>max(
             decoded, QUARTER * <int32_t>(end // self.front_end.fetch - first // self.front_end.fetch + 1))
         block.cost[0][FROM_DECODERS] = <uint16_t>max(
             decoded, QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch)
-        block.cost[1][FROM_UOP_CACHE], block.cost[0][FROM_UOP_CACHE] = <uint16_t>(QUARTER * lines), <uint16_t>parts
+        if block.lines:
+            block.cost[1][FROM_UOP_CACHE] = <uint16_t>(
+                QUARTER * ((slots + self.front_end.line - 1) // self.front_end.line))
+            block.cost[0][FROM_UOP_CACHE] = <uint16_t>(
+                (QUARTER * slots + self.front_end.line - 1) // self.front_end.line)
         for i in range(FROM_UOP_CACHE + 1):
             block.cost[1][i] = max(block.cost[1][i], <uint16_t>(QUARTER * self.front_end.taken))
         block.cost[1][FROM_LOOP_BUFFER] = block.cost[0][FROM_LOOP_BUFFER] = <uint16_t>(
@@ -252,12 +255,9 @@ cdef class CoreBlocks:
         block.slots = <uint16_t>slots
 
     cdef int32_t lines_of(self, int32_t slots) noexcept nogil:
-        """Returns the lines of the µop cache that so many µops of a window take."""
-        return (slots + self.front_end.line - 1) // self.front_end.line if self.front_end.line else 0
-
-    cdef int32_t parts_of(self, int32_t slots) noexcept nogil:
-        """Returns how many quarters of a cycle they take if others follow in the same cycle."""
-        return (QUARTER * slots + self.front_end.line - 1) // self.front_end.line if self.front_end.line else 0
+        """Returns the lines of the µop cache that so many µops of a window take; 0: they do not fit."""
+        cdef int32_t lines = (slots + self.front_end.line - 1) // self.front_end.line if self.front_end.line else 0
+        return lines if lines <= self.front_end.lines else 0
 
 
 cdef uint64_t data_sources(const CoreInstruction* one, const RegisterMasks* masks, const CoreTiming* timing) noexcept nogil:

@@ -13,6 +13,10 @@ number. All times are cycles from the beginning of the block.
 cimport cython
 
 
+cdef enum:
+    SHORT_WAIT = 2               # cycles of a µop in the reservation station that do not count
+
+
 cdef struct Progress:            # of a block's schedule
     int32_t cycle                # of dispatch
     int32_t slot                 # µops that dispatched in it
@@ -216,7 +220,7 @@ cdef inline void retire(const CoreFigures* figures, CoreState* state, const Core
         report_delay(out, number, cause, gap - 1)
         at.retired, at.waited = done, DELAY_DISPATCH
     enter(&state.buffers[REORDER_BUFFER], &figures.buffers[REORDER_BUFFER], at.cycle, at.retired, one.slots)
-    if at.executed - at.cycle > figures.buffers[RESERVATION_STATION].hidden:
+    if at.executed > at.cycle + SHORT_WAIT:
         enter(&state.buffers[RESERVATION_STATION], &figures.buffers[RESERVATION_STATION], at.cycle, at.executed,
               max(one.uops + one.accesses, 1))
 
