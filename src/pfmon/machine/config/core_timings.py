@@ -37,8 +37,8 @@ class CoreKind(IntFlag):
 
 class CoreTiming(NamedTuple):
     """Of a form. ``uops``: the ports of each executed µop; ``fuses``: classes of conditional jumps that it fuses with, as bits;
-    ``jump``: its own class, 0: it is none; ``ignores_sources``, ``merges``, ``keeps_stack``: which registers it waits for, and
-    whether the stack pointer's value takes time."""
+    ``jump``: its own class, 0: it is none; ``ignores_sources``, ``merges``: which registers it waits for; ``kept``: those that
+    it changes at once, as bits."""
 
     slots: int
     uops: list[tuple[int, ...]]
@@ -50,6 +50,7 @@ class CoreTiming(NamedTuple):
     forward: int
     indexed: bool
     top: int
+    prefixed: bool
     fuses: int
     jump: int
     busy: int
@@ -57,7 +58,7 @@ class CoreTiming(NamedTuple):
     string_cycles: int
     ignores_sources: bool
     merges: bool
-    keeps_stack: bool
+    kept: int
 
 
 CARRY_JUMPS = {"ja", "jae", "jb", "jbe"}
@@ -76,6 +77,9 @@ FUSIONS: dict[str, dict[str, int]] = {
 }
 """``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in 32-bit mode alone."""
 
+STACK_POINTER = 1 << 4
+STRING_REGISTERS = 1 << 1 | 1 << 6 | 1 << 7
+STRINGS = {"movs", "stos", "lods", "cmps", "scas"}
 STRING_OPERATIONS = {"cmps": "compare", "scas": "scan", "lods": "load"}
 STRING_UNITS = {"b": 1, "w": 2, "d": 4, "q": 8}
 LINE = 64
@@ -119,6 +123,10 @@ class CoreTimings:
             "lead": LEAD,
             "levels": levels,
             "bus": of["memory.occupancy"],
+            "ring": of.get("l3.occupancy", 0),
+            "split_busy": of["split.busy"],
+            "partial_flags": of["core.partial_flags"],
+            "prefix_line": of["fetch.prefix_line"],
             "walk": of["memory.walk"],
             "fill_busy": FILL_CYCLES,
             "fill_buffers": of["core.fills"],
@@ -174,6 +182,7 @@ class CoreTimings:
             forward=forward,
             indexed=bool(form >> FormBit.FORM_INDEX & 1),
             top=found.top,
+            prefixed=bool(form >> FormBit.FORM_LENGTH_CHANGED & 1) and (bool(self._figures["fetch.prefix_mov"]) or name != "mov"),
             fuses=fuses,
             jump=jump_class(name),
             busy=self._busy(found),
@@ -181,7 +190,7 @@ class CoreTimings:
             string_cycles=cycles,
             ignores_sources=bool(found.kind & (InstructionKind.ZERO | InstructionKind.ONES)),
             merges=bool(found.kind & InstructionKind.MERGE),
-            keeps_stack=bool(found.kind & InstructionKind.STACK),
+            kept=self._kept(found, name),
         )
 
     def _executed(self, found: InstructionTiming) -> tuple[int, ...]:
@@ -201,6 +210,12 @@ class CoreTimings:
             simple = not form >> FormBit.FORM_INDEX & 1 and not form >> FormBit.FORM_FAR & 1
             return int(of["l1d.latency"] if simple else of["load.other"]), int(of["forward.latency"])
         return int(of[f"load.{kind}"]), int(of[f"forward.{kind}"])
+
+    def _kept(self, found: InstructionTiming, name: str) -> int:
+        """Registers whose new values wait for nothing: the stack pointer, the pointers and the count of a string instruction."""
+        if found.kind & InstructionKind.STACK:
+            return STACK_POINTER
+        return STRING_REGISTERS if name[:-1] in STRINGS and name[-1] in STRING_UNITS else 0
 
     def _busy(self, found: InstructionTiming) -> int:
         """Cycles in which nothing else dispatches: the throughput of microcode and fences."""

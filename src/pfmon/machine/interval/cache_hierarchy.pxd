@@ -31,7 +31,7 @@ cdef class Hierarchy:
     cdef readonly LruSets l1d, l1i, l2, l3
     cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
-    cdef uint64_t transfers      # lines from and to memory
+    cdef uint64_t transfers      # lines from L3; 65,536 times those from and to memory
     cdef int64_t bus_free        # cycle in which memory can accept the next request
     cdef bint inclusive          # lines evicted from the last-level cache are invalidated in the others
     cdef bint adjacent

@@ -70,6 +70,7 @@ cdef class Hierarchy:
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil:
         """Requests a line that missed L1 and L2."""
         cdef const LruLine* found = use_line(&self.l3.rows, address >> self.l3.shift)
+        self.transfers += 1
         served.references += demand
         if found != NULL:
             served.level = LEVEL_L3
@@ -83,7 +84,7 @@ cdef class Hierarchy:
         """Returns the cycle in which memory delivers a line requested now."""
         cdef int64_t start = max(now, self.bus_free)
         self.bus_free = start + self.occupancy
-        self.transfers += 1
+        self.transfers += 1 << 16
         return start + self.memory_latency
 
     # --- fills: a modified victim goes to the next level
@@ -129,7 +130,7 @@ cdef class Hierarchy:
     cdef void to_memory(self, int64_t now) noexcept nogil:
         """Writes a modified line over the bus."""
         self.bus_free = max(now, self.bus_free) + self.occupancy
-        self.transfers += 1
+        self.transfers += 1 << 16
 
     # --- prefetchers
 

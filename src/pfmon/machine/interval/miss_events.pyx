@@ -230,7 +230,7 @@ cdef class MissEvents(EventSetConsumer):
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
             else:
                 respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
-            lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY)
+            lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY) * (1 << 16) - (served.level >= LEVEL_L3)
             if lines:
                 respond(&self.responses, number, RESPONSE_BUS, lines)
         else:

@@ -20,6 +20,7 @@ cdef enum CoreKind:              # of an instruction
     CORE_STREAMING = 16          # stores past the caches
     CORE_STRING = 32             # takes time by the bytes that it moves
     CORE_PREFETCH = 64           # nothing waits for its accesses
+    CORE_PARTIAL_FLAGS = 128     # reads flags of which the last instruction wrote a part
 
 cdef struct CoreUop:
     uint8_t count                # of the ports that can take it
@@ -31,7 +32,7 @@ cdef struct CoreInstruction:     # 40 bytes
     uint8_t uops                 # µops that execute, but for those of its accesses
     uint8_t sources, results
     uint8_t accesses
-    uint8_t kind                 # CoreKind
+    uint16_t kind                # CoreKind
     uint8_t divider              # cycles in which it occupies the divider
     uint8_t busy                 # cycles in which nothing else dispatches
     uint8_t address[2]           # registers of its addresses
@@ -62,6 +63,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     int16_t top                  # change of the top of the x87 stack
     uint8_t lines                # of the µop cache that a window of its code takes; 0: the decoders decode it each time
     uint16_t uops, slots         # executed, and dispatched
+    uint8_t partial              # while it is made: the last flags were written but for the carry flag
     uint8_t carries              # an instruction adds the carry flag, so it is kept between blocks
 
 
@@ -82,6 +84,7 @@ cdef struct FrontEndFigures:
     int32_t decoders             # instructions in a cycle
     int32_t complex              # µops of one that the first decoder takes
     int32_t prefix               # cycles that a length-changing prefix takes
+    bint prefix_line             # ... all of those in 16 bytes
     int32_t line, lines          # µops of a line of the µop cache, and its lines for a window; 0: there is none
     int32_t taken                # cycles from one taken branch to the next
     int32_t width
@@ -89,7 +92,9 @@ cdef struct FrontEndFigures:
 cdef struct CoreTiming:          # of a form of instructions
     CoreInstruction instruction
     CoreUop uop[MAX_UOPS]
-    bint ignores_sources, merges, keeps_stack
+    bint ignores_sources, merges
+    uint64_t kept                # registers that it changes before its µops execute: the stack engine's, those of string instructions
+    bint prefixed                # a length-changing prefix delays its decoding
     uint32_t fuses               # classes of conditional jumps that it fuses with
     uint32_t jump                # its own class; 0: it is no conditional jump
     int16_t top
@@ -101,6 +106,7 @@ cdef class CoreBlocks:
     cdef object timings
     cdef dict forms
     cdef FrontEndFigures front_end
+    cdef bint partial_flags      # the processor renames flags in parts
     cdef uint64_t* form_keys     # open addressing
     cdef CoreTiming** form_timings
     cdef uint64_t form_slots, form_count

@@ -22,9 +22,7 @@ from pfmon.stream._stream cimport (
 cdef enum:
     FORM_AT = OPERANDS_AT + sizeof(RegisterMasks)    # bytes of a payload before the instruction's form
     CODE_WINDOW = 32             # bytes of code that lines of the µop cache hold
-    CHANGES_LENGTH = 53          # bits of a form: a length-changing prefix
     ACCESS_SHIFT = 62            # core_timings.py
-    STACK_POINTER = 4
     MAX_FUSED_LENGTH = 16
 
 cdef extern from *:
@@ -54,6 +52,7 @@ cdef class CoreBlocks:
         self.table, self.timings, self.forms = table, timings, {}
         self.front_end.fetch, self.front_end.decoders = front_end["fetch"], front_end["decoders"]
         self.front_end.complex, self.front_end.prefix = front_end["complex"], front_end["prefix"]
+        self.front_end.prefix_line, self.partial_flags = front_end["prefix_line"], front_end["partial_flags"] > 0
         self.front_end.line, self.front_end.width = front_end["line"], front_end["width"]
         self.front_end.lines, self.front_end.taken = front_end["lines"], front_end["taken"]
 
@@ -114,8 +113,8 @@ cdef class CoreBlocks:
         to.instruction.load_latency, to.instruction.busy = found.load_latency, found.busy
         to.instruction.string_start, to.instruction.string_cycles = found.string_start, found.string_cycles
         to.instruction.forward, to.instruction.indexed = found.forward, found.indexed
-        to.ignores_sources, to.merges, to.keeps_stack = found.ignores_sources, found.merges, found.keeps_stack
-        to.fuses, to.jump, to.top = found.fuses, found.jump, found.top
+        to.ignores_sources, to.merges, to.kept = found.ignores_sources, found.merges, found.kept
+        to.fuses, to.jump, to.top, to.prefixed = found.fuses, found.jump, found.top, found.prefixed
         for ports in found.uops[:MAX_UOPS]:
             to.uop[i].busy, to.uop[i].count = 1, min(len(ports), MAX_UOP_PORTS)
             for k in range(to.uop[i].count):
@@ -204,10 +203,15 @@ cdef class CoreBlocks:
         if not timing.ignores_sources:
             put_registers(one.source, &one.sources, MAX_SOURCES, data_sources(one, masks, timing), block.top)
         put_registers(one.result, &one.results, MAX_RESULTS,
-                      masks.written & ~(<uint64_t>timing.keeps_stack << STACK_POINTER), block.top)
+                      masks.written & ~timing.kept, block.top)
         block.top += timing.top
         if masks.read >> CARRY_FLAG & masks.written >> CARRY_FLAG & 1:
             block.carries = 1
+        if self.partial_flags and block.partial and masks.read >> CARRY_FLAG & 1:
+            one.kind |= CORE_PARTIAL_FLAGS
+            block.partial = False
+        if masks.written >> CARRY_FLAG & 3:
+            block.partial = masks.written >> CARRY_FLAG & 3 == 2
         one.first_uop = <uint16_t>uops[0]
         for k in range(one.uops):
             uops_of(block)[uops[0] + k] = timing.uop[k]
@@ -220,6 +224,7 @@ cdef class CoreBlocks:
         cdef uint64_t window = first // CODE_WINDOW, end = last + instructions[block.length - 1].length - 1
         cdef int32_t most = 0, in_window = 0, slots = 0, decoded = 0, beside = 0, prefixes = 0
         cdef const CoreInstruction* one
+        cdef uint64_t line, prefixed = 0
         cdef uint32_t i
         for i in range(block.length):
             one = &instructions_of(block)[i]
@@ -228,7 +233,10 @@ cdef class CoreBlocks:
                 most, in_window = max(most, in_window), 0
             in_window += one.slots
             slots += one.slots
-            prefixes += (<const uint64_t*>(payloads + i * stride + FORM_AT))[0] >> CHANGES_LENGTH & 1
+            if self.timing_of(&instructions[i], payloads + i * stride).prefixed:
+                line = instructions[i].address // self.front_end.fetch
+                prefixes += not self.front_end.prefix_line or line != prefixed
+                prefixed = line
             if one.slots == 0:
                 continue
             if one.slots > self.front_end.complex:       # the microcode sequencer takes over
@@ -238,11 +246,12 @@ cdef class CoreBlocks:
             else:
                 beside += 1
         block.lines = <uint8_t>self.lines_of(max(most, in_window))
-        decoded = QUARTER * (decoded + self.front_end.prefix * prefixes)
+        prefixes *= QUARTER * self.front_end.prefix
         block.cost[1][FROM_DECODERS] = <uint16_t>max(
-            decoded, QUARTER * <int32_t>(end // self.front_end.fetch - first // self.front_end.fetch + 1))
+            QUARTER * decoded + prefixes, QUARTER * <int32_t>(end // self.front_end.fetch - first // self.front_end.fetch + 1))
         block.cost[0][FROM_DECODERS] = <uint16_t>max(
-            decoded, QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch)
+            QUARTER * decoded - (QUARTER - QUARTER * beside // self.front_end.decoders if beside else 0) + prefixes,
+            QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch)
         if block.lines:
             block.cost[1][FROM_UOP_CACHE] = <uint16_t>(
                 QUARTER * ((slots + self.front_end.line - 1) // self.front_end.line))
@@ -265,6 +274,5 @@ cdef uint64_t data_sources(const CoreInstruction* one, const RegisterMasks* mask
     cdef uint64_t registers = masks.read
     if timing.merges:
         registers |= masks.written & ~(<uint64_t>1 << CARRY_FLAG | <uint64_t>1 << OTHER_FLAGS)
-    if timing.keeps_stack:
-        registers &= ~(<uint64_t>1 << STACK_POINTER)
+    registers &= ~timing.kept
     return registers & ~masks.addressed if one.accesses else registers

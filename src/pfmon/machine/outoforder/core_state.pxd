@@ -10,6 +10,8 @@ cdef enum:
     OTHER_FLAGS = 17
     X87_REGISTER = 18            # the first of eight
     CORE_PORTS = 16              # execution ports, then units that are not pipelined
+    LATE_PORTS = 8
+    PORT_RING = 10               # lines from and to L3
     PORT_WALKER = 11             # page walks
     PORT_BUS = 12                # lines from and to memory
     PORT_DIVIDER = 13
@@ -42,12 +44,13 @@ cdef struct BufferSize:
 cdef struct CoreState:
     int16_t registers[CORE_OPERANDS]  # until their values are ready
     int16_t ports[CORE_PORTS]    # work queued for a port
+    int16_t late[LATE_PORTS]     # until the last µop that waited for its operands has started there
     int16_t retired              # until all instructions so far have retired
     int16_t committed            # until their stores are in L1D
     int16_t front_end            # quarters of a cycle until the next instructions are decoded; negative: lead
     int16_t slot                 # µops that dispatched in this cycle
     int16_t front_cause          # DelayCause of the front end's delay
-    int16_t spare[3]
+    int16_t spare[11]            # words of a whole number of hash lanes
     Occupants buffers[CORE_BUFFERS]
 
 

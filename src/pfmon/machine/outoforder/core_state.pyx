@@ -27,7 +27,7 @@ cdef void advance(CoreState* state, int32_t cycles, const BufferSize* sizes) noe
     cdef int16_t passed = <int16_t>min(cycles, <int32_t>32000)
     cdef int16_t left
     cdef int32_t i
-    for i in range(CORE_OPERANDS + CORE_PORTS):     # registers, then ports
+    for i in range(CORE_OPERANDS + CORE_PORTS + LATE_PORTS):     # registers, ports and late
         left = times[i] - passed
         times[i] = left if left > 0 else 0
     state.retired = <int16_t>max(state.retired - passed, 0)

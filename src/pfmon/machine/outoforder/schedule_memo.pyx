@@ -66,7 +66,8 @@ cdef class ScheduleMemo:
         to.width, to.lead = figures["width"], QUARTER * figures["lead"]
         for i, latency in enumerate(figures["levels"]):
             to.level[i], to.fill[i] = latency, max(figures["fill_busy"], -(-latency // figures["fill_buffers"]))
-        to.bus, to.walk = figures["bus"], figures["walk"]
+        to.bus, to.ring, to.walk = figures["bus"], figures["ring"], figures["walk"]
+        to.split_busy, to.partial_flags = figures["split_busy"], figures["partial_flags"]
         to.walker = -(-figures["walk"] // figures["page_walkers"])
         to.blocked, to.alias = figures["blocked"], figures["alias"]
         to.store_split, to.store_page_split = figures["store_split"], figures["store_page_split"]

@@ -7,6 +7,7 @@ cdef enum:
     MAX_RESPONSES = 512          # of a block
     MAX_BLOCK_STORES = 512
     MAX_DELAYS = 768
+    MAX_TRANSFERS = 64           # lines behind one access
     WITHOUT_CYCLE = 0x80         # the instruction retired in a cycle that is counted already
 
 cdef enum ResponseKind:         # what memory does other than serve an access from L1D
@@ -15,7 +16,8 @@ cdef enum ResponseKind:         # what memory does other than serve an access fr
     RESPONSE_MEMORY              # ... or only memory
     RESPONSE_IN_FLIGHT           # it arrives in `value` cycles
     RESPONSE_WALK                # no TLB has the translation
-    RESPONSE_BUS                 # `value` further lines are transferred: prefetched, or written back
+    RESPONSE_BUS                 # further lines are transferred, prefetched or written back: `value` & 0xFFFF of L3,
+                                 # `value` >> 16 of memory
     RESPONSE_FORWARDED           # from a store whose data is ready in `value` cycles
     RESPONSE_FORWARDED_HERE      # ... from access `value` of this block
     RESPONSE_BLOCKED             # by a store that is committed in `value` cycles
@@ -86,14 +88,17 @@ cdef struct CoreFigures:
     int32_t lead                 # quarters of cycles that the front end may be ahead
     int32_t level[3]             # latencies of L2, L3 and memory
     int32_t fill[3]              # cycles in which such a line occupies the line fill buffers: its latency by their number
-    int32_t bus                  # ... a line occupies the bus
+    int32_t ring                 # ... a line occupies the way from L3,
+    int32_t bus                  # ... and from memory
     int32_t walk, walker         # latency of a page walk; cycles in which it occupies the walkers
     int32_t blocked              # from the commit of the store to the load's data
     int32_t alias
     int32_t split, page_split    # of loads across lines, and pages
+    int32_t split_busy           # cycles in which its second part occupies a load port
     int32_t store_split, store_page_split
     int32_t translation          # second TLB
     int32_t mispredict, redirect
+    int32_t partial_flags        # cycles until flags can be read that several instructions wrote
     int32_t lock
     CoreUop load, store_data
     CoreUop store_address[2]     # with an index: the second

@@ -14,6 +14,7 @@ cimport cython
 
 
 cdef enum:
+    LATE_REACH = 128             # cycles by which a µop may be behind others that waited for their operands
     SHORT_WAIT = 2               # cycles of a µop in the reservation station that do not count
 
 
@@ -30,12 +31,14 @@ cdef struct Progress:            # of a block's schedule
 
 
 cdef struct LoadTime:
+    int32_t start                # when memory gets the request
     int32_t ready
     uint32_t cause               # DelayCause
 
 
 cdef inline int32_t take_port(int16_t* ports, const CoreUop* uop, int32_t cycle, int32_t ready) noexcept nogil:
-    """Queues a µop at the least loaded of its ports; returns the cycle in which it starts, not before ``ready``."""
+    """Queues a µop at the least loaded of its ports; returns the cycle in which it starts, not before ``ready``. Those
+    that wait for their operands for longer than for the port start one after the other."""
     cdef uint32_t best = uop.port[0], i
     cdef int32_t idle
     for i in range(1, uop.count):
@@ -43,7 +46,14 @@ cdef inline int32_t take_port(int16_t* ports, const CoreUop* uop, int32_t cycle,
             best = uop.port[i]
     idle = max(<int32_t>ports[best], cycle)
     ports[best] = <int16_t>(idle + uop.busy)
-    return max(idle, ready)
+    if ready <= idle:
+        return idle
+    if best < LATE_PORTS:
+        if ports[CORE_PORTS + best] > ready and ports[CORE_PORTS + best] - ready <= LATE_REACH:
+            ready = ports[CORE_PORTS + best]
+        if ports[CORE_PORTS + best] <= ready:
+            ports[CORE_PORTS + best] = <int16_t>(ready + uop.busy)
+    return ready
 
 
 cdef inline int32_t occupy(int16_t* ports, uint32_t port, int32_t cycles, int32_t cycle, int32_t ready) noexcept nogil:
@@ -90,16 +100,19 @@ cdef void rebase(const CoreFigures* figures, CoreState* state, Progress* at) noe
     at.retired, at.committed, at.cycle = state.retired, state.committed, 0
 
 
-cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, int32_t start,
+cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one,
                           const Response* response, const Schedule* out, Progress* at, LoadTime* time) noexcept nogil:
-    """Delays a load that starts in a cycle by a response of memory."""
+    """Delays a load by a response of memory."""
     cdef uint32_t kind = response.kind
+    cdef int32_t start = time.start
     if kind <= RESPONSE_MEMORY:
-        time.ready = max(time.ready, line_arrives(figures, state, kind, at.cycle, start))
+        time.ready = max(time.ready, line_arrives(figures, state, kind, at.cycle, start, False))
         time.cause = DELAY_L2 + kind - RESPONSE_SECOND_LEVEL
     elif kind == RESPONSE_IN_FLIGHT:
         time.ready = max(time.ready, response.value - at.base)
         time.cause = DELAY_MEMORY
+    elif one.kind & CORE_LOCKED and kind >= RESPONSE_FORWARDED and kind <= RESPONSE_ALIASED:
+        return                           # stores before it are committed first
     elif kind == RESPONSE_FORWARDED or kind == RESPONSE_FORWARDED_HERE:
         time.ready = response.value if kind == RESPONSE_FORWARDED else out.store[response.value].ready
         time.ready = max(start, time.ready - at.base) + one.forward
@@ -114,29 +127,42 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         time.ready += figures.alias
         time.cause = DELAY_BLOCKED
     elif kind == RESPONSE_SPLIT:
-        take_port(state.ports, &figures.load, at.cycle, start)
+        occupy(state.ports, figures.load.port[0], figures.split_busy, at.cycle, start)
         time.ready += figures.split
         time.cause = DELAY_SPLIT
     elif kind == RESPONSE_PAGE_SPLIT:
+        occupy(state.ports, figures.load.port[0], figures.split_busy, at.cycle, start)
         time.ready += figures.page_split
         time.cause = DELAY_SPLIT
     elif kind == RESPONSE_TRANSLATION:
+        time.start += figures.translation
         time.ready += figures.translation
         time.cause = DELAY_TRANSLATION
     elif kind == RESPONSE_WALK:
-        start = occupy(state.ports, PORT_WALKER, figures.walker, at.cycle, start)
-        time.ready = max(time.ready, start + figures.walk + one.load_latency)
+        time.start = occupy(state.ports, PORT_WALKER, figures.walker, at.cycle, start) + figures.walk
+        time.ready = max(time.ready, time.start + one.load_latency)
         time.cause = DELAY_TRANSLATION
     elif kind == RESPONSE_BUS:
-        state.ports[PORT_BUS] = <int16_t>min(max(<int32_t>state.ports[PORT_BUS], at.cycle)
-                                             + response.value * figures.bus, <int32_t>LONGEST_LAG)
+        transfer(figures, state, response.value, at.cycle)
 
 
-cdef int32_t line_arrives(const CoreFigures* figures, CoreState* state, uint32_t kind, int32_t cycle,
-                          int32_t start) noexcept nogil:
-    """Returns when a line arrives that is requested in a cycle, by the level that has it."""
+cdef void transfer(const CoreFigures* figures, CoreState* state, int32_t lines, int32_t cycle) noexcept nogil:
+    """Transfers lines that nothing waits for: those of memory in the upper half of ``lines``, those of L3 in the lower."""
+    cdef int32_t bus = min(lines >> 16, <int32_t>MAX_TRANSFERS), ring = min(lines & 0xFFFF, <int32_t>MAX_TRANSFERS)
+    if bus and state.ports[PORT_BUS] < LONGEST_LAG:
+        occupy(state.ports, PORT_BUS, bus * figures.bus, cycle, cycle)
+    if ring and state.ports[PORT_RING] < LONGEST_LAG:
+        occupy(state.ports, PORT_RING, ring * figures.ring, cycle, cycle)
+
+
+cdef int32_t line_arrives(const CoreFigures* figures, CoreState* state, uint32_t kind, int32_t cycle, int32_t start,
+                          bint writes) noexcept nogil:
+    """Returns when a line arrives that is requested in a cycle, by the level that has it; of a line that is written the
+    one which it replaces goes back to L2."""
     cdef uint32_t level = kind - RESPONSE_SECOND_LEVEL
-    start = occupy(state.ports, PORT_FILL, figures.fill[level], cycle, start)
+    start = occupy(state.ports, PORT_FILL, figures.fill[level] + writes, cycle, start)
+    if kind != RESPONSE_SECOND_LEVEL:
+        start = occupy(state.ports, PORT_RING, figures.ring, cycle, start)
     if kind == RESPONSE_MEMORY:
         start = occupy(state.ports, PORT_BUS, figures.bus, cycle, start)
     return start + figures.level[level]
@@ -149,9 +175,9 @@ cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const Co
     cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, address)
     cdef LoadTime time
     at.executed = max(at.executed, start)
-    time.ready, time.cause = start + one.load_latency, DELAY_L1
+    time.start, time.ready, time.cause = start, start + one.load_latency, DELAY_L1
     while at.response < response_count and responses[at.response].access == number:
-        respond_to_load(figures, state, one, start, &responses[at.response], out, at, &time)
+        respond_to_load(figures, state, one, &responses[at.response], out, at, &time)
         at.response += 1
     if one.kind & CORE_PREFETCH:
         time.ready = start
@@ -163,14 +189,13 @@ cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int3
     """Returns when the line of a store is in L1D, by a response of memory; ``known``: the cycle of its address."""
     cdef uint32_t kind = response.kind
     if kind <= RESPONSE_MEMORY:
-        return line_arrives(figures, state, kind, at.cycle, known)
+        return line_arrives(figures, state, kind, at.cycle, known, True)
     if kind == RESPONSE_IN_FLIGHT:
         return response.value - at.base
     if kind == RESPONSE_WALK:
         return occupy(state.ports, PORT_WALKER, figures.walker, at.cycle, known) + figures.walk
     if kind == RESPONSE_BUS:
-        state.ports[PORT_BUS] = <int16_t>min(max(<int32_t>state.ports[PORT_BUS], at.cycle)
-                                             + response.value * figures.bus, <int32_t>LONGEST_LAG)
+        transfer(figures, state, response.value, at.cycle)
     elif kind == RESPONSE_STRING:
         at.bytes = max(at.bytes, response.value)
     elif kind == RESPONSE_TRANSLATION:
@@ -280,6 +305,8 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
             begin_alone(figures, one, &at)
         if has_occupants(state):
             wait_for_room(figures, state, one, accesses + one.first_access, &at)
+        if one.kind & CORE_PARTIAL_FLAGS:
+            wait_dispatch(&at, at.cycle + figures.partial_flags, DELAY_LATENCY)
         # operands
         operands = at.cycle
         for k in range(one.sources):
@@ -296,7 +323,7 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
                         data, cause = time.ready, time.cause
         # execution
         if one.kind & CORE_LOCKED:
-            data = occupy(state.ports, PORT_LOCK, figures.lock, at.cycle, data)
+            data = occupy(state.ports, PORT_LOCK, figures.lock, at.cycle, data - one.load_latency)
             cause = DELAY_LOCK
         done = data + max(<int32_t>one.latency, <int32_t>one.busy) if one.kind & CORE_SERIALIZING else data + one.latency
         if one.uops:
