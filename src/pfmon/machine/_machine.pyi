@@ -1025,10 +1025,10 @@ class Window:
 
 @final
 class WordPlans:
-    """Plans of blocks and paths. ``caches``: those that their lines of instructions are in."""
+    """Plans of blocks and paths, for these caches and this predictor."""
 
     table: BlockTable
-    def __new__(cls, table: BlockTable, caches: CacheContents) -> Self: ...
+    def __new__(cls, table: BlockTable, caches: CacheContents, predictor: IntervalPredictor) -> Self: ...
 
 # replacement/replacement.pyx
 

@@ -95,22 +95,26 @@ class Hybrid:
         return predicted
 
 
+def spread(bits: int) -> int:
+    return bits * 0x9E3779B97F4A7C15 & WORD
+
+
 class Path:
-    """The latest taken branches; the youngest in the lowest bits."""
+    """The latest taken branches, the youngest first."""
 
     def __init__(self) -> None:
-        self.bits = 0
+        self.branches: list[int] = []
 
     def take(self, address: int, target: int) -> None:
-        self.bits = ((self.bits << 2) ^ (address & 0xFFFF) ^ ((target & 0x3F) << 2)) % (1 << 192)
+        self.branches.insert(0, spread((address & 0xFFFF) << 6 | target & 0x3F))
+        del self.branches[100:]
 
-    def hashed(self, branches: int, address: int) -> int:
-        kept = self.bits % (1 << 2 * branches)
-        folded = 0
-        for word, turned in enumerate((0, 23, 46)):
-            part = kept >> 64 * word & WORD
-            folded ^= (part << turned | part >> (64 - turned)) & WORD
-        return ((folded ^ address * 0x9E3779B97F4A7C15 & WORD) * 0xD6E8FEB86659FD93) & WORD
+    def hashed(self, length: int, address: int) -> int:
+        folded = spread(address)
+        for age, one in enumerate(self.branches[:length]):
+            turned = 5 * age % 64
+            folded ^= (one << turned | one >> (64 - turned)) & WORD
+        return folded
 
 
 class Entry:

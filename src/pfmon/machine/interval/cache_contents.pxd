@@ -38,8 +38,7 @@ cdef class CacheContents:
     cdef uint64_t code_changes   # of the order of L1I or the ITLB, so far
 
     cdef uint64_t enter_region(self, uint64_t address) noexcept nogil
-    # Accesses the line of data at an address; ``writes``: it becomes modified.
-    cdef void use_data(self, uint64_t address, bint writes, LineOutcome* outcome) noexcept nogil
+    cdef void miss_data(self, uint32_t* members, uint64_t address, bint writes, LineOutcome* outcome) noexcept nogil
     # Fetches the line of instructions at an address.
     cdef void use_code(self, uint64_t address, LineOutcome* outcome) noexcept nogil
     cdef uint8_t translate(self, const RecencyRows* first, uint32_t* members, uint64_t address,
@@ -80,3 +79,22 @@ cdef inline void note_recent(CacheContents self, uint64_t address, const uint32_
     if self.l1d.rows.divisor == 0:
         self.recent_line[address >> self.l1d.rows.shift & self.recent_line_mask] = \
             long_address(self, line) >> self.l1d.rows.shift << 1 | members[0] & 1
+
+
+cdef inline void use_data(CacheContents self, uint64_t address, bint writes, LineOutcome* outcome) noexcept nogil:
+    """Accesses the line of data at an address; ``writes``: it becomes modified."""
+    cdef const RecencyRows* rows = &self.l1d.rows
+    cdef uint64_t short = short_address(self, address), page = address >> PAGE_SHIFT
+    cdef uint32_t line = <uint32_t>(short >> rows.shift)
+    cdef uint32_t* members = members_of(self, rows, short)
+    outcome.references = outcome.misses = 0
+    outcome.level, outcome.translation = LEVEL_L1, FIRST_TLB
+    if self.recent_page[page & self.recent_page_mask] != page:
+        outcome.translation = self.translate(&self.dtlb.rows, members_of(self, &self.dtlb.rows, short), short, True)
+        self.recent_page[page & self.recent_page_mask] = page
+    if use_member(rows, members, line):
+        members[0] |= writes
+    else:
+        self.miss_data(members, short, writes, outcome)
+    if rows.divisor == 0:
+        self.recent_line[address >> rows.shift & self.recent_line_mask] = address >> rows.shift << 1 | members[0] & 1

@@ -1,8 +1,10 @@
-"""What the caches and TLBs of an out-of-order core hold: updated in program order, so that misses do not depend on time.
+"""What the caches and TLBs of an out-of-order core hold: updated in program order, so that misses do not depend on
+time.
 
 L1I, L1D, a unified L2, optionally an L3, and TLBs of one or two levels. Caches are write-back and write-allocate; a
-write-back that hits below makes the line modified there. L2 need not contain L1's lines; the last level contains those of
-all others if it is inclusive, and its evictions invalidate them. Prefetchers work on misses of L1 (cache_hierarchy.pyx).
+write-back that hits below makes the line modified there. L2 need not contain L1's lines; the last level contains those
+of all others if it is inclusive, and its evictions invalidate them. Prefetchers work on misses of L1
+(cache_hierarchy.pyx).
 
 Lines are numbers of short addresses: the regions of 4 GB that a program uses are numbered as they come, so that 31 bits
 are enough. A program that uses more than there are numbers for makes the counts fail.
@@ -53,23 +55,12 @@ cdef class CacheContents:
 
     # --- requests of the core; addresses are short ones
 
-    cdef void use_data(self, uint64_t address, bint writes, LineOutcome* outcome) noexcept nogil:
-        cdef const RecencyRows* rows = &self.l1d.rows
-        cdef uint32_t* members = members_of(self, rows, address)
-        cdef uint32_t* pages = members_of(self, &self.dtlb.rows, address)
-        outcome.references = outcome.misses = 0
-        outcome.level, outcome.translation = LEVEL_L1, FIRST_TLB
-        if pages[0] != <uint32_t>(address >> PAGE_SHIFT) << 1:
-            outcome.translation = self.translate(&self.dtlb.rows, pages, address, True)
-            self.recent_page[address >> PAGE_SHIFT & self.recent_page_mask] = long_address(self, address) >> PAGE_SHIFT
-        if use_member(rows, members, <uint32_t>(address >> rows.shift)):
-            members[0] |= writes
-        else:
-            self.below(address, True, outcome)
-            self.put_l1d(members, address, writes)
-            if self.degree:
-                self.follow_stream(address)
-        note_recent(self, address, members)
+    cdef void miss_data(self, uint32_t* members, uint64_t address, bint writes, LineOutcome* outcome) noexcept nogil:
+        """Requests a line of data that its set of L1D does not have."""
+        self.below(address, True, outcome)
+        self.put_l1d(members, address, writes)
+        if self.degree:
+            self.follow_stream(address)
 
     cdef void use_code(self, uint64_t address, LineOutcome* outcome) noexcept nogil:
         cdef const RecencyRows* rows = &self.l1i.rows

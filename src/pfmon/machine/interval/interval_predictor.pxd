@@ -26,6 +26,7 @@ cdef class IntervalPredictor:
     cdef uint64_t bimodal_mask, shared_mask, history_mask, indirect_mask
     cdef uint64_t history        # of conditional branches
     cdef uint64_t path           # of taken ones
+    cdef uint32_t no_loops[LOOP_WAYS]    # none: zeros
     cdef ReturnStack returns
     cdef LoopCounters loops      # None: there are none
     cdef TagePredictor tage      # None: another kind
@@ -44,20 +45,33 @@ cdef inline uint64_t branch_hash(uint64_t address) noexcept nogil:
     return address ^ address >> 13
 
 
-cdef inline bint predict_direction(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
-    """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
-    whether it was right. Counters that agree and are saturated stay as they are."""
-    cdef const uint8_t* own
-    cdef const uint8_t* other
+cdef inline const uint8_t* counter_of(IntervalPredictor self, uint64_t hash) noexcept nogil:
+    """The counter of a branch by its address; NULL: this kind of predictor has another place for it."""
+    return NULL if self.by_path else &self.bimodal[hash & self.bimodal_mask]
+
+
+cdef inline const uint32_t* loops_of(IntervalPredictor self, uint64_t hash) noexcept nogil:
+    """The branches of the set of loop counters of a branch; of none, if there are no such counters."""
+    return self.loops.branches + loop_set(self.loops, hash) if self.counts_loops else self.no_loops
+
+
+cdef inline bint predict_with(IntervalPredictor self, uint64_t hash, const uint8_t* own, const uint32_t* loops,
+                              bint taken) noexcept nogil:
+    """`predict_direction`, for a branch with this counter and this set of loop counters."""
+    cdef uint8_t other
     if self.by_path:
         return predict_by_path(self.tage, hash, taken)
-    own = &self.bimodal[hash & self.bimodal_mask]
-    other = &self.shared[(hash ^ self.history) & self.shared_mask]
-    if (own[0] == SATURATED * taken) & (other[0] == SATURATED * taken) \
-            & (not self.counts_loops or not has_loop(self.loops, hash)):
+    other = self.shared[(hash ^ self.history) & self.shared_mask]
+    if (own[0] == SATURATED * taken) & (other == SATURATED * taken) & (not has_loop(loops, hash)):
         self.history = (self.history << 1 | taken) & self.history_mask
         return True
     return self.train_counters(hash, taken)
+
+
+cdef inline bint predict_direction(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:
+    """Predicts the direction of a branch, whose address has a hash; trains the counters and the history. Returns
+    whether it was right. Counters that agree and are saturated stay as they are."""
+    return predict_with(self, hash, counter_of(self, hash), loops_of(self, hash), taken)
 
 
 cdef inline void follow_path(IntervalPredictor self, uint64_t address, uint64_t target) noexcept nogil:

@@ -23,8 +23,8 @@ cdef class LoopCounters:
     cdef uint64_t set_mask
     cdef uint32_t longest        # branches of a run, less than this
 
-    cdef bint count(self, uint64_t hash, bint predicted, bint taken) noexcept nogil
-    cdef void begin(self, uint64_t hash, bint way) noexcept nogil
+    cdef bint count(self, uint64_t at, uint64_t hash, bint predicted, bint taken) noexcept nogil
+    cdef void begin(self, uint64_t at, uint64_t hash, bint way) noexcept nogil
 
 
 cdef inline uint64_t loop_set(LoopCounters self, uint64_t hash) noexcept nogil:
@@ -32,17 +32,17 @@ cdef inline uint64_t loop_set(LoopCounters self, uint64_t hash) noexcept nogil:
     return ((hash ^ hash >> 6) & self.set_mask) * LOOP_WAYS
 
 
-cdef inline bint has_loop(LoopCounters self, uint64_t hash) noexcept nogil:
-    """Whether a branch has a counter."""
-    cdef const uint32_t* branches = self.branches + loop_set(self, hash)
+cdef inline bint has_loop(const uint32_t* branches, uint64_t hash) noexcept nogil:
+    """Whether a branch has a counter; ``branches``: those of its set."""
     return (branches[0] == <uint32_t>hash) | (branches[1] == <uint32_t>hash)
 
 
 cdef inline bint predict_loop(LoopCounters self, uint64_t hash, bint predicted, bint taken) noexcept nogil:
     """Predicts the direction of a branch with a counter that is sure of it, else returns what is ``predicted``; trains.
     A mispredicted branch receives a counter: a run has ended."""
-    if has_loop(self, hash):
-        return self.count(hash, predicted, taken)
+    cdef uint64_t first = loop_set(self, hash)
+    if has_loop(self.branches + first, hash):
+        return self.count(first, hash, predicted, taken)
     if predicted != taken:
-        self.begin(hash, not taken)
+        self.begin(first, hash, not taken)
     return predicted

@@ -23,9 +23,8 @@ cdef class LoopCounters:
         free(self.counters)
         free(self.branches)
 
-    cdef bint count(self, uint64_t hash, bint predicted, bint taken) noexcept nogil:
-        """Counts a branch that has a counter; returns the predicted direction."""
-        cdef uint64_t at = loop_set(self, hash)
+    cdef bint count(self, uint64_t at, uint64_t hash, bint predicted, bint taken) noexcept nogil:
+        """Counts a branch that has a counter; returns the predicted direction. ``at``: the first entry of its set."""
         cdef LoopCounter* one
         at += self.branches[at] != <uint32_t>hash
         one = &self.counters[at]
@@ -42,9 +41,8 @@ cdef class LoopCounters:
             one.length, one.count = one.count, 0
         return predicted
 
-    cdef void begin(self, uint64_t hash, bint way) noexcept nogil:
+    cdef void begin(self, uint64_t at, uint64_t hash, bint way) noexcept nogil:
         """Gives a branch a counter, in place of the least sure of its set, which becomes less sure if it is sure."""
-        cdef uint64_t at = loop_set(self, hash)
         cdef LoopCounter* one
         at += self.counters[at + 1].runs <= self.counters[at].runs
         one = &self.counters[at]

@@ -26,17 +26,13 @@ cdef inline bint condition_of(const BranchStep* step, uint64_t word) noexcept no
     return step.condition != ALWAYS and word >> (32 + step.condition) & 1
 
 
-cdef inline bint use_access(MissMachine self, WordPlan* plan, uint32_t number, uint64_t address, uint64_t size,
-                            const uint64_t* lines, uint64_t line_mask, const uint64_t* pages, uint64_t page_mask,
-                            uint32_t shift) noexcept nogil:
-    """Makes an access of a plan; False: it changed nothing. ``size``: as in the plan; the rest: fields of the caches,
-    which a loop keeps in registers."""
+cdef inline uint64_t irregular(const uint64_t* lines, uint64_t line_mask, const uint64_t* pages, uint64_t page_mask,
+                               uint64_t address, uint64_t size, uint32_t shift) noexcept nogil:
+    """0: an access changes nothing, as its line is the most recent of its set, and modified if it writes, and so is its
+    page, and it ends in that line. ``size``: as in a plan."""
     cdef uint64_t line = address >> shift, page = address >> PAGE_SHIFT
-    if ((lines[line & line_mask] | size >> NO_WRITE_SHIFT) == (line << 1 | 1)) & (pages[page & page_mask] == page) \
-            & ((address + (size & ACCESS_BYTES)) >> shift == line):
-        return False
-    self.use_lines(plan, number, address, (size & ACCESS_BYTES) + 1)
-    return True
+    return (((lines[line & line_mask] | size >> NO_WRITE_SHIFT) ^ (line << 1 | 1)) | (pages[page & page_mask] ^ page)
+            | ((address + (size & ACCESS_BYTES)) >> shift ^ line))
 
 
 cdef inline uint32_t use_accesses(MissMachine self, WordPlan* plan, const uint64_t* addresses, uint32_t first,
@@ -49,9 +45,10 @@ cdef inline uint32_t use_accesses(MissMachine self, WordPlan* plan, const uint64
     cdef uint64_t line_mask = self.caches.recent_line_mask, page_mask = self.caches.recent_page_mask
     cdef uint32_t k
     for k in range(first, end):
-        if use_access(self, plan, k, addresses[k], sizes[k], lines, line_mask, pages, page_mask, shift) \
-                and self.caches.code_changes != code_changes:
-            return k + 1
+        if irregular(lines, line_mask, pages, page_mask, addresses[k], sizes[k], shift):
+            self.use_lines(plan, k, addresses[k], (sizes[k] & ACCESS_BYTES) + 1)
+            if self.caches.code_changes != code_changes:
+                return k + 1
     return end
 
 
@@ -74,7 +71,7 @@ cdef inline bint has_recent_lines(MissMachine self, WordPlan* plan) noexcept nog
 cdef inline void resolve_branch(MissMachine self, WordPlan* plan, const BranchStep* step, bint taken,
                                 uint64_t target) noexcept nogil:
     """Predicts a branch, and compares."""
-    if step.condition != ALWAYS and not predict_direction(self.predictor, step.hash, taken):
+    if step.condition != ALWAYS and not predict_with(self.predictor, step.hash, step.counter, step.loops, taken):
         if taken:
             self.predictor.take_unforeseen(step.address, target)
         self.mispredicted(plan, step)
@@ -86,8 +83,7 @@ cdef inline void resolve_branch(MissMachine self, WordPlan* plan, const BranchSt
 
 cdef inline void run_plan(MissMachine self, WordPlan* plan, const uint64_t* words, uint64_t next_ip) noexcept nogil:
     """Runs the blocks of a word; control goes to ``next_ip``."""
-    cdef bint always = plan.last.condition == ALWAYS
-    cdef bint held = not always and words[0] >> (32 + plan.last.condition) & 1
+    cdef bint held = words[0] >> plan.condition_bit & 1
     cdef const BranchStep* step = plan.steps
     cdef const BranchStep* end = step + plan.step_count
     plan.runs[held] += 1
@@ -101,7 +97,7 @@ cdef inline void run_plan(MissMachine self, WordPlan* plan, const uint64_t* word
         resolve_branch(self, plan, step, step.taken, step.target)
         step += 1
     if plan.last.kind != BranchKind.NO_BRANCH:
-        resolve_branch(self, plan, &plan.last, held | always, next_ip)
+        resolve_branch(self, plan, &plan.last, held or plan.last.condition == ALWAYS, next_ip)
     if self.listening:
         self.listener.ran(plan, words[0], words + 1, self.events, self.event_count)
         self.event_count = 0
@@ -116,7 +112,7 @@ cdef class MissMachine(RunCounter):
         self.records.use(0)
         self.caches, self.predictor = CacheContents(config), IntervalPredictor(config)
         self.predictor.direct_targets = not config["predictor.indirect"]
-        self.plans, self.line_shift = WordPlans(table, self.caches), self.caches.l1d.rows.shift
+        self.plans, self.line_shift = WordPlans(table, self.caches, self.predictor), self.caches.l1d.rows.shift
 
     # --- the stream
 
@@ -151,10 +147,11 @@ cdef class MissMachine(RunCounter):
         cdef WordPlan* following
         while plan != NULL:
             next_word = i + 1 + plan.accesses
-            self.marks = words + next_word
-            while next_word < count and words[next_word] >> 63:
-                next_word += 1
-            self.mark_count = words + next_word - self.marks if next_word < count or after else 0
+            if next_word < count and words[next_word] >> 63:
+                self.marks = words + next_word
+                while next_word < count and words[next_word] >> 63:
+                    next_word += 1
+                self.mark_count = words + next_word - self.marks
             following, next_ip = NULL, after
             if next_word < count:
                 following = plan_of_word(self.plans, words[next_word])
@@ -164,7 +161,9 @@ cdef class MissMachine(RunCounter):
             elif after == 0:
                 break
             run_plan(self, plan, words + i, next_ip)
+            self.mark_count = 0
             plan, i = following, next_word
+        self.mark_count = 0
         return i
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -248,7 +247,7 @@ cdef class MissMachine(RunCounter):
         if address == 0:             # an access that was not made
             return
         while line <= last:
-            self.caches.use_data(short_address(self.caches, line << self.line_shift), writes, &outcome)
+            use_data(self.caches, line << self.line_shift, writes, &outcome)
             line += 1
             if outcome.level == LEVEL_L1 and outcome.translation == FIRST_TLB:
                 continue

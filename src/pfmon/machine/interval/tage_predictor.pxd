@@ -12,8 +12,9 @@ cdef extern from *:
 
 cdef enum:
     TAGGED_TABLES = 3
-    PATH_WORDS = 3               # of 64 bits: two for each taken branch
-    TAGE_TAG_SHIFT = 16               # an entry: tag, useful in bits 3 and 4, a counter of three bits
+    MAX_PATH = 128               # taken branches that are kept; a power of two
+    PATH_TURN = 5                # bits by which the fold of a path is rotated for each further branch
+    TAGE_TAG_SHIFT = 16          # an entry: tag, useful in bits 3 and 4, a counter of three bits
     TAGE_TAG_VALID = 0x8000
     TAGE_USEFUL_SHIFT = 3
     TAGE_USEFUL_MAX = 3
@@ -34,10 +35,11 @@ cdef class TagePredictor:
     cdef TargetEntry* targets[TARGET_TABLES]
     cdef uint64_t* last_targets  # of indirect branches by address
     cdef uint64_t base_mask, last_mask
-    cdef uint64_t path[PATH_WORDS]       # the latest taken branch in the lowest bits
-    cdef uint64_t masks[TAGGED_TABLES][PATH_WORDS]   # the bits of a table's history
-    cdef uint64_t folds[TAGGED_TABLES]               # these bits folded
-    cdef readonly list lengths           # taken branches in the history of each table
+    cdef uint64_t path[MAX_PATH]         # hashes of the latest taken branches, by their number
+    cdef uint64_t path_length            # taken branches so far
+    cdef uint64_t folds[TAGGED_TABLES]   # of the paths of each table's length
+    cdef uint32_t path_lengths[TAGGED_TABLES]
+    cdef readonly list lengths           # the same
     cdef uint32_t index_shift, target_shift
     cdef uint32_t alternate      # 8 and more: an entry that has proved nothing is worse than the next shorter history
 
@@ -45,35 +47,34 @@ cdef class TagePredictor:
     cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
 
 
-cdef inline uint64_t path_hash(uint64_t fold, uint64_t address) noexcept nogil:
-    return (fold ^ address * <uint64_t>0x9E3779B97F4A7C15) * <uint64_t>0xD6E8FEB86659FD93
+cdef inline uint64_t rotated_path(uint64_t bits, uint32_t left) noexcept nogil:
+    return bits << (left & 63) | bits >> (-left & 63)
 
 
-cdef inline uint64_t rotated_path(uint64_t bits, int left) noexcept nogil:
-    return bits << left | bits >> (64 - left)
+cdef inline uint64_t spread_hash(uint64_t bits) noexcept nogil:
+    return bits * <uint64_t>0x9E3779B97F4A7C15
 
 
-cdef inline uint64_t fold_path(TagePredictor self, int table) noexcept nogil:
-    """Folds the bits of the path in a table's history to one word."""
-    cdef const uint64_t* mask = self.masks[table]
-    return (self.path[0] & mask[0] ^ rotated_path(self.path[1] & mask[1], 23)
-            ^ rotated_path(self.path[2] & mask[2], 46))
+cdef inline uint64_t lengthened(TagePredictor self, int table, uint64_t branch) noexcept nogil:
+    """The fold of a table's path with one more branch; the oldest leaves it."""
+    cdef uint32_t length = self.path_lengths[table]
+    cdef uint64_t oldest = self.path[(self.path_length - length) & (MAX_PATH - 1)]
+    return rotated_path(self.folds[table], PATH_TURN) ^ rotated_path(oldest, length * PATH_TURN) ^ branch
 
 
 cdef inline void lengthen_path(TagePredictor self, uint64_t address, uint64_t target) noexcept nogil:
-    """Adds a taken branch to the path: it moves by two bits, and 16 bits of the branch's address and six of its target
-    are added to the lowest."""
-    cdef uint64_t* path = self.path
-    path[2] = path[2] << 2 | path[1] >> 62
-    path[1] = path[1] << 2 | path[0] >> 62
-    path[0] = path[0] << 2 ^ (address & 0xFFFF) ^ (target & 0x3F) << 2
-    self.folds[0], self.folds[1], self.folds[2] = fold_path(self, 0), fold_path(self, 1), fold_path(self, 2)
+    """Adds a taken branch to the path: 16 bits of its address, six of its target."""
+    cdef uint64_t branch = spread_hash((address & 0xFFFF) << 6 | target & 0x3F)
+    self.folds[0], self.folds[1], self.folds[2] = \
+        lengthened(self, 0, branch), lengthened(self, 1, branch), lengthened(self, 2, branch)
+    self.path[self.path_length & (MAX_PATH - 1)] = branch
+    self.path_length += 1
 
 
-cdef inline uint32_t look_up_path(TagePredictor self, uint32_t k, uint64_t hash, uint32_t** entries,
+cdef inline uint32_t look_up_path(TagePredictor self, uint32_t k, uint64_t spread, uint32_t** entries,
                              uint32_t* tags) noexcept nogil:
     """Looks a branch up in table k - 1: returns whether it has it as bit k, its direction as bit 16 + k."""
-    cdef uint64_t mixed = path_hash(self.folds[k - 1], hash)
+    cdef uint64_t mixed = self.folds[k - 1] ^ spread
     cdef uint32_t* entry = &self.tagged[k - 1][mixed >> self.index_shift]
     entries[k], tags[k] = entry, <uint32_t>(mixed >> 16 & 0xFFFF) | TAGE_TAG_VALID
     return <uint32_t>(entry[0] >> TAGE_TAG_SHIFT == tags[k]) << k | (entry[0] >> 2 & 1) << (16 + k)
@@ -85,16 +86,22 @@ cdef inline bint predict_by_path(TagePredictor self, uint64_t hash, bint taken) 
     cdef uint32_t* entries[TAGGED_TABLES + 1]
     cdef uint32_t tags[TAGGED_TABLES + 1]
     cdef uint32_t none = 0, found, hits, ways, provider, other, counter, useful
+    cdef uint64_t spread = spread_hash(hash)
     cdef uint8_t* base = &self.base[hash & self.base_mask]
     cdef bint way, other_way, unproved, chosen, proved_right, proved_wrong
     entries[0] = &none
-    found = look_up_path(self, 1, hash, entries, tags) | look_up_path(self, 2, hash, entries, tags) \
-        | look_up_path(self, 3, hash, entries, tags)
+    found = look_up_path(self, 1, spread, entries, tags) | look_up_path(self, 2, spread, entries, tags) \
+        | look_up_path(self, 3, spread, entries, tags)
     hits, ways = found & 0xFFFF | 1, found >> 16 | base[0] >> 1
+    if hits == 1 and base[0] == SATURATED * taken:           # nothing changes
+        return True
     provider = highest_bit(hits)
     other = highest_bit((hits ^ <uint32_t>1 << provider) | 1)
     way, other_way = ways >> provider & 1, ways >> other & 1
-    counter, useful = entries[provider][0] & TAGE_COUNTER_MAX, entries[provider][0] >> TAGE_USEFUL_SHIFT & TAGE_USEFUL_MAX
+    counter = entries[provider][0] & TAGE_COUNTER_MAX
+    useful = entries[provider][0] >> TAGE_USEFUL_SHIFT & TAGE_USEFUL_MAX
+    if (counter == TAGE_COUNTER_MAX * taken) & (provider != 0) & ((way == other_way) | (useful == TAGE_USEFUL_MAX)):
+        return True                              # the same
     unproved = (provider != 0) & (useful == 0) & ((counter == 3) | (counter == 4))
     chosen = way ^ (way ^ other_way) & unproved & (self.alternate > TAGE_ALTERNATE_MAX // 2)
     proved_right, proved_wrong = (way == taken) & (other_way != taken), (way != taken) & (other_way == taken)

@@ -1,12 +1,13 @@
-"""Branch prediction by path histories of geometric lengths (A. Seznec, P. Michaud, A case for (partially) tagged geometric
-history length branch prediction, JILP 8, 2006), which describes what is known of Intel's predictors from Haswell on.
+"""Branch prediction by path histories of geometric lengths (A. Seznec, P. Michaud, A case for (partially) tagged
+geometric history length branch prediction, JILP 8, 2006), which describes what is known of Intel's predictors from
+Haswell on.
 
 Directions: a table of two-bit counters by address, and tables of tagged entries, each indexed by the address and the
-path: the latest taken branches, their addresses and targets, 93 of them on Skylake (H. Yavarzadeh and others, Half&Half:
-Demystifying Intel's Directional Branch Predictors, IEEE S&P 2023). The entry with the longest history predicts, unless it
-has proved nothing and such entries have been wrong. A misprediction makes an entry with the next longer history.
-Targets of indirect branches: the same with two histories, and the last target instead of counters (A. Seznec, A 64-Kbytes
-ITTAGE indirect branch predictor, 2011).
+path: the latest taken branches, their addresses and targets, 93 of them on Skylake (H. Yavarzadeh and others,
+Half&Half: Demystifying Intel's Directional Branch Predictors, IEEE S&P 2023). The entry with the longest history
+predicts, unless it has proved nothing and such entries have been wrong. A misprediction makes an entry with the next
+longer history. Targets of indirect branches: the same with two histories, and the last target instead of counters
+(A. Seznec, A 64-Kbytes ITTAGE indirect branch predictor, 2011).
 """
 
 cimport cython
@@ -33,8 +34,7 @@ cdef class TagePredictor:
             self.tagged[k] = <uint32_t*>calloc(entries, sizeof(uint32_t))
             if self.tagged[k] == NULL:
                 raise MemoryError
-            for word in range(PATH_WORDS):
-                self.masks[k][word] = ((1 << 2 * length) - 1) >> (64 * word) & ((1 << 64) - 1)
+            self.path_lengths[k] = length
         for k in range(TARGET_TABLES):
             self.targets[k] = <TargetEntry*>calloc(indirect, sizeof(TargetEntry))
             if self.targets[k] == NULL:
@@ -72,7 +72,7 @@ cdef class TagePredictor:
         cdef bint right = last[0] == target
         last[0] = target
         for k in range(TARGET_TABLES):
-            mixed = path_hash(self.folds[k], address)
+            mixed = self.folds[k] ^ spread_hash(address)
             entries[k], tags[k] = &self.targets[k][mixed >> self.target_shift], <uint32_t>(mixed >> 16) | TAGE_TAG_VALID
             if entries[k].tag == tags[k]:
                 provider = k

@@ -9,6 +9,8 @@ cdef enum:
     ACCESS_BYTES = 0x3FFF        # in a size: the bytes of the access less one
     NO_READ = 1 << 14
     NO_WRITE_SHIFT = 15
+    PATH_PLANS = 2               # among the banks of plans
+    PLAN_BANKS = 3
 
 cdef enum:                        # what is counted of an access, or of a block
     MISS_L1D_READ = 0            # the order is that of the occurrences from CORE_L1D_READ_MISS on
@@ -26,6 +28,8 @@ cdef struct BranchStep:          # a branch of a plan that may change the predic
     uint64_t address
     uint64_t behind              # the address after it
     uint64_t target              # of the block that ran next, if that is in the plan
+    const uint8_t* counter       # of the branch, by its address
+    const uint32_t* loops        # the two branches of its set of loop counters
     uint8_t kind                 # BranchKind
     uint8_t condition            # bit of the block's word that is set when it was taken, or ALWAYS
     uint8_t taken                # of a block that is not the plan's last
@@ -55,6 +59,7 @@ cdef struct WordPlan:            # then its parts, its steps, its sizes
     uint64_t* tallies            # by access, then by block, and kind; NULL: no misses so far
     WordPlan* next               # of those with tallies to be written
     BranchStep last              # kind: NO_BRANCH, if it has none
+    uint32_t condition_bit       # of its condition in the plan's word; 63, which no such word has, if it has none
     uint16_t accesses, blocks, step_count, line_count
     uint8_t listed
 
@@ -67,6 +72,7 @@ cdef class WordPlans:
     cdef uint64_t capacity[3]
     cdef uint32_t line_shift
     cdef CacheContents caches
+    cdef IntervalPredictor predictor
     cdef Failure failure
 
     cdef WordPlan* make(self, uint64_t which, uint64_t number) noexcept nogil
@@ -79,11 +85,9 @@ cdef class WordPlans:
 
 cdef inline WordPlan* plan_of_word(WordPlans plans, uint64_t word) noexcept nogil:
     """Returns the plan of a word; NULL: the reason is in `failure`."""
-    cdef uint64_t number = word & BLOCK_MASK, which = number >> BANK_SHIFT
-    if plans.paths is not None and number & PATH_BIT:
-        which, number = 2, number ^ PATH_BIT
-    else:
-        number &= BANK_MASK
+    cdef uint64_t number = word & (BLOCK_MASK ^ PATH_BIT), which = PATH_PLANS
+    if word & PATH_BIT == 0:
+        which, number = number >> BANK_SHIFT, number & BANK_MASK
     if number < plans.capacity[which] and plans.plans[which][number] != NULL:
         return plans.plans[which][number]
     return plans.make(which, number)

@@ -13,17 +13,16 @@ from pfmon.stream._stream cimport ALWAYS, AccessKind, BLOCK_MASK, BlockAccess, B
     CONDITION_SHIFT, further_kind, is_second, max_accesses
 
 cdef enum:
-    PATH_PLANS = 2               # among the banks of plans
-    PLAN_BANKS = 3
     INITIAL_WORD_PLANS = 1 << 10
 
 
 @cython.final
 cdef class WordPlans:
-    """``caches``: those that the plans' lines of instructions are in."""
+    """``caches``: those that the plans' lines of instructions are in; ``predictor``: that of their branches."""
 
-    def __cinit__(self, BlockTable table, CacheContents caches):
-        self.table, self.caches, self.line_shift = table, caches, caches.l1i.rows.shift
+    def __cinit__(self, BlockTable table, CacheContents caches, IntervalPredictor predictor):
+        self.table, self.caches, self.predictor = table, caches, predictor
+        self.line_shift = caches.l1i.rows.shift
 
     def __dealloc__(self):
         cdef uint64_t which, i
@@ -104,7 +103,9 @@ cdef class WordPlans:
             step.kind, step.condition, step.block = last.branch, last.condition, <uint8_t>i
             step.address, step.behind = last.address, last.address + last.length
             step.hash = branch_hash(last.address)
+            step.counter, step.loops = counter_of(self.predictor, step.hash), loops_of(self.predictor, step.hash)
             step.taken = 1 if last.condition == ALWAYS else words[i] >> (CONDITION_SHIFT + last.condition) & 1
+            plan.condition_bit = 63 if last.condition == ALWAYS else CONDITION_SHIFT + last.condition
             if i < blocks - 1:
                 step.target = self.table.c.heads[words[i + 1] & BLOCK_MASK].ip
                 plan.step_count += step.kind != BranchKind.NO_BRANCH
