@@ -7,12 +7,17 @@ about five seconds for. *Counts*: retired instructions, by counters in translate
 read and added up; *addresses*: with those of all accesses. Each is the least of N runs, taken in turns, without the
 time that /bin/true takes in the same way. The last columns are counts and addresses over cachegrind, which runs without
 caches and branches.
+
+With --machine: whole commands of pfmon that count misses and mispredictions (*misses*: no event needs time) and cycles
+beside them (*cycles*), and of cachegrind with caches and branches, by elapsed time; the last columns are theirs over
+cachegrind's.
 """
 
 import argparse
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from math import exp, log
@@ -38,6 +43,8 @@ EXAMPLE_ARGUMENTS = {
     "sha256": ["2000000"],
 }
 TRUE = ["/bin/true"]
+MISSES = "LLC_REFERENCES,LLC_MISSES,BRANCH_MISSES_RETIRED"
+CYCLES = f"UNHALTED_CORE_CYCLES,{MISSES}"
 PYTHON = "s = 0\nfor i in range(3500000): s += i * i % 7\nprint(s)"
 PERL = "for ($i = 0; $i < 4000000; $i++) { $s += $i * $i % 7 } print $s"
 
@@ -66,11 +73,27 @@ def native(command: Command) -> None:
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
+def quietly(*words: str) -> None:
+    """Run a command that prints nothing."""
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
 def cachegrind(command: Command) -> None:
     """Run a program under cachegrind, which counts instructions."""
-    options = ["--tool=cachegrind", "--cachegrind-out-file=/dev/null", "--cache-sim=no"]
-    subprocess.run(
-        ["valgrind", "-q", *options, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+    quietly("valgrind", "-q", "--tool=cachegrind", "--cachegrind-out-file=/dev/null", "--cache-sim=no", *command)
+
+
+def simulating_cachegrind(command: Command) -> None:
+    """Run a program under cachegrind with caches and branches."""
+    options = ["--tool=cachegrind", "--cachegrind-out-file=/dev/null", "--cache-sim=yes", "--branch-sim=yes"]
+    quietly("valgrind", "-q", *options, *command)
+
+
+def pfmon(events: str) -> Callable[[Command], None]:
+    """Return what runs a program under the command with its default machine."""
+    return lambda command: quietly(
+        *(sys.executable, "-m", "pfmon", "--engine=x86_64", "--unlimited", "--outfile=/dev/null"),
+        *("-e", events, *command),
     )
 
 
@@ -108,19 +131,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--without-cachegrind", action="store_true")
+    parser.add_argument("--machine", action="store_true", help="misses, and cycles, over cachegrind's caches")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
-    ways = {
-        "native": native,
-        "counts": engine(totals=True, addresses=False),
-        "stream": engine(totals=False, addresses=False),
-        "addresses": engine(totals=False, addresses=True),
-    }
+    compared = ("misses", "cycles") if arguments.machine else ("counts", "addresses")
+    ways: dict[str, Callable[[Command], None]] = {"native": native}
+    if arguments.machine:
+        ways |= {"misses": pfmon(MISSES), "cycles": pfmon(CYCLES)}
+    else:
+        ways |= {
+            "counts": engine(totals=True, addresses=False),
+            "stream": engine(totals=False, addresses=False),
+            "addresses": engine(totals=False, addresses=True),
+        }
     if not arguments.without_cachegrind:
-        ways["cachegrind"] = cachegrind
+        ways["cachegrind"] = simulating_cachegrind if arguments.machine else cachegrind
     print(machine())
-    print(f"{'program':10}" + "".join(f"{name:>11}" for name in ways) + "   counts/cg addresses/cg")
-    ratios: dict[str, list[float]] = {"counts": [], "addresses": []}
+    print(f"{'program':10}" + "".join(f"{name:>11}" for name in (*ways, *(f"{one}/cg" for one in compared))))
+    ratios: dict[str, list[float]] = {one: [] for one in compared}
     with TemporaryDirectory() as place:
         nothing = {name: min(elapsed(way, TRUE) for _ in range(arguments.repeat)) for name, way in ways.items()}
         print(f"{'true':10}" + "".join(f"{nothing[name]:11.2f}" for name in ways))
@@ -135,7 +163,7 @@ def main() -> None:
                     kept.append(least[one] / least["cachegrind"])
                     line += f"{kept[-1]:12.2f}"
             print(line, flush=True)
-    if ratios["counts"]:
+    if ratios[compared[0]]:
         print("geometric mean over cachegrind: " + ", ".join(f"{one} {mean(kept):.2f}" for one, kept in ratios.items()))
 
 
