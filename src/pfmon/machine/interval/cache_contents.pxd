@@ -62,6 +62,11 @@ cdef inline uint64_t short_address(CacheContents self, uint64_t address) noexcep
     return region << SHORT_REGION_SHIFT | <uint32_t>address
 
 
+cdef inline bint is_known(CacheContents self, uint64_t address) noexcept nogil:
+    """Whether the program has used the region of an address: a prefetch may have any address."""
+    return self.region[address >> SHORT_REGION_SHIFT & (SHORT_REGIONS - 1)] != 0
+
+
 cdef inline uint64_t long_address(CacheContents self, uint64_t short_address) noexcept nogil:
     return self.region_base[short_address >> SHORT_REGION_SHIFT] | <uint32_t>short_address
 

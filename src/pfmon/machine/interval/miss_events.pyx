@@ -105,12 +105,12 @@ cdef class MissEvents(EventSetConsumer):
         start = began
         if not translated:
             start += self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
-            if walked:
+            if walked and access.reads | access.writes:      # not by a prefetch
                 tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
         if found == NULL:
             self.caches.data(line << self.shift, access.writes, start, &served)
             self.record_miss(plan, access, &served, began)
-            if not access.reads:
+            if access.writes and not access.reads:
                 self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
         else:
             found.ready |= access.writes
@@ -149,7 +149,7 @@ cdef class MissEvents(EventSetConsumer):
         if access.reads:
             tally(self.tallies, plan, access.instruction, TALLY_L1D_READ_MISS, 1)
             tally(self.tallies, plan, access.instruction, TALLY_LOAD_MISS_CYCLE, <uint64_t>(served.ready - began))
-        else:
+        elif access.writes:
             tally(self.tallies, plan, access.instruction, TALLY_L1D_WRITE_MISS, 1)
         self.record_last_level(plan, access.instruction, served)
 

@@ -244,7 +244,8 @@ cdef class MissMachine(RunCounter):
         cdef bint writes = not flags >> NO_WRITE_SHIFT
         cdef LineOutcome outcome
         cdef uint64_t* row
-        if address == 0:             # an access that was not made
+        cdef bint fetches = flags & NO_READ and not writes
+        if address == 0 or (fetches and not is_known(self.caches, address)):         # an access that was not made
             return
         while line <= last:
             use_data(self.caches, line << self.line_shift, writes, &outcome)
@@ -252,7 +253,7 @@ cdef class MissMachine(RunCounter):
             if outcome.level == LEVEL_L1 and outcome.translation == FIRST_TLB:
                 continue
             row = self.row_of(plan, number)
-            row[MISS_DTLB] += outcome.translation == PAGE_WALK
+            row[MISS_DTLB] += (outcome.translation == PAGE_WALK) & (not fetches)
             if outcome.level != LEVEL_L1:
                 row[MISS_L1D_READ] += not flags & NO_READ
                 row[MISS_L1D_WRITE] += (flags & NO_READ != 0) & writes

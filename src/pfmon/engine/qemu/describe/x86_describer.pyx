@@ -98,6 +98,8 @@ cdef class X86Describer(Describer):
         if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == MnemonicRule.EXCHANGES):
             described.kind |= Kind.ATOMIC
             reads = writes = True
+        if in_memory and facts.rule == MnemonicRule.FETCHES:
+            described.access = AccessKind.FETCH_LINE
         if reads:
             described.kind |= Kind.LOAD
             described.access |= AccessKind.READ

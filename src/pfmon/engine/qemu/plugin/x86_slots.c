@@ -1,5 +1,5 @@
 /* The number of addresses of an x86 instruction in the stream: one for each memory operand, including the stack's
-   (Intel SDM volume 2, appendix A: opcode maps). Prefetches have none. */
+   (Intel SDM volume 2, appendix A: opcode maps), those of prefetches among them: qemu leaves their slots empty. */
 
 #include "x86_opcode.h"
 
@@ -52,8 +52,12 @@ static uint8_t slots_of_two_bytes(const struct decoded *it) {
         return 1;                /* push and pop of a segment */
     case 0xF7:
         return 1;                /* maskmovq: its address is in a register */
-    case 0x0D: case 0x18: case 0x19: case 0x1A: case 0x1B: case 0x1C: case 0x1D: case 0x1E: case 0x1F:
-        return 0;                /* prefetches, nops */
+    case 0x0D:
+        return in_memory(it->modrm) && reg < 3;              /* prefetch, prefetchw, prefetchwt1 */
+    case 0x18:
+        return in_memory(it->modrm) && reg < 4;              /* prefetchnta, t0, t1, t2 */
+    case 0x19: case 0x1A: case 0x1B: case 0x1C: case 0x1D: case 0x1E: case 0x1F:
+        return 0;                /* nops */
     case 0x01:
         return in_memory(it->modrm) && reg != 7;             /* invlpg */
     case 0xAE:
