@@ -165,6 +165,7 @@ class BlockTable:
     """Descriptions of blocks in memory that several threads and processes can share."""
 
     descriptor: int
+    instruction_names: list[str] | None
 
     def __new__(
         cls,

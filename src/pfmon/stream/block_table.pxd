@@ -176,6 +176,7 @@ cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
 cdef class BlockTable:
     cdef Table c
     cdef readonly object descriptor
+    cdef public object instruction_names  # the disassembler's, by the numbers in forms less one; None: unknown
     cdef void* piece[3]          # what is mapped: header and heads of bank 0, heads of bank 1, the other arrays
     cdef uint64_t piece_bytes[3]
     cdef uint64_t room           # bytes of address space that it may take

@@ -112,23 +112,23 @@ def port_name(mask: int) -> str:
 
 
 OF_THE_CORE = {
-    "add rax, [rbx + 8]": "slots 1 uops 6510 latency 1 load 4 stored fuses",
-    "mov rax, [rbx + rcx]": "slots 1 latency 0 load 5 stored",
-    "mov rax, [rbx - 8]": "slots 1 latency 0 load 5 stored",
-    "movaps xmm0, [rbx]": "slots 1 latency 0 load 6 stored",
-    "vmovaps ymm0, [rbx]": "slots 1 latency 0 load 7 stored",
+    "add rax, [rbx + 8]": "slots 1 uops 6510 latency 1 load 4 fuses",
+    "mov rax, [rbx + rcx]": "slots 1 latency 0 load 5",
+    "mov rax, [rbx - 8]": "slots 1 latency 0 load 5",
+    "movaps xmm0, [rbx]": "slots 1 latency 0 load 6",
+    "vmovaps ymm0, [rbx]": "slots 1 latency 0 load 7",
     "mov [rbx], rax": "slots 1 latency 0",
     "xor eax, eax": "slots 1 latency 0 ignores",
-    "cmp rax, rbx": "slots 1 uops 6510 latency 1 stored fuses",
-    "cmp qword ptr [rax], 5": "slots 1 uops 6510 latency 1 stored",
+    "cmp rax, rbx": "slots 1 uops 6510 latency 1 fuses",
+    "cmp qword ptr [rax], 5": "slots 1 uops 6510 latency 1",
     "cpuid": "serializing microcoded",
     "mfence": "serializing fences_stores",
     "lock add [rbx], rax": "locked",
     "movntdq [rax], xmm0": "slots 1 latency 0 streaming",
-    "setb al": "slots 1 uops 60 latency 1 stored merges",
-    "popcnt eax, ebx": "slots 1 uops 1 latency 3 stored merges",
+    "setb al": "slots 1 uops 60 latency 1 merges",
+    "popcnt eax, ebx": "slots 1 uops 1 latency 3 merges",
     "rep movsb": "microcoded string",
-    "fld1": "slots 2 uops 5 5 latency 1 stored ignores top-1",
+    "fld1": "slots 2 uops 5 5 latency 1 ignores top-1",
 }
 """Instruction -> what Skylake's core knows of it: of those with a kind, the kind alone."""
 
@@ -141,9 +141,9 @@ def test_instructions_for_the_core() -> None:
         kinds = [str(kind.name).lower() for kind in CoreKind if kind & one.kind]
         said = [] if kinds and "streaming" not in kinds else [f"slots {one.slots}"]
         if said:
-            said += ["uops"] * bool(one.uops) + ["".join(map(str, ports)) for ports, _ in one.uops]
+            said += ["uops"] * bool(one.uops) + ["".join(map(str, ports)) for ports in one.uops]
             said += [f"latency {one.latency}"] + [f"load {one.load_latency}"] * ("load" in OF_THE_CORE[text])
-            said += ["stored"] * one.stored + ["ignores"] * one.ignores_sources + ["fuses"] * one.fuses
+            said += ["ignores"] * one.ignores_sources + ["fuses"] * bool(one.fuses)
             said += ["merges"] * one.merges + [f"top{one.top:+}"] * bool(one.top)
         assert " ".join(said + kinds) == OF_THE_CORE[text], text
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
-import capstone
-
+from pfmon.errors import PfmonError
 from pfmon.machine.config.instruction_table import (
     MEMORY,
     InstructionKind,
@@ -16,7 +15,7 @@ from pfmon.machine.config.instruction_table import (
     Ports,
     operands_of,
 )
-from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import FormBit, OperandForm
 
 ACCESS_SHIFT = 62
@@ -77,6 +76,8 @@ FUSIONS: dict[str, dict[str, int]] = {
 }
 """``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in 32-bit mode alone."""
 
+NUMBER = 0xFFF
+"""Bits of a form that have capstone's number of the instruction."""
 STACK_POINTER = 1 << 4
 STRING_REGISTERS = 1 << 1 | 1 << 6 | 1 << 7
 STRINGS = {"movs", "stos", "lods", "cmps", "scas"}
@@ -94,23 +95,31 @@ def jump_class(name: str) -> int:
     return READS_CARRY if name in CARRY_JUMPS else READS_OTHERS if name in FLAG_JUMPS else READS_ZERO_AND_SIGN
 
 
-def ports_of(mask: int) -> tuple[int, ...]:
-    """The numbers of ports in a mask, the highest first: equally loaded ones are taken in this order."""
-    return tuple(port for port in range(15, -1, -1) if mask >> port & 1)
+def ports_of(figures: Mapping[str, Value]) -> Ports:
+    """The ports of a machine; PfmonError: what is not a list of digits."""
+    return Ports(*(_mask(figures, f"ports.{key}") for key in ("all", "load", "address", "indexed", "data")))
+
+
+def _mask(figures: Mapping[str, Value], name: str) -> int:
+    digits = str(figures[name])
+    if not digits.isdigit():
+        raise PfmonError(f"{name} = {digits}: numbers of ports are wanted, such as 015")
+    return sum({1 << int(digit) for digit in digits})
+
+
+def numbers_of(mask: int) -> tuple[int, ...]:
+    """The ports of a mask, in the order in which equally loaded ones are taken: the last ones have the fewest other users."""
+    return tuple(number for number in range(mask.bit_length() - 1, -1, -1) if mask >> number & 1)
 
 
 class CoreTimings:
-    """Of a processor with an instruction table. ``mode``: capstone's, of 32 or 64 bits."""
+    """``figures``: of a machine with an instruction table; ``names``: capstone's names of instructions, by its numbers
+    less one. PfmonError: the table or the ports are wrong."""
 
-    def __init__(self, figures: MachineFigures, mode: int) -> None:
-        named = {
-            name: sum(1 << int(digit) for digit in str(figures[f"ports.{name}"]))
-            for name in ("all", "load", "address", "indexed", "data")
-        }
-        self._figures = figures
-        self._ports = Ports(**named)
+    def __init__(self, figures: Mapping[str, Value], names: Sequence[str]) -> None:
+        self._figures, self._names = figures, names
+        self._ports = ports_of(figures)
         self._fusions = FUSIONS[str(figures["core.fusion"])]
-        self._disassembler = capstone.Cs(capstone.CS_ARCH_X86, mode)
         self.table = InstructionTable(str(figures["core.instructions"]), self._ports)
 
     def core_figures(self) -> dict[str, object]:
@@ -141,10 +150,10 @@ class CoreTimings:
             "mispredict": of["predictor.mispredict"],
             "redirect": of["predictor.redirect"],
             "lock": of["core.lock"],
-            "load_ports": ports_of(self._ports.load),
-            "store_address_ports": ports_of(self._ports.address),
-            "indexed_ports": ports_of(self._ports.indexed),
-            "store_data_ports": ports_of(self._ports.data),
+            "load_ports": numbers_of(self._ports.load),
+            "store_address_ports": numbers_of(self._ports.address),
+            "indexed_ports": numbers_of(self._ports.indexed),
+            "store_data_ports": numbers_of(self._ports.data),
             "buffers": [(entries, hidden * entries // 2) for entries, hidden in zip(buffers, HIDDEN, strict=True)],
             "loop_buffer": of["loop.uops"],
             "loop_queue": of["loop.queue"],
@@ -164,7 +173,8 @@ class CoreTimings:
     def core_timing(self, key: int) -> CoreTiming:
         """Of a form and the AccessKind of its operand in memory."""
         form, access = key & (1 << ACCESS_SHIFT) - 1, key >> ACCESS_SHIFT
-        name = self._disassembler.insn_name(form & 0xFFF) or ""
+        number = form & NUMBER
+        name = self._names[number - 1] if number else ""
         found = self.table.timing_of(name, form, access)
         operands = operands_of(form)
         in_memory = any(operand in MEMORY for operand in operands)
@@ -173,7 +183,7 @@ class CoreTimings:
         start, cycles = self._string(found, name)
         return CoreTiming(
             slots=found.fused,
-            uops=[ports_of(mask) for mask in self._executed(found)],
+            uops=[numbers_of(mask) for mask in self._executed(found)],
             latency=found.latency,
             latency2=found.second,
             divider=found.divider,

@@ -345,10 +345,6 @@ cdef class IntervalMachine(MissEvents):
             self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
         if self.tallies.listener is not None and self.tallies.open_plan != NULL:
             self.tallies.close_cycle(self.tallies.listener)
-        import os, sys
-        if self.core is not None and os.environ.get("PFMON_MEMO_STATS"):
-            c = self.core
-            print("memo lookups", c.lookups, "computed", c.computations, "flushes", c.flushes, file=sys.stderr)
         if self.taken and self.ran != NULL:      # a partial dispatch group
             self.report_last_group()
             self.taken = 0

@@ -183,7 +183,7 @@ cdef class CoreBlocks:
             kind = instructions[accesses[k].instruction].access
             if is_second(accesses, k):
                 kind = further_kind(&instructions[accesses[k].instruction])
-            core_accesses_of(block)[k].reads = kind & AccessKind.READ
+            core_accesses_of(block)[k].reads = kind & AccessKind.READ or kind == AccessKind.FETCH_LINE
             core_accesses_of(block)[k].writes = (kind & AccessKind.WRITE) >> 1
             if one.accesses == 0:
                 one.first_access = <uint16_t>k
@@ -198,6 +198,8 @@ cdef class CoreBlocks:
         cdef uint32_t k
         one[0] = timing.instruction
         one.first_access, one.accesses = first_access, accesses
+        if one.kind & CORE_PREFETCH and accesses and one.uops:
+            one.uops -= 1                # its access is that µop
         one.address[0] = one.address[1] = NO_OPERAND
         put_registers(one.address, &count, 2, masks.addressed, block.top)
         if not timing.ignores_sources:

@@ -19,6 +19,7 @@ cdef enum:
     PORT_FILL = 15               # lines on their way to L1D: line fill buffers
     BUFFER_GROUPS = 16
     QUARTER = 4                  # of a cycle: the front end's unit
+    LONGEST_QUEUE = 20000        # cycles of work queued for a unit
     LONGEST_LAG = 15000          # cycles that retirement may be behind dispatch
     LONGEST_BLOCK = 12000        # cycles of dispatch before times are made relative again
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
 
 cdef enum:
     MAX_RESPONSES = 512          # of a block
-    MAX_BLOCK_STORES = 512
+    MAX_BLOCK_ACCESSES = 1024
     MAX_DELAYS = 768
     MAX_TRANSFERS = 64           # lines behind one access
     WITHOUT_CYCLE = 0x80         # the instruction retired in a cycle that is counted already
@@ -75,7 +75,7 @@ cdef struct Schedule:            # of a block
     int32_t retired              # cycles by which the last retirement moved
     uint32_t delays, stores
     Delay delay[MAX_DELAYS]
-    StoreTimes store[MAX_BLOCK_STORES]
+    StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
 
 cdef enum BlockEnd:              # bits
     END_TAKEN = 1

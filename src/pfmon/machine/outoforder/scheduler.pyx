@@ -32,6 +32,7 @@ cdef struct Progress:            # of a block's schedule
 
 cdef struct LoadTime:
     int32_t start                # when memory gets the request
+    int32_t requested            # when a line fill buffer is free for it
     int32_t ready
     uint32_t cause               # DelayCause
 
@@ -59,7 +60,7 @@ cdef inline int32_t take_port(int16_t* ports, const CoreUop* uop, int32_t cycle,
 cdef inline int32_t occupy(int16_t* ports, uint32_t port, int32_t cycles, int32_t cycle, int32_t ready) noexcept nogil:
     """Occupies a unit for some cycles; returns the cycle in which that begins."""
     cdef int32_t idle = max(<int32_t>ports[port], cycle)
-    ports[port] = <int16_t>(idle + cycles)
+    ports[port] = <int16_t>min(idle + cycles, <int32_t>LONGEST_QUEUE)
     return max(idle, ready)
 
 
@@ -106,7 +107,9 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
     cdef uint32_t kind = response.kind
     cdef int32_t start = time.start
     if kind <= RESPONSE_MEMORY:
-        time.ready = max(time.ready, line_arrives(figures, state, kind, at.cycle, start, False))
+        start = line_arrives(figures, state, kind, at.cycle, start, False)
+        time.requested = start - figures.level[kind - RESPONSE_SECOND_LEVEL]
+        time.ready = max(time.ready, start)
         time.cause = DELAY_L2 + kind - RESPONSE_SECOND_LEVEL
     elif kind == RESPONSE_IN_FLIGHT:
         time.ready = max(time.ready, response.value - at.base)
@@ -175,12 +178,12 @@ cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const Co
     cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, address)
     cdef LoadTime time
     at.executed = max(at.executed, start)
-    time.start, time.ready, time.cause = start, start + one.load_latency, DELAY_L1
+    time.start, time.requested, time.ready, time.cause = start, start, start + one.load_latency, DELAY_L1
     while at.response < response_count and responses[at.response].access == number:
         respond_to_load(figures, state, one, &responses[at.response], out, at, &time)
         at.response += 1
-    if one.kind & CORE_PREFETCH:
-        time.ready = start
+    if one.kind & CORE_PREFETCH:         # it waits for a line fill buffer, not for the line
+        time.ready = max(start, time.requested)
     return time
 
 

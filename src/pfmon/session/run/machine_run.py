@@ -43,11 +43,19 @@ def machine_of(
         if figures["core.instructions"] != "none":
             from pfmon.machine.config.core_timings import CoreTimings
 
-            timings = CoreTimings(figures, 8 if table.instruction_set == InstructionSet.X86_64 else 4)
+            timings = CoreTimings(figures, table.instruction_names or names_of_instructions())
         return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
 
     return Machine(figures, table, ranges, memo, event_sets)
+
+
+def names_of_instructions() -> list[str]:
+    """capstone's names of x86 instructions by its numbers less one, for a table that has none: that of a recording."""
+    import capstone
+
+    disassembler = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    return [disassembler.insn_name(number) for number in range(1, capstone.x86.X86_INS_ENDING)]
 
 
 class MachineRun:

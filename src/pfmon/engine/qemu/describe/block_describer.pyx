@@ -143,7 +143,8 @@ cdef class Describer:
     def index_mnemonics(self, facts):
         """Index the mnemonics' facts by capstone's instruction numbers."""
         cdef unsigned int number
-        for number, name in enumerate(self.names(b"cs_insn_name", MAX_CAPSTONE_IDS), 1):
+        self.table.instruction_names = self.names(b"cs_insn_name", MAX_CAPSTONE_IDS)
+        for number, name in enumerate(self.table.instruction_names, 1):
             kind, branch, rule, first, size, isa_kind = facts(name)
             self.facts[number] = InstructionFacts(kind, branch, rule, first, size, isa_kind)
 
