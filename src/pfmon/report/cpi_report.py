@@ -16,6 +16,7 @@ FUNCTIONS = 20
 SHORT = {
     "inherent execution": "inherent",
     "data access": "data",
+    "operations": "operations",
     "branch mispredicts": "mispredict",
     "instruction fetch": "fetch",
     "other stalls": "other",

@@ -37,7 +37,7 @@ def test_cycles_are_those_of_the_cycle_breakdown(page: Path) -> None:
     data = data_of(page)
     assert cpi and data["cpi"]["cycles"] == cpi.cycles and data["cpi"]["instructions"] == cpi.instructions
     assert {part["name"]: dict(part["of"]) for part in data["cpi"]["parts"]} == cpi.parts
-    assert [(row[0], tuple(row[3:8]), row[8]) for row in data["functions"]["rows"]] == [
+    assert [(row[0], tuple(row[3:9]), row[9]) for row in data["functions"]["rows"]] == [
         (row.name, row.cycles, row.instructions) for row in cpi.functions
     ]
 
@@ -50,7 +50,7 @@ def test_calls_and_instructions_add_up_to_the_run(page: Path) -> None:
         assert listing["whole"]
         function = data["functions"]["rows"][listing["function"]]
         counts = [row[2] for row in listing["rows"] if row[2]]
-        assert [sum(column) for column in zip(*counts, strict=True)] == function[3:9]
+        assert [sum(column) for column in zip(*counts, strict=True)] == function[3:10]
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_ten_thousand_functions_open_in_two_seconds(tmp_path: Path) -> None:
     surveyed = run.surveyed
     assert surveyed
     rows = [
-        FunctionRow(f"name_of_function_{n}", 1 << 62 | n << 6, (n, n, n, 0, 5), 3 * n) for n in range(10_000, 0, -1)
+        FunctionRow(f"name_of_function_{n}", 1 << 62 | n << 6, (n, n, n, 0, 5, 0), 3 * n) for n in range(10_000, 0, -1)
     ]
     cpi: CpiStack = surveyed.cpi._replace(functions=rows)
     calls = [surveyed.calls[0]._replace(parent=-1)]
@@ -278,7 +278,7 @@ def cpp_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_source_lines_have_what_their_instructions_counted(cpp_page: Path) -> None:
-    lines = {(row[0], row[1]): row[8] for row in data_of(cpp_page)["lines"]}
+    lines = {(row[0], row[1]): row[9] for row in data_of(cpp_page)["lines"]}
     assert lines.pop((MAIN_FILE, 6)) > 0  # however long it takes to exit
     assert lines == {  # a bundle is three instructions; the loop runs ten times
         (MAIN_FILE, 3): 3,

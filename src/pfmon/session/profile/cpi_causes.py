@@ -4,7 +4,7 @@ reports print them.
 =========== ===================================================================================================
 column      content
 =========== ===================================================================================================
-part        a part of figure 3-2 of the Montecito manual: the first rows with it have its place
+part        a part of figure 3-2 of the Montecito manual, whose other stalls are two here: operations, and the others
 component   one of what it consists of
 causes      names of machine/inorder/pipeline/stall_causes.pxd, Cause, with * as in fnmatch; none: cycles that retired
 core        the only kind of core that has it (machine_figures.py); empty: every kind

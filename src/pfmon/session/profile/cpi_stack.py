@@ -1,4 +1,4 @@
-"""The cycle breakdown of a run: figure 3-2 of the Montecito manual, for the run and by function.
+"""The cycle breakdown of a run: figure 3-2 of the Montecito manual (cpi_causes.py), for the run and by function.
 
 Every cycle either retires an instruction or is a back-end bubble of one cause, the latest in the pipeline (section
 3.2.1.4), so the parts add up to the cycles.
