@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from answers import declined
-from command import example, pfmon
+from command import EXAMPLES, example, pfmon
 from grids import each, sampled
 from guests import SMALL
 
+import pfmon as library
 from pfmon.machine._machine import Cause
 from pfmon.report.cpi_report import BAR
 from pfmon.session.profile.cpi_causes import COMPONENTS, INHERENT, PARTS
@@ -89,3 +90,15 @@ def test_bars_are_as_long_as_the_shares() -> None:
 def test_a_report_stands_alone_and_an_unknown_one_is_refused() -> None:
     assert "leave -e out" in declined("--report=cpi", "-e", "cpu_cycles", example("fib"))
     assert "there are: cpi" in declined("--report=cycles", example("fib"))
+
+
+def test_cycles_in_which_nothing_retired_are_an_event_of_skylake() -> None:
+    """UOPS_RETIRED.STALL_CYCLES, and the part of the cycles that retired."""
+    command = [str(EXAMPLES / "x86_64" / "hashmap"), "60"]
+    counted = library.run(
+        command, events=["cycles", "UOPS_RETIRED.STALL_CYCLES"], machine="skylake", stdout=library.DEVNULL
+    )
+    cycles, stalls = (count.value for count in counted.counts)
+    cpi = library.run(command, machine="skylake", report="cpi", stdout=library.DEVNULL).cpi
+    assert cpi and isinstance(cycles, int) and isinstance(stalls, int)
+    assert cpi.cycles == cycles and cpi.total(INHERENT) == cycles - stalls > 0
