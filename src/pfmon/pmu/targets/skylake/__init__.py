@@ -11,7 +11,7 @@ TARGET = Target(
     "counters, with hyper-threading",
     architecture="x86",
     generation=4,
-    machines={"x86_64": "core2", "i386": "core2"},
+    machines={"x86_64": "skylake", "i386": "skylake"},
     default_events=("cycles", "instructions"),
     counters=(0, 1, 2, 3, 32, 33, 34),
     width=48,
