@@ -125,6 +125,7 @@ class X86Kind(IntEnum):
     FP_PACKED = 1 << 28
     WIDE_256 = 1 << 29
     WIDE_512 = 1 << 30
+    BYPASSES_CACHES = 1 << 30
 
 # block_table.pxd
 

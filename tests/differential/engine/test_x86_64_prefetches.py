@@ -1,4 +1,5 @@
-"""Software prefetches of x86-64 programs: their addresses in the stream, and what they bring into the caches."""
+"""Software prefetches of x86-64 programs: their addresses in the stream, and what they bring into the caches;
+non-temporal stores and clflush, which leave lines in none."""
 
 from collections import Counter
 from pathlib import Path
@@ -58,12 +59,12 @@ def test_prefetches_are_no_loads(tmp_path: Path) -> None:
     assert kinds == {False: 6}
 
 
-def missed(program: Path, kind: type[IntervalMachine] | type[MissMachine]) -> Counter[str]:
+def missed(program: Path, kind: type[IntervalMachine] | type[MissMachine], machine_name: str = "core2") -> Counter[str]:
     """What the loads of a program miss, without hardware prefetchers."""
     with Path("/dev/null").open("w") as nowhere:
         files = (0, nowhere.fileno(), nowhere.fileno())
         one = guest([program], files=files, addresses=True, engine="x86_64")
-        machine = kind(load("core2", ("prefetch.degree=0", "prefetch.adjacent=false")), one.table)
+        machine = kind(load(machine_name, ("prefetch.degree=0", "prefetch.adjacent=false")), one.table)
         one.run(machine)
         one.close()
     machine.finish()
@@ -89,3 +90,34 @@ def test_a_prefetched_line_does_not_miss(kind: type[IntervalMachine] | type[Miss
     assert ahead["CORE_L1D_READ_MISS"] < 20
     assert ahead["CORE_L1D_WRITE_MISS"] < 10
     assert 1000 <= ahead["CORE_LLC_MISS"] < 1030
+
+
+STORE = "movntdq %xmm0, (%rbx)\n movntdq %xmm0, 16(%rbx)\n movnti %eax, 32(%rbx)"
+
+
+@pytest.mark.parametrize("machine", ["core2", "nehalem"])
+@pytest.mark.parametrize("kind", [MissMachine, IntervalMachine])
+def test_non_temporal_stores_leave_no_line(
+    kind: type[IntervalMachine] | type[MissMachine], machine: str, tmp_path: Path
+) -> None:
+    """They miss nothing; 200 lines that were in L1D are in no cache afterwards (Intel SDM volume 1, 10.4.6.2)."""
+    loads = "mov $data, %ebx\n mov $200, %ebp\n 3: mov (%rbx), %rax\n add $64, %rbx\n dec %ebp\n jnz 3b\n"
+    stores = f"mov $data, %ebx\n mov $200, %ebp\n 4: {STORE}\n add $64, %rbx\n dec %ebp\n jnz 4b\n"
+    texts = {"loads": loads, "stores": stores, "between": loads + stores + loads.replace("3", "5")}
+    found = {
+        name: missed(assemble(tmp_path, f"{DATA} _start: {text} {EXIT}"), kind, machine) for name, text in texts.items()
+    }
+    assert 200 <= found["loads"]["CORE_L1D_READ_MISS"] < 205
+    assert found["stores"]["CORE_L1D_WRITE_MISS"] + found["stores"]["CORE_LLC_MISS"] < 10
+    assert 400 <= found["between"]["CORE_L1D_READ_MISS"] < 405
+    assert 400 <= found["between"]["CORE_LLC_MISS"] < 410
+
+
+@pytest.mark.parametrize("kind", [MissMachine, IntervalMachine])
+def test_a_flushed_line_is_in_no_cache(kind: type[IntervalMachine] | type[MissMachine], tmp_path: Path) -> None:
+    again = f"{DATA} _start: mov $data, %ebx\n mov $100, %ebp\n 1: mov (%rbx), %rax\n %s\n dec %ebp\n jnz 1b\n {EXIT}"
+    kept = missed(assemble(tmp_path, again.replace("%s", "nop")), kind)
+    flushed = missed(assemble(tmp_path, again.replace("%s", "clflush 32(%rbx)")), kind)
+    assert kept["CORE_L1D_READ_MISS"] < 5
+    assert 100 <= flushed["CORE_L1D_READ_MISS"] < 105
+    assert 100 <= flushed["CORE_LLC_MISS"] < 110

@@ -13,3 +13,4 @@ cpdef enum X86Kind:
     FP_PACKED = 1 << 28          # ... on vectors, of 128 bits without the next two
     WIDE_256 = 1 << 29
     WIDE_512 = 1 << 30
+    BYPASSES_CACHES = 1 << 30    # of one that writes and does not compute: it leaves its lines in no cache (movnt*, clflush)

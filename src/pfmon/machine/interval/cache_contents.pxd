@@ -50,6 +50,8 @@ cdef class CacheContents:
     cdef void put_l3(self, uint64_t address, bint modified) noexcept nogil
     cdef void drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
     cdef bint keep_modified(self, const RecencyRows* rows, uint64_t address) noexcept nogil
+    cdef void drop_last_level(self, uint64_t address) noexcept nogil
+    cdef uint8_t bypass_data(self, uint64_t address) noexcept nogil
     cdef void follow_stream(self, uint64_t address) noexcept nogil
     cdef void prefetch(self, uint64_t address) noexcept nogil
 

@@ -62,6 +62,25 @@ cdef class CacheContents:
         if self.degree:
             self.follow_stream(address)
 
+    cdef uint8_t bypass_data(self, uint64_t address) noexcept nogil:
+        """Accesses a line of data in no cache, from where it is removed (Intel SDM volume 1, 10.4.6.2); returns the
+        level of its translation."""
+        cdef uint64_t page = address >> PAGE_SHIFT, short = short_address(self, address)
+        cdef uint8_t translation = FIRST_TLB
+        if self.recent_page[page & self.recent_page_mask] != page:
+            translation = self.translate(&self.dtlb.rows, members_of(self, &self.dtlb.rows, short), short, True)
+            self.recent_page[page & self.recent_page_mask] = page
+        self.drop_above(short >> self.l1d.rows.shift << self.l1d.rows.shift, self.l1d.rows.shift)
+        self.drop_last_level(short)
+        return translation
+
+    cdef void drop_last_level(self, uint64_t address) noexcept nogil:
+        """Invalidates the last level's line of an address."""
+        if self.has_l3:
+            self.l3.remove(members_of(self, &self.l3.rows, address), <uint32_t>(address >> self.l3.rows.shift))
+        else:
+            self.l2.remove(members_of(self, &self.l2.rows, address), <uint32_t>(address >> self.l2.rows.shift))
+
     cdef void use_code(self, uint64_t address, LineOutcome* outcome) noexcept nogil:
         cdef const RecencyRows* rows = &self.l1i.rows
         cdef uint32_t* members = members_of(self, rows, address)

@@ -54,6 +54,7 @@ cdef class Hierarchy:
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
     cdef void evict_last_level(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
+    cdef void bypass(self, uint64_t address) noexcept nogil
     cdef void to_memory(self, int64_t now) noexcept nogil
 
 

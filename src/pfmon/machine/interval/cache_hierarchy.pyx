@@ -127,6 +127,14 @@ cdef class Hierarchy:
             modified |= drop(self.l2, address, shift)
         return modified
 
+    cdef void bypass(self, uint64_t address) noexcept nogil:
+        """Removes a line of data from all caches: it is accessed in memory (Intel SDM volume 1, 10.4.6.2)."""
+        self.drop_above(address, self.l1d.shift)
+        if self.has_l3:
+            self.l3.remove(address >> self.l3.shift)
+        else:
+            self.l2.remove(address >> self.l2.shift)
+
     cdef void to_memory(self, int64_t now) noexcept nogil:
         """Writes a modified line over the bus."""
         self.bus_free = max(now, self.bus_free) + self.occupancy

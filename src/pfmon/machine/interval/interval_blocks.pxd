@@ -11,7 +11,7 @@ cdef enum:
     NO_DESTINATION = 0
 
 cdef struct IntervalAccess:      # an access
-    uint16_t size
+    uint16_t size                # and BYPASSES: it is in no line, so that it is never regular
     uint8_t instruction          # its number in the block
     uint8_t reads, writes
 

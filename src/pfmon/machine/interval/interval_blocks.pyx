@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from pfmon.stream._stream cimport (
-    AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks,
+    AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks, X86Kind,
     further_kind, is_second, max_accesses)
 
 cdef enum:
@@ -101,4 +101,6 @@ cdef void describe(IntervalAccess* to, const BlockAccess* accesses, uint64_t k,
     cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
     cdef uint8_t kind = further_kind(instruction) if is_second(accesses, k) else instruction.access
     to.instruction, to.size = accesses[k].instruction, max(<uint16_t>1, instruction.size)
+    if instruction.isa_kind & X86Kind.BYPASSES_CACHES and kind & AccessKind.READ == 0:
+        to.size = min(to.size, <uint16_t>BYPASSES) | BYPASSES
     to.reads, to.writes = kind & AccessKind.READ, (kind & AccessKind.WRITE) >> 1

@@ -42,6 +42,8 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void use_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
     @cython.final
+    cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
+    @cython.final
     cdef void late_line(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
                         bint translated) noexcept nogil
     @cython.final

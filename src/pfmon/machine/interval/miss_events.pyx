@@ -79,6 +79,9 @@ cdef class MissEvents(EventSetConsumer):
         cdef LruLine* found
         if line == 0:                # an access that was not made
             return
+        if accesses_of(plan)[number].size & BYPASSES:
+            self.bypass_lines(plan, number, line, last)
+            return
         if self.core is not None and line < last and last - line < 2:
             respond(&self.responses, number, RESPONSE_PAGE_SPLIT if last & ((1 << (PAGE_SHIFT - self.shift)) - 1) == 0
                     else RESPONSE_SPLIT, 0)
@@ -91,6 +94,20 @@ cdef class MissEvents(EventSetConsumer):
                 self.access_response(plan, number, line, found, translated)
             else:
                 self.late_line(plan, number, line, found, translated)
+            line += 1
+
+    cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
+        """Accesses lines in memory alone, past the caches: a non-temporal store, or clflush."""
+        cdef bint walked
+        cdef uint64_t page
+        last = (self.address + (accesses_of(plan)[number].size & (BYPASSES - 1)) - 1) >> self.shift
+        while line <= last:
+            walked, page = False, line >> (PAGE_SHIFT - self.shift)
+            if use_line(&self.dtlb, page) == NULL:
+                self.translations.miss(self.translations.data, page, True, &walked)
+            if walked and accesses_of(plan)[number].writes:
+                tally(self.tallies, plan, accesses_of(plan)[number].instruction, TALLY_DTLB_MISS, 1)
+            self.caches.bypass(line << self.shift)
             line += 1
 
     cdef void late_line(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,

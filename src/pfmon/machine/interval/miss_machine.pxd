@@ -61,6 +61,7 @@ cdef class MissMachine(RunCounter):
     cdef void run_in_order(self, WordPlan* plan, const uint64_t* addresses, uint32_t first) noexcept nogil
     cdef void run_marked(self, WordPlan* plan, const uint64_t* addresses, uint32_t first) noexcept nogil
     cdef void use_lines(self, WordPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil
+    cdef void bypass_lines(self, WordPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
     cdef void fetch_lines(self, WordPlan* plan, uint32_t block) noexcept nogil
     cdef void mispredicted(self, WordPlan* plan, const BranchStep* step) noexcept nogil
     cdef uint64_t* row_of(self, WordPlan* plan, uint32_t row) noexcept nogil

@@ -247,6 +247,9 @@ cdef class MissMachine(RunCounter):
         cdef bint fetches = flags & NO_READ and not writes
         if address == 0 or (fetches and not is_known(self.caches, address)):         # an access that was not made
             return
+        if flags & BYPASSES:
+            self.bypass_lines(plan, number, line, (address + size - 1 - BYPASSES) >> self.line_shift)
+            return
         while line <= last:
             use_data(self.caches, line << self.line_shift, writes, &outcome)
             line += 1
@@ -261,6 +264,18 @@ cdef class MissMachine(RunCounter):
                 row[MISS_LLC] += outcome.misses
             if self.listening:
                 self.note(DATA_EVENT, number, (line - 1) << self.line_shift, &outcome)
+
+    cdef void bypass_lines(self, WordPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
+        """Accesses lines in memory alone; they miss nothing but translations."""
+        cdef LineOutcome outcome
+        outcome.level, outcome.references, outcome.misses = LEVEL_MEMORY, 0, 0
+        while line <= last:
+            outcome.translation = self.caches.bypass_data(line << self.line_shift)
+            if outcome.translation == PAGE_WALK and not plan.sizes[number] >> NO_WRITE_SHIFT:
+                self.row_of(plan, number)[MISS_DTLB] += 1
+            if self.listening:
+                self.note(DATA_EVENT, number, line << self.line_shift, &outcome)
+            line += 1
 
     cdef void fetch_lines(self, WordPlan* plan, uint32_t block) noexcept nogil:
         """Fetches the lines of a block's instructions; the one fetched last is still there."""

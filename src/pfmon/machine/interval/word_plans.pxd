@@ -6,7 +6,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockHead, BlockTable, Failure, PATH_BIT, PathTable
 
 cdef enum:
-    ACCESS_BYTES = 0x3FFF        # in a size: the bytes of the access less one
+    ACCESS_BYTES = 0x3FFF        # in a size: the bytes of the access less one, and BYPASSES: it is never regular
+    BYPASSES = 1 << 13
     NO_READ = 1 << 14
     NO_WRITE_SHIFT = 15
     PATH_PLANS = 2               # among the banks of plans

@@ -10,7 +10,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport ALWAYS, AccessKind, BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, BranchKind, \
-    CONDITION_SHIFT, further_kind, is_second, max_accesses
+    CONDITION_SHIFT, X86Kind, further_kind, is_second, max_accesses
 
 cdef enum:
     INITIAL_WORD_PLANS = 1 << 10
@@ -144,5 +144,8 @@ cdef uint16_t access_size(const BlockAccess* accesses, uint64_t k, const BlockIn
     """The size of one access of a block, in a plan."""
     cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
     cdef uint8_t kind = further_kind(instruction) if is_second(accesses, k) else instruction.access
-    cdef uint16_t size = min(<uint16_t>ACCESS_BYTES, max(<uint16_t>1, instruction.size) - 1)
-    return size | (0 if kind & AccessKind.READ else NO_READ) | <uint16_t>(kind & AccessKind.WRITE == 0) << NO_WRITE_SHIFT
+    cdef uint16_t size = min(<uint16_t>(BYPASSES - 1), max(<uint16_t>1, instruction.size) - 1)
+    if instruction.isa_kind & X86Kind.BYPASSES_CACHES and kind & AccessKind.READ == 0:
+        size |= BYPASSES
+    size |= 0 if kind & AccessKind.READ else NO_READ
+    return size | <uint16_t>(kind & AccessKind.WRITE == 0) << NO_WRITE_SHIFT

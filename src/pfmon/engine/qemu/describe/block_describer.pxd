@@ -34,7 +34,7 @@ cpdef enum MnemonicRule:         # further properties of an instruction's operan
     EXCHANGES = 2                # atomic even without a lock prefix, when an operand is in memory: xchg
     JUMPS = 3                    # direct or indirect, by its operand
     CONDITIONAL = 4              # a conditional jump
-    FETCHES = 5                  # prefetches
+    FETCHES = 5                  # reads and writes nothing: prefetches, clflush
 
 
 ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil

@@ -47,8 +47,11 @@ SIZES = {
 the area without extensions (Intel SDM volume 1, 13.4)."""
 
 CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
-NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
+NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clwb", "cldemote"}
 PREFETCH = re.compile(r"prefetch\w*")
+FLUSH = re.compile(r"clflush(?:opt)?")
+NON_TEMPORAL = re.compile(r"v?movnt(?!dqa)\w+|v?maskmov(?:q|dqu)")
+"""Stores past the caches: movntdqa is a load."""
 
 FLOATING_ARITHMETIC = re.compile(
     r"v?(?:add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|cmp|comi|ucomi|addsub|hadd|hsub|dp|cvtt?\w*2)(?:ss|sd|ps|pd)?"
@@ -137,7 +140,8 @@ def _x86_kinds(name: str) -> int:
     if CONDITIONAL_JUMP.fullmatch(name):
         return X86Kind.CONDITIONAL
     if not (found := COUNTED_ARITHMETIC.fullmatch(name)):
-        return X86_KINDS.get(name, 0)
+        bypasses = FLUSH.fullmatch(name) or NON_TEMPORAL.fullmatch(name)
+        return X86_KINDS.get(name, 0) | X86Kind.BYPASSES_CACHES * bool(bypasses)
     form = next(of for of in found.group("of", "single", "pairs", "dots", "terms") if of)
     kinds = X86Kind.FP_ARITH | X86Kind.FP_DOUBLE * (form[1] == "d") | X86Kind.FP_PACKED * (form[0] == "p")
     return kinds | X86Kind.FP_TWICE * bool(found["dot"] or found["fused"])
@@ -146,6 +150,6 @@ def _x86_kinds(name: str) -> int:
 def _rule(name: str) -> int:
     if name in NO_ACCESSES:
         return MnemonicRule.NO_ACCESSES
-    if PREFETCH.fullmatch(name):
+    if PREFETCH.fullmatch(name) or FLUSH.fullmatch(name):
         return MnemonicRule.FETCHES
     return MnemonicRule.EXCHANGES if name == "xchg" else MnemonicRule.NO_RULE

@@ -1,5 +1,6 @@
 /* The number of addresses of an x86 instruction in the stream: one for each memory operand, including the stack's
-   (Intel SDM volume 2, appendix A: opcode maps), those of prefetches among them: qemu leaves their slots empty. */
+   (Intel SDM volume 2, appendix A: opcode maps), those of prefetches and clflush among them: qemu leaves
+   their slots empty. */
 
 #include "x86_opcode.h"
 
@@ -61,7 +62,7 @@ static uint8_t slots_of_two_bytes(const struct decoded *it) {
     case 0x01:
         return in_memory(it->modrm) && reg != 7;             /* invlpg */
     case 0xAE:
-        return in_memory(it->modrm) && reg != 7 && !(reg == 6 && it->operand_size);      /* clflush, clwb */
+        return in_memory(it->modrm) && !(reg == 6 && it->operand_size);      /* clwb has none, clflush has */
     default:
         break;
     }
