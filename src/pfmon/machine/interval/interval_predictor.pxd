@@ -35,7 +35,7 @@ cdef class IntervalPredictor:
 
     cdef BranchVerdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
     cdef BranchVerdict verdict(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
-    cdef bint train_counters(self, uint64_t hash, bint taken) noexcept nogil
+    cdef bint train_counters(self, uint64_t hash, uint8_t* own, uint8_t* other, bint taken) noexcept nogil
     cdef void take_unforeseen(self, uint64_t address, uint64_t target) noexcept nogil
     cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil
     cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
@@ -45,7 +45,7 @@ cdef inline uint64_t branch_hash(uint64_t address) noexcept nogil:
     return address ^ address >> 13
 
 
-cdef inline const uint8_t* counter_of(IntervalPredictor self, uint64_t hash) noexcept nogil:
+cdef inline uint8_t* counter_of(IntervalPredictor self, uint64_t hash) noexcept nogil:
     """The counter of a branch by its address; NULL: this kind of predictor has another place for it."""
     return NULL if self.by_path else &self.bimodal[hash & self.bimodal_mask]
 
@@ -55,17 +55,17 @@ cdef inline const uint32_t* loops_of(IntervalPredictor self, uint64_t hash) noex
     return self.loops.branches + loop_set(self.loops, hash) if self.counts_loops else self.no_loops
 
 
-cdef inline bint predict_with(IntervalPredictor self, uint64_t hash, const uint8_t* own, const uint32_t* loops,
+cdef inline bint predict_with(IntervalPredictor self, uint64_t hash, uint8_t* own, const uint32_t* loops,
                               bint taken) noexcept nogil:
     """`predict_direction`, for a branch with this counter and this set of loop counters."""
-    cdef uint8_t other
+    cdef uint8_t* other
     if self.by_path:
         return predict_by_path(self.tage, hash, taken)
-    other = self.shared[(hash ^ self.history) & self.shared_mask]
-    if (own[0] == SATURATED * taken) & (other == SATURATED * taken) & (not has_loop(loops, hash)):
+    other = &self.shared[(hash ^ self.history) & self.shared_mask]
+    if (own[0] == SATURATED * taken) & (other[0] == SATURATED * taken) & (not has_loop(loops, hash)):
         self.history = (self.history << 1 | taken) & self.history_mask
         return True
-    return self.train_counters(hash, taken)
+    return self.train_counters(hash, own, other, taken)
 
 
 cdef inline bint predict_direction(IntervalPredictor self, uint64_t hash, bint taken) noexcept nogil:

@@ -3,8 +3,8 @@
 Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one,
 indexed by the address and the outcomes of the latest conditional branches (gshare), and a third that selects the one
 that was right more often; `predictor.loops` branches have loop counters (loop_counters.pyx). ``tage`` has tables by
-address and path (tage_predictor.pyx). Targets of direct branches are in a target buffer: a missing one is known at decode, which
-takes `predictor.redirect` cycles. Targets of indirect ones are predicted by path, if `predictor.indirect` gives a table
+address and path (tage_predictor.pyx). Targets of direct branches are in a target buffer: a missing one is known at
+decode, which takes `predictor.redirect` cycles. Targets of indirect ones are predicted by path, if `predictor.indirect` gives a table
 for it, else as the last time. Returns use the return stack; without one they are indirect branches.
 """
 
@@ -44,7 +44,8 @@ cdef class IntervalPredictor:
             self.history_mask = (1 << config["predictor.history"]) - 1
             self.shared, self.chooser = counters(self.shared_mask + 1), counters(self.shared_mask + 1)
             if config["predictor.loops"]:
-                self.loops, self.counts_loops = LoopCounters(config["predictor.loops"], config["predictor.loop_length"]), True
+                self.counts_loops = True
+                self.loops = LoopCounters(config["predictor.loops"], config["predictor.loop_length"])
         if config["predictor.indirect"]:
             self.indirect_mask = config["predictor.indirect"] - 1
             self.indirect = <uint64_t*>calloc(self.indirect_mask + 1, sizeof(uint64_t))
@@ -58,11 +59,9 @@ cdef class IntervalPredictor:
         free(self.chooser)
         free(self.indirect)
 
-    cdef bint train_counters(self, uint64_t hash, bint taken) noexcept nogil:
+    cdef bint train_counters(self, uint64_t hash, uint8_t* own, uint8_t* other, bint taken) noexcept nogil:
         """Predicts the direction of a branch by counters and trains them; returns whether it was right. Branchless on
         the outcome: the host would mispredict as the program's own processor does."""
-        cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
-        cdef uint8_t* other = &self.shared[(hash ^ self.history) & self.shared_mask]
         cdef uint8_t* choice
         cdef uint8_t alone = own[0] >> 1, together = other[0] >> 1, differ, right
         own[0] = stepped(own[0], taken)

@@ -27,7 +27,8 @@ cdef struct MissEvent:           # of a run of a plan, in program order
 cdef class MissListener:
     """Listener for each run of a plan: a model of time."""
 
-    # A plan ran. `addresses`: those of its accesses; `events`: what was irregular, all else hit in L1 and was predicted.
+    # A plan ran. `addresses`: those of its accesses; `events`: what was irregular; all else hit in L1 and was
+    # predicted.
     cdef void ran(self, const WordPlan* plan, uint64_t word, const uint64_t* addresses, const MissEvent* events,
                   uint32_t count) noexcept nogil
 

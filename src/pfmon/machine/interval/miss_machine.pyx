@@ -68,25 +68,27 @@ cdef inline bint has_recent_lines(MissMachine self, WordPlan* plan) noexcept nog
     return other == 0
 
 
-cdef inline void resolve_branch(MissMachine self, WordPlan* plan, const BranchStep* step, bint taken,
-                                uint64_t target) noexcept nogil:
-    """Predicts a branch, and compares."""
-    if step.condition != ALWAYS and not predict_with(self.predictor, step.hash, step.counter, step.loops, taken):
-        if taken:
-            self.predictor.take_unforeseen(step.address, target)
+cdef inline void resolve_branch(MissMachine self, WordPlan* plan, const BranchStep* step) noexcept nogil:
+    """Predicts a branch of a plan, and compares."""
+    if step.condition != ALWAYS \
+            and not predict_with(self.predictor, step.hash, step.counter, step.loops, step.taken):
+        if step.taken:
+            self.predictor.take_unforeseen(step.address, step.target)
         self.mispredicted(plan, step)
-    elif taken and step.kind == BranchKind.DIRECT and not self.predictor.direct_targets:
-        follow_path(self.predictor, step.address, target)
-    elif taken and self.predictor.follow(step.kind, step.address, step.behind, target) == BranchVerdict.MISPREDICTED:
-        self.mispredicted(plan, step)
+    elif step.taken:
+        if step.kind == BranchKind.DIRECT and not self.predictor.direct_targets:
+            follow_path(self.predictor, step.address, step.target)
+        elif self.predictor.follow(step.kind, step.address, step.behind, step.target) == BranchVerdict.MISPREDICTED:
+            self.mispredicted(plan, step)
 
 
 cdef inline void run_plan(MissMachine self, WordPlan* plan, const uint64_t* words, uint64_t next_ip) noexcept nogil:
     """Runs the blocks of a word; control goes to ``next_ip``."""
-    cdef bint held = words[0] >> plan.condition_bit & 1
+    cdef uint8_t held = words[0] >> plan.condition_bit & 1
     cdef const BranchStep* step = plan.steps
-    cdef const BranchStep* end = step + plan.step_count
+    cdef const BranchStep* end = step + plan.all_steps
     plan.runs[held] += 1
+    plan.last.taken, plan.last.target = held | (plan.condition_bit == NO_CONDITION_BIT), next_ip
     if self.mark_count == 0 and has_recent_lines(self, plan):
         self.line = plan.last_line + 1
         if plan.accesses:
@@ -94,10 +96,8 @@ cdef inline void run_plan(MissMachine self, WordPlan* plan, const uint64_t* word
     else:
         self.run_in_order(plan, words + 1, 0)
     while step < end:
-        resolve_branch(self, plan, step, step.taken, step.target)
+        resolve_branch(self, plan, step)
         step += 1
-    if plan.last.kind != BranchKind.NO_BRANCH:
-        resolve_branch(self, plan, &plan.last, held or plan.last.condition == ALWAYS, next_ip)
     if self.listening:
         self.listener.ran(plan, words[0], words + 1, self.events, self.event_count)
         self.event_count = 0

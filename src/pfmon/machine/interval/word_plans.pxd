@@ -10,6 +10,7 @@ cdef enum:
     BYPASSES = 1 << 13
     NO_READ = 1 << 14
     NO_WRITE_SHIFT = 15
+    NO_CONDITION_BIT = 63        # words of blocks do not have it
     PATH_PLANS = 2               # among the banks of plans
     PLAN_BANKS = 3
 
@@ -29,7 +30,7 @@ cdef struct BranchStep:          # a branch of a plan that may change the predic
     uint64_t address
     uint64_t behind              # the address after it
     uint64_t target              # of the block that ran next, if that is in the plan
-    const uint8_t* counter       # of the branch, by its address
+    uint8_t* counter             # of the branch, by its address
     const uint32_t* loops        # the two branches of its set of loop counters
     uint8_t kind                 # BranchKind
     uint8_t condition            # bit of the block's word that is set when it was taken, or ALWAYS
@@ -55,13 +56,15 @@ cdef struct WordPlan:            # then its parts, its steps, its sizes
     uint64_t first_line, last_line       # of L1I
     BlockPart* parts
     CodeLine* lines
-    BranchStep* steps            # those of all blocks but the last
+    BranchStep* steps            # those of all blocks but the last, then that of the last, if it has one
+    BranchStep* last
     uint16_t* sizes              # of the accesses: bytes less one, NO_READ, 1 << NO_WRITE_SHIFT
     uint64_t* tallies            # by access, then by block, and kind; NULL: no misses so far
     WordPlan* next               # of those with tallies to be written
-    BranchStep last              # kind: NO_BRANCH, if it has none
-    uint32_t condition_bit       # of its condition in the plan's word; 63, which no such word has, if it has none
-    uint16_t accesses, blocks, step_count, line_count
+    uint32_t condition_bit       # of the last block's condition in the plan's word; NO_CONDITION_BIT: it has none
+    uint16_t accesses, blocks, line_count
+    uint16_t step_count          # without the last block's
+    uint16_t all_steps           # with it
     uint8_t listed
 
 

@@ -1,16 +1,17 @@
 """Plans of the stream's words: what a machine without time does for a block, or for all blocks of a path at once. Each
 is made when its word first comes.
 
-A plan is one piece of memory with all that a run needs: sizes of accesses in a flat array of 16 bits, branches, lines of
-instructions, and the counter of its runs.
+A plan is one piece of memory with all that a run needs: sizes of accesses in a flat array of 16 bits, branches, lines
+of instructions, and the counter of its runs.
 """
 
 cimport cython
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport ALWAYS, AccessKind, BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, BranchKind, \
-    CONDITION_SHIFT, X86Kind, further_kind, is_second, max_accesses
+from pfmon.stream._stream cimport (
+    ALWAYS, AccessKind, BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, BranchKind, CONDITION_SHIFT, X86Kind,
+    further_kind, is_second, max_accesses)
 
 cdef enum:
     INITIAL_WORD_PLANS = 1 << 10
@@ -99,16 +100,18 @@ cdef class WordPlans:
             self.add_lines(plan, head.ip >> self.line_shift, (self.end_of(head) - 1) >> self.line_shift)
             plan.parts[i].number, plan.parts[i].accesses = <uint32_t>(words[i] & BLOCK_MASK), plan.accesses
             plan.parts[i].lines = plan.line_count
-            step = &plan.last if i == blocks - 1 else &plan.steps[plan.step_count]
+            step = &plan.steps[plan.step_count]
             step.kind, step.condition, step.block = last.branch, last.condition, <uint8_t>i
             step.address, step.behind = last.address, last.address + last.length
             step.hash = branch_hash(last.address)
             step.counter, step.loops = counter_of(self.predictor, step.hash), loops_of(self.predictor, step.hash)
             step.taken = 1 if last.condition == ALWAYS else words[i] >> (CONDITION_SHIFT + last.condition) & 1
-            plan.condition_bit = 63 if last.condition == ALWAYS else CONDITION_SHIFT + last.condition
+            plan.condition_bit = NO_CONDITION_BIT if last.condition == ALWAYS else CONDITION_SHIFT + last.condition
             if i < blocks - 1:
                 step.target = self.table.c.heads[words[i + 1] & BLOCK_MASK].ip
                 plan.step_count += step.kind != BranchKind.NO_BRANCH
+        plan.last = step
+        plan.all_steps = plan.step_count + (step.kind != BranchKind.NO_BRANCH)
 
     cdef uint64_t end_of(self, const BlockHead* head) noexcept nogil:
         """The address after a block's last instruction."""
