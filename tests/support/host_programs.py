@@ -13,6 +13,7 @@ PACKAGES = {
     "gdb": "gdb",
     "valgrind": "valgrind",
     "llvm-mc": "llvm",
+    "llvm-mca": "llvm",
     "chromium-headless-shell": "chromium-headless-shell",
 }
 """Program -> Debian's package."""

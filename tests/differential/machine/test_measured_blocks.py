@@ -1,0 +1,66 @@
+"""Basic blocks that BHive measured on a Skylake processor: that they are whole, and that they run here."""
+
+import capstone
+import pytest
+from host_programs import needs
+from measured_blocks import Block, Measured, blocks, by_llvm_mca, copies_of, disassembled, measure, summary
+from qemu_guests import ASSEMBLER
+from x86_64_host import MARKS
+
+FEW = [0, 21, 36]
+"""Numbers of blocks: of arithmetic and a store, of a vector's store, of loads."""
+
+
+def test_every_block_is_whole() -> None:
+    decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    listed = blocks()
+    assert len(listed) >= 300
+    assert [one.number for one in listed] == sorted({one.number for one in listed})
+    for one in listed:
+        code = bytes.fromhex(one.code)
+        assert sum(size for _, size, _, _ in decoder.disasm_lite(code, 0)) == len(code), one
+        assert one.application and one.cycles >= 0.2, one
+
+
+def test_blocks_have_no_branches() -> None:
+    for one in blocks():
+        names = [words.split()[0] for words in disassembled(one).split("; ")]
+        assert not any(name.startswith(("j", "call", "ret", "loop")) for name in names), one
+
+
+def test_code_fits_in_the_instruction_cache() -> None:
+    assert all(3 * copies_of(one) * len(one.code) // 2 < 32 << 10 for one in blocks())
+
+
+def test_deviations_are_relative() -> None:
+    block = Block(0, "", "90", 2.0)
+    assert summary([Measured(block, 3.0), Measured(block, 2.0), Measured(block, 1.9), Measured(block, None)]) == (
+        3,
+        pytest.approx(0.05),
+        pytest.approx(0.55 / 3),
+    )
+
+
+@needs("llvm-mca", "llvm-mc")
+def test_llvm_mca_knows_a_block() -> None:
+    """Two cycles: of four instructions in a cycle, and one of memory."""
+    found = by_llvm_mca(next(one for one in blocks() if one.number == FEW[1]))
+    assert found.cycles == pytest.approx(1, abs=0.05)
+
+
+def measured(test):  # type: ignore[no-untyped-def]
+    """A test that runs programs."""
+    for mark in (*MARKS, ASSEMBLER):
+        test = mark(test)
+    return test
+
+
+@measured
+@pytest.mark.parametrize("number", FEW)
+def test_a_block_runs(number: int) -> None:
+    """No fewer cycles than its instructions need at four a cycle."""
+    block = next(one for one in blocks() if one.number == number)
+    found = measure(block, "skylake")
+    assert found.cycles is not None
+    instructions = disassembled(block).count(";") + 1
+    assert found.cycles >= instructions / 4 - 0.03

@@ -1,0 +1,174 @@
+"""Basic blocks of x86-64 whose cycles were measured on a Skylake processor (BHive), measured here as they were there.
+
+A block is a row of tests/data/machine/bhive_skylake.csv. Its copies stand one behind the other, without branches.
+Before them all general registers have BHive's initial value, and so has all memory: each page that a block touches is
+the same one, which is mapped when it is first touched. The cycles of a copy are those of twice as many copies less those
+of the copies, once they are in the caches.
+
+    python tests/support/measured_blocks.py [--machine skylake] [--mca] [--every N] [--jobs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pfmon
+
+TABLE = Path(__file__).resolve().parents[1] / "data" / "machine" / "bhive_skylake.csv"
+HARNESS = Path(__file__).resolve().with_name("x86_64_measured_block.s")
+MOST_COPIES, MOST_BYTES = 100, 8192
+"""Copies of a block in the shorter run, and bytes of their code: twice that fits L1I."""
+
+PASSES = 20
+CYCLES = "UNHALTED_CORE_CYCLES"
+FAR = 0.25
+"""A deviation that is listed."""
+
+
+class Block(NamedTuple):
+    """A basic block, its code in hexadecimal, and the cycles of one execution of many (bhive_skylake.csv)."""
+
+    number: int
+    application: str
+    code: str
+    cycles: float
+
+
+class Measured(NamedTuple):
+    """A block, and what it takes here; None: it does not run to its end."""
+
+    block: Block
+    cycles: float | None
+
+    @property
+    def error(self) -> float:
+        """The relative deviation."""
+        assert self.cycles is not None
+        return self.cycles / self.block.cycles - 1
+
+
+def blocks() -> list[Block]:
+    """The blocks, in their order in BHive."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    return [Block(int(number), application, code, float(cycles)) for number, application, code, cycles in rows]
+
+
+def copies_of(block: Block) -> int:
+    """Copies in the shorter run."""
+    return max(4, min(MOST_COPIES, MOST_BYTES // (len(block.code) // 2)))
+
+
+def build(block: Block, directory: Path) -> Path:
+    """The static program of a block: with so many arguments more than none it makes twice as many passes (1), has twice
+    as many copies (2), or both (3)."""
+    program = directory / f"block_{block.number}"
+    code = ",".join(f"0x{block.code[at : at + 2]}" for at in range(0, len(block.code), 2))
+    text = f".set COPIES, {copies_of(block)}\n.set PASSES, {PASSES}\n.macro block\n.byte {code}\n.endm\n"
+    made = f"{program}.o"
+    subprocess.run(["as", "-o", made, "-"], input=text + HARNESS.read_text(encoding="utf-8"), text=True, check=True)
+    subprocess.run(["ld", "-o", program, made], check=True)
+    return program
+
+
+def measure(block: Block, machine: str) -> Measured:
+    """The cycles of a copy on a machine."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = str(build(block, Path(directory)))
+        cycles = []
+        for arguments in range(4):
+            words = [program, *["more"] * arguments]
+            try:
+                result = pfmon.run(words, events=[CYCLES], machine=machine, stdout=pfmon.DEVNULL)
+            except pfmon.PfmonError:
+                return Measured(block, None)
+            if result.status != 0:
+                return Measured(block, None)
+            cycles.append(result.counts[0].value)
+    once, passes, copies, both = cycles
+    return Measured(block, (both - copies - passes + once) / (PASSES * copies_of(block)))
+
+
+def by_llvm_mca(block: Block) -> Measured:
+    """The cycles of a block by llvm-mca, which knows no caches and no front end."""
+    code = " ".join(f"0x{block.code[at : at + 2]}" for at in range(0, len(block.code), 2))
+    words = ["llvm-mc", "--disassemble", "--triple=x86_64"]
+    text = subprocess.run(words, input=code, text=True, capture_output=True, check=True).stdout
+    cycles = []
+    for times in (100, 200):
+        words = ["llvm-mca", "-mtriple=x86_64", "-mcpu=skylake", f"-iterations={times}"]
+        said = subprocess.run(words, input=text, text=True, capture_output=True, check=False).stdout
+        found = re.search(r"Total Cycles: +(\d+)", said)
+        if found is None:
+            return Measured(block, None)
+        cycles.append(int(found[1]))
+    return Measured(block, (cycles[1] - cycles[0]) / 100)
+
+
+def disassembled(block: Block) -> str:
+    """The instructions of a block, on a line."""
+    import capstone
+
+    decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    return "; ".join(f"{name} {operands}".strip() for *_, name, operands in decoder.disasm_lite(_bytes(block), 0))
+
+
+def _bytes(block: Block) -> bytes:
+    return bytes.fromhex(block.code)
+
+
+class Summary(NamedTuple):
+    """Of measured blocks: how many ran, and the median and mean of the absolute deviations."""
+
+    ran: int
+    median: float
+    mean: float
+
+
+def summary(measured: Sequence[Measured]) -> Summary:
+    """How far all blocks are from what was measured."""
+    errors = [abs(one.error) for one in measured if one.cycles is not None]
+    return Summary(len(errors), statistics.median(errors), statistics.fmean(errors))
+
+
+def report(name: str, measured: Sequence[Measured]) -> None:
+    """Print the blocks that are far off, largest deviation first, and the summary."""
+    far = [one for one in measured if one.cycles is not None and abs(one.error) > FAR]
+    for one in sorted(far, key=lambda one: -abs(one.error)):
+        block = one.block
+        head = f"{block.number:4} {block.application:10} {block.cycles:7.2f} {one.cycles:7.2f} {one.error:+7.0%}"
+        print(f"{head}  {disassembled(block)}")
+    for one in measured:
+        if one.cycles is None:
+            print(f"{one.block.number:4} {one.block.application:10} does not run: {disassembled(one.block)}")
+    ran, median, mean = summary(measured)
+    deviations = f"median error {median:.1%}, mean {mean:.1%}, {len(far)} over {FAR:.0%}"
+    print(f"{name}: {ran} of {len(measured)} blocks, {deviations}")
+
+
+def main() -> None:
+    """Measure all blocks, and print how far they are off."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machine", default="skylake")
+    parser.add_argument("--mca", action="store_true", help="by llvm-mca instead")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth block")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    one = by_llvm_mca if given.mca else partial(measure, machine=given.machine)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        measured = list(pool.map(one, blocks()[:: given.every]))
+    report("llvm-mca" if given.mca else given.machine, measured)
+
+
+if __name__ == "__main__":
+    main()
