@@ -2,8 +2,8 @@
 
 A block is a row of tests/data/machine/bhive_skylake.csv. Its copies stand one behind the other, without branches.
 Before them all general registers have BHive's initial value, and so has all memory: each page that a block touches is
-the same one, which is mapped when it is first touched. The cycles of a copy are those of twice as many copies less those
-of the copies, once they are in the caches.
+the same one, which is mapped when it is first touched. The cycles of a copy are those of twice as many copies less
+those of the copies, once they are in the caches.
 
     python tests/support/measured_blocks.py [--machine skylake] [--mca] [--every N] [--jobs N]
 """
