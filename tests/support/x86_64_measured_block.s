@@ -75,6 +75,7 @@ next_pass:
     mov eax, 0
     sahf
     mov eax, VALUE
+    lfence
     jmp qword ptr [behind]
     .balign 64
 few_copies:
@@ -90,6 +91,7 @@ many_copies:
     jmp pass_done
     .balign 64
 pass_done:
+    lfence                          # the next pass begins when this one has been executed
     dec qword ptr passes
     jnz next_pass
     xor edi, edi

@@ -29,7 +29,7 @@ def test_blocks_have_no_branches() -> None:
 
 
 def test_code_fits_in_the_instruction_cache() -> None:
-    assert all(3 * copies_of(one) * len(one.code) // 2 < 32 << 10 for one in blocks())
+    assert all(2 * copies_of(one) * len(one.code) // 2 < 28 << 10 for one in blocks())
 
 
 def test_deviations_are_relative() -> None:

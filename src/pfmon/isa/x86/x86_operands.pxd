@@ -46,7 +46,7 @@ cpdef enum FormBit:              # first bits of the fields of a form; capstone'
     FORM_LOCKED = 46             # lock, or an exchange with memory
     FORM_BASE = 47
     FORM_INDEX = 48
-    FORM_DISPLACED = 49          # the displacement is not 0
+    FORM_DISPLACED = 49          # a displacement is encoded, even if it is 0: bases rbp and r13 have one
     FORM_RIP_RELATIVE = 50
     FORM_SCALED = 51             # the scale is not 1
     FORM_FAR = 52                # the displacement is not from 0 to 2047

@@ -54,7 +54,9 @@ cdef struct Detail:
     uint8_t operand_count
     uint8_t more_padding[7]
     Operand operands[8]
-    uint8_t encoding[4]
+    uint8_t encoding[2]
+    uint8_t displacement_size
+    uint8_t immediate_at
     uint8_t immediate_size
 
 ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil

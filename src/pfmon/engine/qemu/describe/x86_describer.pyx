@@ -246,9 +246,10 @@ cdef class X86Describer(Describer):
     cdef uint64_t address_bits(self, const Address* address) noexcept nogil:
         """Of a form: the parts of an address."""
         cdef bint relative = self.rip_number != 0 and address.base == self.rip_number
+        cdef bint displaced = (<const Detail*>self.decoded.detail).displacement_size != 0
         return (<uint64_t>(address.base != 0 and not relative) << FormBit.FORM_BASE
             | <uint64_t>(address.index != 0) << FormBit.FORM_INDEX
-            | <uint64_t>(address.displacement != 0) << FormBit.FORM_DISPLACED
+            | <uint64_t>(displaced or address.displacement != 0) << FormBit.FORM_DISPLACED
             | <uint64_t>relative << FormBit.FORM_RIP_RELATIVE
             | <uint64_t>(address.index != 0 and address.scale != 1) << FormBit.FORM_SCALED
             | <uint64_t>(not 0 <= address.displacement < FAR) << FormBit.FORM_FAR)
