@@ -111,6 +111,7 @@ class FormBit(IntEnum):
     FORM_BY_CL = 54
     FORM_VEX = 55
     FORM_POPS = 56
+    FORM_BY_ONE = 57
 
 # ../isa/x86/x86_kinds.pxd
 

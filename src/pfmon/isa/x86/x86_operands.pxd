@@ -54,6 +54,7 @@ cpdef enum FormBit:              # first bits of the fields of a form; capstone'
     FORM_BY_CL = 54              # a shift or rotation by cl
     FORM_VEX = 55                # encoded with VEX or EVEX
     FORM_POPS = 56               # faddp, which capstone takes for fadd
+    FORM_BY_ONE = 57             # a shift or rotation by 1 that is encoded without an immediate
 
 cdef enum:
     FORM_MAX_OPERANDS = 6

@@ -156,6 +156,7 @@ CONDITIONS = {
     "rep": 3 << FormBit.FORM_REPEATED,
     "lock": 1 << FormBit.FORM_LOCKED,
     "cl": 1 << FormBit.FORM_BY_CL,
+    "one": 1 << FormBit.FORM_BY_ONE,
     "indexed": 1 << FormBit.FORM_INDEX,
     "rip": 1 << FormBit.FORM_RIP_RELATIVE,
     "pop": 1 << FormBit.FORM_POPS,

@@ -23,6 +23,7 @@ cdef enum:
     X87_POPPING = 0xDE           # the opcode of faddp, and of others
     FADDP_FIRST = 0xC0           # its bytes ModRM
     FADDP_LAST = 0xC7
+    SHIFT_BY_ONE = 0xD0          # of 8 bits; of others 0xD1
     FAR = 2048                   # a displacement from 0 up to here is near
     FLAG_BITS = 1 << FLAG_CARRY | 1 << FLAGS_OTHER
 
@@ -224,6 +225,8 @@ cdef class X86Describer(Describer):
             form |= <uint64_t>(1 if detail.prefix[0] == PREFIX_REPE else 2) << FormBit.FORM_REPEATED
         form |= <uint64_t>self.length_changed(more) << FormBit.FORM_LENGTH_CHANGED
         form |= <uint64_t>self.by_cl(more) << FormBit.FORM_BY_CL
+        if more.rules & X86Rule.SHIFTS and detail.opcode[0] & 0xFE == SHIFT_BY_ONE:
+            form |= <uint64_t>1 << FormBit.FORM_BY_ONE
         if detail.opcode[0] == X87_POPPING and FADDP_FIRST <= detail.modrm <= FADDP_LAST:
             form |= <uint64_t>1 << FormBit.FORM_POPS
         return form | <uint64_t>self.vector_encoded() << FormBit.FORM_VEX
