@@ -270,7 +270,7 @@ cdef class MissEvents(EventSetConsumer):
                 respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
             else:
                 respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - self.now)
-        elif (slot.address ^ address) & 0xFF8 == 0:
+        elif (slot.address ^ address) & 0xFF8 == 0 and (slot.address ^ address) > 0xFFF:
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:

@@ -4,11 +4,11 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    STORE_SLOTS = 256            # a power of two, with STORE_GRANULE less than a page
-    STORE_GRANULE = 3            # log2 of the bytes of a slot
+    STORE_SLOTS = 512            # a power of two, with STORE_GRANULE less than a page
+    STORE_GRANULE = 2            # log2 of the bytes of a slot
     MAX_STORE_BYTES = 64         # longer ones are not forwarded
 
-cdef struct StoreSlot:           # the last store to 8 bytes
+cdef struct StoreSlot:           # the last store to 4 bytes
     uint64_t address, end
     int64_t ready                # cycle in which its data can be forwarded; negative: less the access of the current block, less 1
     int64_t committed            # cycle in which it is in L1D
