@@ -127,6 +127,9 @@ OF_THE_CORE = {
     "movntdq [rax], xmm0": "slots 1 latency 0 streaming",
     "setb al": "slots 1 uops 60 latency 1 merges",
     "popcnt eax, ebx": "slots 1 uops 1 latency 3 merges",
+    "rcl rax, 1": "slots 3 uops 6510 60 60 latency 2",
+    "rol rax, 1": "slots 2 uops 60 60 latency 1",
+    "rol rax, 3": "slots 1 uops 60 latency 1",
     "rep movsb": "microcoded string",
     "fld1": "slots 2 uops 5 5 latency 1 ignores top-1",
 }
