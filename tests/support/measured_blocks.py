@@ -5,7 +5,7 @@ Before them all general registers have BHive's initial value, and so has all mem
 the same one, which is mapped when it is first touched. The cycles of a copy are those of twice as many copies less
 those of the copies, once they are in the caches.
 
-    python tests/support/measured_blocks.py [--machine skylake] [--mca] [--every N] [--jobs N]
+    python tests/support/measured_blocks.py [--machine skylake] [--mca | --beside-mca] [--every N] [--jobs N]
 """
 
 from __future__ import annotations
@@ -158,17 +158,35 @@ def report(name: str, measured: Sequence[Measured]) -> None:
     print(f"{name}: {ran} of {len(measured)} blocks, {deviations}")
 
 
+def report_beside(here: Sequence[Measured], there: Sequence[Measured]) -> None:
+    """Print the blocks of which a machine and llvm-mca say other things: measured, by the machine, by llvm-mca."""
+    differing = nearer = 0
+    for one, other in zip(here, there, strict=True):
+        if one.cycles is None or other.cycles is None or abs(one.cycles / other.cycles - 1) <= FAR:
+            continue
+        differing += 1
+        nearer += abs(one.error) <= abs(other.error)
+        numbers = f"{one.block.cycles:7.2f} {one.cycles:7.2f} {other.cycles:7.2f}"
+        print(f"{one.block.number:4} {one.block.application:10} {numbers}  {disassembled(one.block)}")
+    print(f"{differing} of {len(here)} blocks differ by over {FAR:.0%}; the machine is nearer in {nearer}")
+
+
 def main() -> None:
     """Measure all blocks, and print how far they are off."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", default="skylake")
     parser.add_argument("--mca", action="store_true", help="by llvm-mca instead")
+    parser.add_argument("--beside-mca", action="store_true", help="where the machine and llvm-mca differ")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth block")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    one = by_llvm_mca if given.mca else partial(measure, machine=given.machine)
+    here = partial(measure, machine=given.machine)
+    chosen = blocks()[:: given.every]
     with ProcessPoolExecutor(given.jobs) as pool:
-        measured = list(pool.map(one, blocks()[:: given.every]))
+        measured = list(pool.map(by_llvm_mca if given.mca else here, chosen))
+        if given.beside_mca:
+            report_beside(measured, list(pool.map(by_llvm_mca, chosen)))
+            return
     report("llvm-mca" if given.mca else given.machine, measured)
 
 

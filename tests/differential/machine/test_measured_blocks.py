@@ -64,3 +64,17 @@ def test_a_block_runs(number: int) -> None:
     assert found.cycles is not None
     instructions = disassembled(block).count(";") + 1
     assert found.cycles >= instructions / 4 - 0.03
+
+
+MOST_MEDIAN, MOST_MEAN = 0.10, 0.15
+"""The deviations that are allowed."""
+
+
+@measured
+@pytest.mark.parametrize(
+    "every", [pytest.param(1, marks=pytest.mark.exhaustive), pytest.param(10, marks=pytest.mark.slow)]
+)
+def test_blocks_take_what_was_measured(every: int) -> None:
+    found = summary([measure(one, "skylake") for one in blocks()[::every]])
+    assert found.ran >= len(blocks()[::every]) - 3
+    assert found.median <= MOST_MEDIAN and found.mean <= MOST_MEAN, found
