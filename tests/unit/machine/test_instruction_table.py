@@ -11,7 +11,8 @@ from pfmon.errors import PfmonError
 from pfmon.machine.config.core_timings import CoreKind, CoreTimings, numbers_of, ports_of
 from pfmon.machine.config.instruction_table import COLUMNS, TABLES, InstructionKind, InstructionTable, Ports
 from pfmon.machine.config.machine_config import load
-from pfmon.stream._stream import AccessKind
+from pfmon.session.run.machine_run import machine_of
+from pfmon.stream._stream import AccessKind, BlockTable, InstructionSet
 
 SKYLAKE = Ports(0xFF, 0b1100, 0b1000_1100, 0b1100, 1 << 4)
 READS, WRITES, BOTH = int(AccessKind.READ), int(AccessKind.WRITE), int(AccessKind.READ_WRITE)
@@ -189,3 +190,9 @@ def test_the_first_row_that_holds_counts(tmp_path: Path) -> None:
     path.write_text("\n".join([",".join(COLUMNS), *rows, *rows]) + "\n")
     one = InstructionTable(str(path), SKYLAKE)
     assert [one.timing_of("add", form).fused for form in (6 << 12 | 6 << 17, 5 << 12 | 5 << 17)] == [1, 2]
+
+
+def test_an_old_recording_is_refused() -> None:
+    """Its payloads have no form."""
+    with pytest.raises(PfmonError, match="has to be made again"):
+        machine_of(load("skylake"), BlockTable(InstructionSet.X86_64, 40), (), True, 1)

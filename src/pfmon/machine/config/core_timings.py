@@ -18,6 +18,9 @@ from pfmon.machine.config.instruction_table import (
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import FormBit, OperandForm
 
+PAYLOAD_BYTES = 48
+"""Bytes of an instruction's payload with its form (isa/x86/x86_operands.pxd); recordings of older versions have none."""
+
 ACCESS_SHIFT = 62
 """Bits of a key that have the AccessKind of the operand in memory; the others are the form."""
 

@@ -41,8 +41,10 @@ def machine_of(
             return MissMachine(figures, table)
         timings = None
         if figures["core.instructions"] != "none":
-            from pfmon.machine.config.core_timings import CoreTimings
+            from pfmon.machine.config.core_timings import PAYLOAD_BYTES, CoreTimings
 
+            if table.payload_bytes < PAYLOAD_BYTES:
+                raise PfmonError("this recording does not say what its instructions are: it has to be made again")
             timings = CoreTimings(figures, table.instruction_names or names_of_instructions())
         return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
