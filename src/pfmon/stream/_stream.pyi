@@ -67,6 +67,21 @@ class PpcKind(IntEnum):
     MFSPR = 1 << 29
     MTSPR = 1 << 30
 
+# ../isa/x86/x86_kinds.pxd
+
+class X86Kind(IntEnum):
+    CONDITIONAL = 1 << 13
+    PAUSE = 1 << 14
+    PREFETCH_FAR = 1 << 15
+    PREFETCH_OTHER = 1 << 24
+    FP_ARITH = 1 << 25
+    FP_TWICE = 1 << 26
+    FP_DOUBLE = 1 << 27
+    FP_PACKED = 1 << 28
+    WIDE_256 = 1 << 29
+    WIDE_512 = 1 << 30
+    BYPASSES_CACHES = 1 << 30
+
 # ../isa/x86/x86_operands.pxd
 
 class OperandForm(IntEnum):
@@ -112,21 +127,6 @@ class FormBit(IntEnum):
     FORM_VEX = 55
     FORM_POPS = 56
     FORM_BY_ONE = 57
-
-# ../isa/x86/x86_kinds.pxd
-
-class X86Kind(IntEnum):
-    CONDITIONAL = 1 << 13
-    PAUSE = 1 << 14
-    PREFETCH_FAR = 1 << 15
-    PREFETCH_OTHER = 1 << 24
-    FP_ARITH = 1 << 25
-    FP_TWICE = 1 << 26
-    FP_DOUBLE = 1 << 27
-    FP_PACKED = 1 << 28
-    WIDE_256 = 1 << 29
-    WIDE_512 = 1 << 30
-    BYPASSES_CACHES = 1 << 30
 
 # block_table.pxd
 
