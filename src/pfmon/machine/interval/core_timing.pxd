@@ -7,12 +7,13 @@ from pfmon.machine._outoforder cimport (
     CoreBlock, CoreBlocks, CoreState, Delay, delays_of, END_MISPREDICTED, END_REDIRECTED, END_SOURCE_SHIFT, END_TAKEN,
     FROM_DECODERS, FROM_LOOP_BUFFER, FROM_UOP_CACHE, KnownSchedule,
     MAX_RESPONSES, RESPONSE_ALIASED, RESPONSE_BLOCKED, RESPONSE_BLOCKED_HERE, RESPONSE_FETCH,
-    RESPONSE_FETCH_TRANSLATION, RESPONSE_FORWARDED, RESPONSE_FORWARDED_HERE, RESPONSE_BUS, RESPONSE_IN_FLIGHT, RESPONSE_WALK, RESPONSE_PAGE_SPLIT,
+    RESPONSE_FETCH_TRANSLATION, RESPONSE_FORWARDED, RESPONSE_FORWARDED_HERE, RESPONSE_BUS, RESPONSE_IN_FLIGHT, RESPONSE_IN_FLIGHT_HERE, RESPONSE_WALK, RESPONSE_PAGE_SPLIT,
     RESPONSE_SECOND_LEVEL, RESPONSE_SPLIT, RESPONSE_STRING, RESPONSE_TRANSLATION, Response, ScheduleMemo,
     StoreTimes, core_accesses_of, run_known, schedule_key, stores_of)
 
 
 cdef enum:
+    MAX_MISSED_LINES = 32        # of a block; further ones are not told
     CODE_WINDOW_SHIFT = 5        # log2 of the bytes of a window of the µop cache
     SHORT_LOOP = 12              # µops of a block that may be its own successor in the next cycle
     IN_FLIGHT_STEP = 16          # cycles to which the time until a line arrives is rounded, so that states recur
@@ -20,6 +21,9 @@ cdef enum:
 
 cdef struct BlockResponses:
     uint32_t count
+    uint32_t missed              # lines of the block's accesses that missed L1D
+    uint64_t missed_line[MAX_MISSED_LINES]
+    uint32_t missed_access[MAX_MISSED_LINES]     # by which
     Response response[MAX_RESPONSES]
 
 
@@ -33,3 +37,19 @@ cdef inline void respond(BlockResponses* to, uint32_t access, uint32_t kind, int
 
 cdef inline int64_t rounded(int64_t cycles) noexcept nogil:
     return (cycles + IN_FLIGHT_STEP - 1) // IN_FLIGHT_STEP * IN_FLIGHT_STEP
+
+
+cdef inline void note_miss(BlockResponses* to, uint64_t line, uint32_t access) noexcept nogil:
+    """Notes the line of an access of the block that missed."""
+    if to.missed < MAX_MISSED_LINES:
+        to.missed_line[to.missed], to.missed_access[to.missed] = line, access
+        to.missed += 1
+
+
+cdef inline int32_t missed_by(const BlockResponses* of, uint64_t line) noexcept nogil:
+    """Returns the access of the block that missed this line; negative: none."""
+    cdef uint32_t i
+    for i in range(of.missed):
+        if of.missed_line[i] == line:
+            return of.missed_access[i]
+    return -1

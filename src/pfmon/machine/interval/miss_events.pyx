@@ -233,6 +233,7 @@ cdef class MissEvents(EventSetConsumer):
         cdef bint walked = False
         cdef HierarchyAccess served
         cdef uint64_t lines
+        cdef int32_t other
         served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
         if not translated:
             self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
@@ -247,14 +248,18 @@ cdef class MissEvents(EventSetConsumer):
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
             else:
                 respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
+                note_miss(&self.responses, line, number)
             lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY) * (1 << 16) - (served.level >= LEVEL_L3)
             if lines:
                 respond(&self.responses, number, RESPONSE_BUS, lines)
         else:
             found.ready |= access.writes
             if ready_of(found) > self.now + self.caches.l1_latency:
-                served.ready = ready_of(found)
-                respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
+                served.ready, other = ready_of(found), missed_by(&self.responses, line)
+                if other >= 0:
+                    respond(&self.responses, number, RESPONSE_IN_FLIGHT_HERE, other)
+                else:
+                    respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
         if self.listener is not None:
             self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
 
@@ -302,7 +307,7 @@ cdef class MissEvents(EventSetConsumer):
             self.tallies.add_delays(plan, delays, delay_count, 1)
         counts_of(plan).ran += self.tallies.detailed or found == NULL
         self.time_stores(plan, words + 1, times, found != NULL, began)
-        responses.count, self.end = 0, 0
+        responses.count, responses.missed, self.end = 0, 0, 0
 
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
                           int64_t began) noexcept nogil:

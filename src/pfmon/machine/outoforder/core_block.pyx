@@ -250,10 +250,10 @@ cdef class CoreBlocks:
         block.lines = <uint8_t>self.lines_of(max(most, in_window))
         prefixes *= QUARTER * self.front_end.prefix
         block.cost[1][FROM_DECODERS] = <uint16_t>max(
-            QUARTER * decoded + prefixes, QUARTER * <int32_t>(end // self.front_end.fetch - first // self.front_end.fetch + 1))
+            QUARTER * decoded, QUARTER * <int32_t>(end // self.front_end.fetch - first // self.front_end.fetch + 1) + prefixes)
         block.cost[0][FROM_DECODERS] = <uint16_t>max(
-            QUARTER * decoded - (QUARTER - QUARTER * beside // self.front_end.decoders if beside else 0) + prefixes,
-            QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch)
+            QUARTER * decoded - (QUARTER - QUARTER * beside // self.front_end.decoders if beside else 0),
+            QUARTER * <int32_t>(end + 1 - first) // self.front_end.fetch + prefixes)
         if block.lines:
             block.cost[1][FROM_UOP_CACHE] = <uint16_t>(
                 QUARTER * ((slots + self.front_end.line - 1) // self.front_end.line))

@@ -14,7 +14,8 @@ cdef enum ResponseKind:         # what memory does other than serve an access fr
     RESPONSE_SECOND_LEVEL = 1    # L2 has the line,
     RESPONSE_THIRD_LEVEL         # ... L3
     RESPONSE_MEMORY              # ... or only memory
-    RESPONSE_IN_FLIGHT           # it arrives in `value` cycles
+    RESPONSE_IN_FLIGHT           # it arrives in `value` cycles,
+    RESPONSE_IN_FLIGHT_HERE      # ... or with that of access `value` of this block
     RESPONSE_WALK                # no TLB has the translation
     RESPONSE_BUS                 # further lines are transferred, prefetched or written back: `value` & 0xFFFF of L3,
                                  # `value` >> 16 of memory
@@ -76,6 +77,7 @@ cdef struct Schedule:            # of a block
     uint32_t delays, stores
     Delay delay[MAX_DELAYS]
     StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
+    int32_t arrives[MAX_BLOCK_ACCESSES]   # cycles from the beginning of the block until its line does, if it was in flight
 
 cdef enum BlockEnd:              # bits
     END_TAKEN = 1

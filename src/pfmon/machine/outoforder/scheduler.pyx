@@ -102,7 +102,7 @@ cdef void rebase(const CoreFigures* figures, CoreState* state, Progress* at) noe
 
 
 cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one,
-                          const Response* response, const Schedule* out, Progress* at, LoadTime* time) noexcept nogil:
+                          const Response* response, Schedule* out, Progress* at, LoadTime* time) noexcept nogil:
     """Delays a load by a response of memory."""
     cdef uint32_t kind = response.kind
     cdef int32_t start = time.start
@@ -110,9 +110,13 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         start = line_arrives(figures, state, kind, at.cycle, start, False)
         time.requested = start - figures.level[kind - RESPONSE_SECOND_LEVEL]
         time.ready = max(time.ready, start)
+        out.arrives[response.access] = start + at.base
         time.cause = DELAY_L2 + kind - RESPONSE_SECOND_LEVEL
     elif kind == RESPONSE_IN_FLIGHT:
         time.ready = max(time.ready, response.value - at.base)
+        time.cause = DELAY_MEMORY
+    elif kind == RESPONSE_IN_FLIGHT_HERE:
+        time.ready = max(time.ready, out.arrives[response.value] - at.base)
         time.cause = DELAY_MEMORY
     elif one.kind & CORE_LOCKED and kind >= RESPONSE_FORWARDED and kind <= RESPONSE_ALIASED:
         return                           # stores before it are committed first
@@ -172,11 +176,12 @@ cdef int32_t line_arrives(const CoreFigures* figures, CoreState* state, uint32_t
 
 
 cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const CoreInstruction* one, uint32_t number,
-                          int32_t address, const Response* responses, uint32_t response_count, const Schedule* out,
+                          int32_t address, const Response* responses, uint32_t response_count, Schedule* out,
                           Progress* at) noexcept nogil:
-    """Executes a load whose address is ready; returns when its data is."""
-    cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, address)
+    """Executes a load whose address is ready; returns when its data is. A prefetch lets loads pass."""
+    cdef int32_t start = take_port(state.ports, &figures.load, at.cycle, at.cycle if one.kind & CORE_PREFETCH else address)
     cdef LoadTime time
+    start = max(start, address)
     at.executed = max(at.executed, start)
     time.start, time.requested, time.ready, time.cause = start, start, start + one.load_latency, DELAY_L1
     while at.response < response_count and responses[at.response].access == number:
@@ -188,11 +193,15 @@ cdef inline LoadTime load(const CoreFigures* figures, CoreState* state, const Co
 
 
 cdef int32_t respond_to_store(const CoreFigures* figures, CoreState* state, int32_t known, const Response* response,
-                              StoreTimes* times, Progress* at) noexcept nogil:
+                              StoreTimes* times, Schedule* out, Progress* at) noexcept nogil:
     """Returns when the line of a store is in L1D, by a response of memory; ``known``: the cycle of its address."""
     cdef uint32_t kind = response.kind
     if kind <= RESPONSE_MEMORY:
-        return line_arrives(figures, state, kind, at.cycle, known, True)
+        known = line_arrives(figures, state, kind, at.cycle, known, True)
+        out.arrives[response.access] = known + at.base
+        return known
+    if kind == RESPONSE_IN_FLIGHT_HERE:
+        return out.arrives[response.value] - at.base
     if kind == RESPONSE_IN_FLIGHT:
         return response.value - at.base
     if kind == RESPONSE_WALK:
@@ -219,7 +228,7 @@ cdef inline void store(const CoreFigures* figures, CoreState* state, const CoreI
     out.store[number].commits = 1
     while at.response < response_count and responses[at.response].access == number:
         arrives = max(arrives, respond_to_store(figures, state, known, &responses[at.response],
-                                                &out.store[number], at))
+                                                &out.store[number], out, at))
         at.response += 1
     out.store[number].ready = ready + at.base
     out.store[number].committed = arrives + at.base
