@@ -6,6 +6,7 @@ from typing import Self, final
 
 from typing_extensions import disjoint_base
 
+from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
 
@@ -400,9 +401,21 @@ class Cause(IntEnum):
     REFILL_REDIRECT = 33
     FETCH_L1I = 34
     FETCH_ITLB = 35
-    THREAD_SWITCH = 36
-    KERNEL = 37
-    CAUSES = 38
+    CORE_DISPATCH = 36
+    CORE_LATENCY = 37
+    CORE_PORT = 38
+    CORE_DIVIDER = 39
+    LOAD_L1D = 40
+    LOAD_FORWARDED = 41
+    LOAD_BLOCKED = 42
+    LOAD_SPLIT = 43
+    CORE_LOCKED_ACCESS = 44
+    CORE_SERIALIZED = 45
+    BUFFER_FULL = 46
+    CORE_DECODE = 47
+    THREAD_SWITCH = 48
+    KERNEL = 49
+    CAUSES = 50
 
 class FrontCause(IntEnum):
     FRONT_FEFLUSH = 0
@@ -875,7 +888,6 @@ class StallCause(IntEnum):
     STALL_REDIRECT = 6
     STALL_L1I = 7
     STALL_ITLB = 8
-    STALL_CAUSES = 9
 
 # interval/event_tallies.pyx
 
@@ -903,7 +915,14 @@ class IntervalBlocks:
 class IntervalMachine(MissEvents):
     """Timing model of a traced stream on an out-of-order core."""
 
-    def __new__(cls, config: Mapping[str, Value], table: BlockTable, event_sets: int = 1) -> Self: ...
+    def __new__(
+        cls,
+        config: Mapping[str, Value],
+        table: BlockTable,
+        event_sets: int = 1,
+        timings: CoreTimings | None = None,
+        memo: bool = True,
+    ) -> Self: ...
     def switch_event_set(self, event_set: int) -> None: ...
     def set_observer(self, observer: RecordObserver) -> None: ...
     def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
@@ -967,6 +986,14 @@ def tlb_sets(config: Mapping[str, Value], name: str, shift: int) -> LruSets: ...
 class MissEvents(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
+    def __new__(
+        cls,
+        config: Mapping[str, Value],
+        table: BlockTable,
+        event_sets: int = 1,
+        timings: CoreTimings | None = None,
+        memo: bool = True,
+    ) -> Self: ...
     records: Records
     caches: Hierarchy
     translations: IntervalTlbs

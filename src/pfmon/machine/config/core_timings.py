@@ -1,4 +1,4 @@
-"""What an out-of-order core needs to know of each form of instructions, from the processor's instruction table and figures."""
+"""What an out-of-order core needs to know of each form of instructions: the processor's table and figures together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import FormBit, OperandForm
 
 PAYLOAD_BYTES = 48
-"""Bytes of an instruction's payload with its form (isa/x86/x86_operands.pxd); recordings of older versions have none."""
+"""Bytes of an instruction's payload with its form (isa/x86/x86_operands.pxd), which older recordings lack."""
 
 ACCESS_SHIFT = 62
 """Bits of a key that have the AccessKind of the operand in memory; the others are the form."""
@@ -38,9 +38,17 @@ class CoreKind(IntFlag):
 
 
 class CoreTiming(NamedTuple):
-    """Of a form. ``uops``: the ports of each executed µop; ``fuses``: classes of conditional jumps that it fuses with, as bits;
-    ``jump``: its own class, 0: it is none; ``ignores_sources``, ``merges``: which registers it waits for; ``kept``: those that
-    it changes at once, as bits."""
+    """Of a form of instructions, in cycles where nothing else is said.
+
+    ``slots``: µops that dispatch; ``uops``: the ports of each executed one, as numbers. ``latency``: from the sources
+    to the first result, ``latency2``: to others; ``load_latency``: of its load in L1D; ``forward``: from a store's data
+    to its load. ``divider``: in which the divider is occupied, ``busy``: in which nothing else dispatches;
+    ``string_start``, ``string_cycles``: of a string instruction at its start and for each 64 bytes. ``kind``: CoreKind;
+    ``indexed``: its address has an index; ``top``: change of x87's top; ``prefixed``: a prefix delays its decoding.
+    ``fuses``: classes of conditional jumps that it fuses with, as bits, ``jump``: its own class, 0: it is none.
+    ``ignores_sources``: it waits for no register, ``merges``: also for those that it writes; ``kept``: those that it
+    changes at once, as bits.
+    """
 
     slots: int
     uops: list[tuple[int, ...]]
@@ -77,7 +85,8 @@ FUSIONS: dict[str, dict[str, int]] = {
         **dict.fromkeys(("inc", "dec"), READS_ZERO_AND_SIGN),
     },
 }
-"""``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in 32-bit mode alone."""
+"""``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in
+32-bit mode alone. Source: Optimization Reference Manual, macro-fusion."""
 
 NUMBER = 0xFFF
 """Bits of a form that have capstone's number of the instruction."""
@@ -111,8 +120,46 @@ def _mask(figures: Mapping[str, Value], name: str) -> int:
 
 
 def numbers_of(mask: int) -> tuple[int, ...]:
-    """The ports of a mask, in the order in which equally loaded ones are taken: the last ones have the fewest other users."""
+    """The ports of a mask, in the order in which equally loaded ones are taken: the last have the fewest users."""
     return tuple(number for number in range(mask.bit_length() - 1, -1, -1) if mask >> number & 1)
+
+
+ALONE = (
+    InstructionKind.MICROCODE
+    | InstructionKind.SERIALIZE
+    | InstructionKind.LFENCE
+    | InstructionKind.MFENCE
+    | InstructionKind.SFENCE
+    | InstructionKind.PAUSE
+    | InstructionKind.LOAD_WAIT
+    | InstructionKind.FLUSH
+)
+"""Kinds beside which nothing dispatches for as long as their throughput."""
+KINDS = {
+    CoreKind.SERIALIZING: InstructionKind.SERIALIZE
+    | InstructionKind.MFENCE
+    | InstructionKind.LFENCE
+    | InstructionKind.LOAD_WAIT
+    | InstructionKind.PAUSE,
+    CoreKind.FENCES_STORES: InstructionKind.MFENCE | InstructionKind.SFENCE,
+    CoreKind.MICROCODED: InstructionKind.MICROCODE | InstructionKind.FLUSH,
+    CoreKind.LOCKED: InstructionKind.LOCKED,
+    CoreKind.STREAMING: InstructionKind.STREAM,
+    CoreKind.STRING: InstructionKind.STRING,
+    CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
+}
+"""Kinds for the core -> kinds of a table's rows."""
+LEAD = 2
+"""Cycles that the front end may be ahead of dispatch. The queue holds more; a longer lead hides no more in loops, and
+states recur less."""
+HIDDEN = (1, 2, 2, 4)
+"""Cycles for which what is in the reorder buffer, the reservation station, the load and the store buffer is not
+followed, in halves of their entries."""
+
+
+def core_kind(timing: InstructionTiming) -> int:
+    """The bits of CoreKind."""
+    return sum(int(kind) for kind, words in KINDS.items() if timing.kind & words)
 
 
 class CoreTimings:
@@ -195,7 +242,7 @@ class CoreTimings:
             forward=forward,
             indexed=bool(form >> FormBit.FORM_INDEX & 1),
             top=found.top,
-            prefixed=bool(form >> FormBit.FORM_LENGTH_CHANGED & 1) and (bool(self._figures["fetch.prefix_mov"]) or name != "mov"),
+            prefixed=self._prefixed(form, name),
             fuses=fuses,
             jump=jump_class(name),
             busy=self._busy(found),
@@ -224,8 +271,15 @@ class CoreTimings:
             return int(of["l1d.latency"] if simple else of["load.other"]), int(of["forward.latency"])
         return int(of[f"load.{kind}"]), int(of[f"forward.{kind}"])
 
-    def _kept(self, found: InstructionTiming, name: str) -> int:
-        """Registers whose new values wait for nothing: the stack pointer, the pointers and the count of a string instruction."""
+    def _prefixed(self, form: int, name: str) -> bool:
+        """Whether a prefix that changes its length delays the decoding of an instruction."""
+        return bool(form >> FormBit.FORM_LENGTH_CHANGED & 1) and (
+            name != "mov" or bool(self._figures["fetch.prefix_mov"])
+        )
+
+    @staticmethod
+    def _kept(found: InstructionTiming, name: str) -> int:
+        """Registers whose new values wait for nothing: the stack pointer, those of a string instruction."""
         if found.kind & InstructionKind.STACK:
             return STACK_POINTER
         return STRING_REGISTERS if name[:-1] in STRINGS and name[-1] in STRING_UNITS else 0
@@ -248,39 +302,3 @@ class CoreTimings:
             return int(of["string.store_start"]), LINE // int(of["string.store_bytes"])
         element = int(of[f"string.{STRING_OPERATIONS[name[:-1]]}"])
         return int(of["string.scan_start"]), LINE // STRING_UNITS[name[-1]] * element
-
-
-ALONE = (
-    InstructionKind.MICROCODE
-    | InstructionKind.SERIALIZE
-    | InstructionKind.LFENCE
-    | InstructionKind.MFENCE
-    | InstructionKind.SFENCE
-    | InstructionKind.PAUSE
-    | InstructionKind.LOAD_WAIT
-    | InstructionKind.FLUSH
-)
-KINDS = {
-    CoreKind.SERIALIZING: InstructionKind.SERIALIZE
-    | InstructionKind.MFENCE
-    | InstructionKind.LFENCE
-    | InstructionKind.LOAD_WAIT
-    | InstructionKind.PAUSE,
-    CoreKind.FENCES_STORES: InstructionKind.MFENCE | InstructionKind.SFENCE,
-    CoreKind.MICROCODED: InstructionKind.MICROCODE | InstructionKind.FLUSH,
-    CoreKind.LOCKED: InstructionKind.LOCKED,
-    CoreKind.STREAMING: InstructionKind.STREAM,
-    CoreKind.STRING: InstructionKind.STRING,
-    CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
-}
-LEAD = 2
-"""Cycles that the front end may be ahead of dispatch. The queue holds more; a longer lead hides no more in loops, and states
-recur less."""
-HIDDEN = (1, 2, 2, 4)
-"""Cycles for which what is in the reorder buffer, the reservation station, the load and the store buffer is not followed, in halves of
-their entries."""
-
-
-def core_kind(timing: InstructionTiming) -> int:
-    """The bits of CoreKind."""
-    return sum(int(kind) for kind, words in KINDS.items() if timing.kind & words)

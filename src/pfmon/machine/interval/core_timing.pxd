@@ -9,7 +9,7 @@ from pfmon.machine._outoforder cimport (
     MAX_RESPONSES, RESPONSE_ALIASED, RESPONSE_BLOCKED, RESPONSE_BLOCKED_HERE, RESPONSE_FETCH,
     RESPONSE_FETCH_TRANSLATION, RESPONSE_FORWARDED, RESPONSE_FORWARDED_HERE, RESPONSE_BUS, RESPONSE_IN_FLIGHT, RESPONSE_IN_FLIGHT_HERE, RESPONSE_WALK, RESPONSE_PAGE_SPLIT,
     RESPONSE_SECOND_LEVEL, RESPONSE_SPLIT, RESPONSE_STRING, RESPONSE_TRANSLATION, Response, ScheduleMemo,
-    StoreTimes, core_accesses_of, run_known, schedule_key, stores_of)
+    StoreTimes, core_accesses_of, count_run, run_known, schedule_key, stores_of)
 
 
 cdef enum:

@@ -300,11 +300,11 @@ cdef class MissEvents(EventSetConsumer):
             self.elapsed = self.now + self.core.state.retired
             delay_count = self.core.computed.delays
         if self.tallies.detailed:
-            if found != NULL:
-                found.runs -= 1
             self.tallies.report_schedule(plan, delays, delay_count, words[0])
         elif found == NULL:
             self.tallies.add_delays(plan, delays, delay_count, 1)
+        else:
+            count_run(self.core, found)
         counts_of(plan).ran += self.tallies.detailed or found == NULL
         self.time_stores(plan, words + 1, times, found != NULL, began)
         responses.count, responses.missed, self.end = 0, 0, 0

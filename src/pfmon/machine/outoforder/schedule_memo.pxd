@@ -75,9 +75,11 @@ cdef inline uint64_t schedule_key(const CoreBlock* block, const Response* respon
     """Returns the key of a block with its end and what memory responded."""
     cdef uint64_t key = <uint64_t>block.number << 16 | end
     cdef uint32_t i
+    if count == 0:
+        return key
     for i in range(count):
-        key = mixed(key, (<const uint64_t*>&responses[i])[0])
-    return key | <uint64_t>1 << 63 if count else key
+        key = mixed(mixed(key, i), (<const uint64_t*>&responses[i])[0])
+    return key | <uint64_t>1 << 63
 
 
 cdef inline KnownSchedule* run_known(ScheduleMemo memo, uint64_t key) noexcept nogil:
@@ -87,8 +89,12 @@ cdef inline KnownSchedule* run_known(ScheduleMemo memo, uint64_t key) noexcept n
         found = memo.find(key)
         if found == NULL:
             return NULL
-    if found.runs == 0:
-        found.listed, memo.listed = memo.listed, found
-    found.runs += 1
     memo.last, memo.known = found, found.after
     return found
+
+
+cdef inline void count_run(ScheduleMemo memo, KnownSchedule* schedule) noexcept nogil:
+    """Counts a run of a schedule, to be recorded later."""
+    if schedule.runs == 0:
+        schedule.listed, memo.listed = memo.listed, schedule
+    schedule.runs += 1

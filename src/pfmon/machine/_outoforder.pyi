@@ -1,0 +1,30 @@
+"""Types of pfmon.machine._outoforder, by file."""
+
+from collections.abc import Mapping
+from typing import Any, Self, final
+
+from pfmon.machine.config.core_timings import CoreTimings
+from pfmon.stream._stream import BlockTable
+
+# outoforder/core_block.pyx
+
+@final
+class CoreBlocks:
+    """Blocks as an out-of-order core executes them."""
+
+    table: BlockTable
+
+    def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
+
+# outoforder/schedule_memo.pyx
+
+@final
+class ScheduleMemo:
+    """Schedules of blocks that were computed before; ``remembers``: False: each block is computed."""
+
+    lookups: int
+    computations: int
+    flushes: int
+
+    def __new__(cls, remembers: bool = True) -> Self: ...
+    def set_figures(self, figures: Mapping[str, Any]) -> None: ...

@@ -1,0 +1,63 @@
+"""Schedules of the out-of-order core: those looked up are those computed, and cycles have causes that add up to them."""
+
+from pathlib import Path
+
+import pytest
+from grids import first_quick
+from guests import SMALL
+from qemu_guests import ASSEMBLER, EXAMPLES, guest
+
+from pfmon.machine._machine import IntervalMachine
+from pfmon.machine.config.core_timings import CoreTimings
+from pfmon.machine.config.machine_config import load
+from pfmon.stream._stream import BlockTable, Recorder
+
+pytestmark = ASSEMBLER
+
+PROGRAMS = ["hashmap", "sort", "nbody", "dispatch", "matmul", "lz", "strings", "sha256", "queens", "branchy", "fib"]
+MACHINES = ["skylake", "nehalem", "core2"]
+
+
+def read(name: str) -> tuple[BlockTable, Recorder]:
+    """The stream of an example, with the addresses of its accesses."""
+    with Path("/dev/null").open("w") as nowhere:
+        files = (0, nowhere.fileno(), nowhere.fileno())
+        one = guest([EXAMPLES / "x86_64" / name, *SMALL[name]], files=files, addresses=True, engine="x86_64")
+        reader = Recorder()
+        one.run(reader)
+        one.close()
+    return one.table, reader
+
+
+def machine_of(name: str, table: BlockTable, memo: bool) -> IntervalMachine:
+    figures = load(name)
+    return IntervalMachine(figures, table, 1, CoreTimings(figures, table.instruction_names or []), memo)
+
+
+@pytest.mark.parametrize("machine", first_quick(MACHINES))
+@pytest.mark.parametrize("name", first_quick(PROGRAMS))
+def test_schedules_that_are_looked_up_are_those_computed(name: str, machine: str) -> None:
+    table, words = read(name)
+    found = []
+    for memo in (True, False):
+        one = machine_of(machine, table, memo)
+        words.replay(one)
+        one.finish()
+        assert not one.failure
+        found.append((one.cycles, one.time(), one.occurrences(), sorted(one.bubbles(), key=repr)))
+    assert found[0] == found[1]
+    assert found[0][0] > 1000
+
+
+@pytest.mark.parametrize("memo", [True, False])
+@pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
+@pytest.mark.parametrize("name", first_quick(PROGRAMS))
+def test_cycles_are_those_of_retirement_and_of_the_causes(name: str, machine: str, memo: bool) -> None:
+    """The records have cycles in which instructions retired and those of each cause; the machine's clock runs by itself."""
+    table, words = read(name)
+    one = machine_of(machine, table, memo)
+    words.replay(one)
+    one.finish()
+    stalls = sum(cycles for *_, cycles in one.bubbles())
+    assert 0 < stalls < one.cycles
+    assert one.records.cycles_with_issue() + stalls == one.cycles == one.time()[0]
