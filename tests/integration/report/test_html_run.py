@@ -62,7 +62,7 @@ def test_counts_stay_what_they_are_beside_the_page(tmp_path: Path) -> None:
     data = data_of(tmp_path / "page")
     run = library.run(HASHMAP, events="cpu_cycles,loads_retired", per_function=True, capture=True)
     assert run.functions
-    assert {row[0]: tuple(row[9:]) for row in data["functions"]["rows"] if any(row[9:])} == {
+    assert {row[0]: tuple(row[10:]) for row in data["functions"]["rows"] if any(row[10:])} == {
         row.name: row.values for row in run.functions
     }
     assert [count["count"] for count in data["counts"]] == [count.value for count in run.counts]

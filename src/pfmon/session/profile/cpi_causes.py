@@ -16,7 +16,7 @@ Each cause is in one row, so that the components add up to the cycles.
 
 from __future__ import annotations
 
-from pathlib import Path
+from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
@@ -34,8 +34,8 @@ class Component(NamedTuple):
 
 
 def _components() -> list[Component]:
-    path = Path(__file__).with_name("cpi_causes.csv")
-    table = rows(str(path), ("part", "component", "causes", "core", "meaning"))
+    path = join(dirname(__file__), "cpi_causes.csv")
+    table = rows(path, ("part", "component", "causes", "core", "meaning"))
     return [Component(part, name, tuple(causes.split()), core, meaning) for part, name, causes, core, meaning in table]
 
 
