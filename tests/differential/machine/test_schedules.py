@@ -1,4 +1,4 @@
-"""Schedules of the out-of-order core: those looked up are those computed, and cycles have causes that add up to them."""
+"""Schedules of the out-of-order core: those looked up are those computed, and causes add up to the cycles."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_schedules_that_are_looked_up_are_those_computed(name: str, machine: str
 @pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_cycles_are_those_of_retirement_and_of_the_causes(name: str, machine: str, memo: bool) -> None:
-    """The records have cycles in which instructions retired and those of each cause; the machine's clock runs by itself."""
+    """Cycles in which instructions retired and those of each cause are the clock, which runs by itself."""
     table, words = read(name)
     one = machine_of(machine, table, memo)
     words.replay(one)
