@@ -5,7 +5,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -23,6 +23,14 @@ FLAGS = Path("/proc/cpuinfo").read_text(errors="replace") if Path("/proc/cpuinfo
 HERE = platform.machine() == "x86_64" and "avx2" in FLAGS
 MARKS = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
 """Elsewhere the processor would not execute x86-64-v3."""
+
+
+def measured(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that runs programs with this engine."""
+    for mark in MARKS:
+        test = mark(test)
+    return test
+
 
 AVX512 = pytest.mark.skipif(
     not all(f"avx512{one}" in FLAGS for one in ("f", "bw", "cd", "dq", "vl")), reason="this host lacks AVX-512"

@@ -4,8 +4,7 @@ import capstone
 import pytest
 from host_programs import needs
 from measured_blocks import Block, Measured, blocks, by_llvm_mca, copies_of, disassembled, measure, summary
-from qemu_guests import ASSEMBLER
-from x86_64_host import MARKS
+from x86_64_host import measured
 
 FEW = [0, 21, 36]
 """Numbers of blocks: of arithmetic and a store, of a vector's store, of loads."""
@@ -46,13 +45,6 @@ def test_llvm_mca_knows_a_block() -> None:
     """Two cycles: of four instructions in a cycle, and one of memory."""
     found = by_llvm_mca(next(one for one in blocks() if one.number == FEW[1]))
     assert found.cycles == pytest.approx(1, abs=0.05)
-
-
-def measured(test):  # type: ignore[no-untyped-def]
-    """A test that runs programs."""
-    for mark in (*MARKS, ASSEMBLER):
-        test = mark(test)
-    return test
 
 
 @measured

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from published_figures import (
     sources,
 )
 from qemu_guests import ASSEMBLER
-from x86_64_host import MARKS
+from x86_64_host import measured
 
 import pfmon
 from pfmon.machine.config.machine_config import names
@@ -41,13 +40,6 @@ HELD = [
     *(("nehalem", "store forwarding", "push and pop"), ("skylake", "latency", "add r64")),
     *(("skylake", "misprediction", "a coin decides"), ("skylake", "idioms", "xor of a register with itself")),
 ]
-
-
-def measured(test: Callable[..., None]) -> Callable[..., None]:
-    """A test that runs programs."""
-    for mark in MARKS:
-        test = mark(test)
-    return test
 
 
 @each("machine", MACHINES)

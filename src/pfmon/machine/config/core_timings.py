@@ -1,4 +1,4 @@
-"""What an out-of-order core needs to know of each form of instructions: the processor's table and figures together."""
+"""Timings of instruction forms on an out-of-order core, from the processor's instruction table and figures."""
 
 from __future__ import annotations
 

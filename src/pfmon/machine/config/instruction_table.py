@@ -37,7 +37,7 @@ OPERANDS, OPERAND_BITS = 6, 5
 
 
 class InstructionKind(IntFlag):
-    """What an instruction is beyond its µops."""
+    """Properties of an instruction besides its µops."""
 
     ZERO = auto()  # its result depends on no register, and it takes no port if the row has none
     ONES = auto()  # its result depends on no register
@@ -73,7 +73,7 @@ class Ports(NamedTuple):
 
 
 class InstructionTiming(NamedTuple):
-    """What an instruction is made of.
+    """The µops, ports and latencies of an instruction.
 
     ``fused``: µops that are dispatched; ``ports``: the ports of each µop that computes, as a mask, in order; ``loads``
     and ``stores``: further µops, of a store two, with the ports ``address`` and those of store data. ``latency``:
@@ -235,7 +235,7 @@ class InstructionTable:
             yield from [mask] * (int(times) if star else 1)
 
     def timing_of(self, mnemonic: str, form: int, access: int = AccessKind.READ) -> InstructionTiming:
-        """What an instruction is made of, by capstone's name, its form, and the AccessKind of its operand in memory,
+        """The timing of an instruction, by capstone's name, its form, and the AccessKind of its operand in memory,
         which counts where the row has a register in its place."""
         key = mnemonic, form, access
         found = self._known.get(key)

@@ -210,16 +210,8 @@ cdef class CacheContents:
         cdef uint64_t real = long_address(self, address) >> PAGE_SHIFT
         cdef LineStream* stream = &self.streams[real & self.stream_mask if self.stream_mask
                                                 else real % self.stream_count]
-        cdef int32_t step, k
-        if stream.page != page + 1:
-            stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
-            return
-        step = 1 if line > stream.line else -1
-        if line == stream.line:
-            return
-        stream.sure = stream.sure + 1 if step == stream.direction else 1
-        stream.direction, stream.line = step, line
-        if stream.sure < STREAM_CONFIDENCE:
+        cdef int32_t step = follow_line(stream, page, line), k
+        if step == 0:
             return
         for k in range(1, self.degree + 1):
             ahead = (line + <uint64_t><int64_t>(k * step)) << shift

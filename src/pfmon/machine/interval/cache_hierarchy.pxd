@@ -12,12 +12,27 @@ cpdef enum CacheLevel:           # that had the line
 
 cdef enum:
     MAX_PREFETCH_STREAMS = 64
+    STREAM_CONFIDENCE = 2        # consecutive neighbours before a stream prefetches
     PAGE_SHIFT = 12
 
 cdef struct LineStream:      # consecutive lines of a page
     uint64_t page                # + 1; 0: none
     uint64_t line
     int32_t direction, sure
+
+
+cdef inline int32_t follow_line(LineStream* stream, uint64_t page, uint64_t line) noexcept nogil:
+    """Continues a stream of lines, or begins one in another page; returns its direction once it is sure, else 0."""
+    cdef int32_t step = 1 if line > stream.line else -1
+    if stream.page != page + 1:
+        stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
+        return 0
+    if line == stream.line:
+        return 0
+    stream.sure = stream.sure + 1 if step == stream.direction else 1
+    stream.direction, stream.line = step, line
+    return step if stream.sure >= STREAM_CONFIDENCE else 0
+
 
 cdef struct HierarchyAccess:     # result of an access
     int64_t ready                # cycle in which its data arrives

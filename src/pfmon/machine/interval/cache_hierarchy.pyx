@@ -13,10 +13,6 @@ cimport cython
 from libc.string cimport memset
 
 
-cdef enum:
-    STREAM_CONFIDENCE = 2        # consecutive neighbours before a stream prefetches
-
-
 @cython.final
 cdef class Hierarchy:
     """``config``: the figures of the caches, memory and prefetchers."""
@@ -147,16 +143,8 @@ cdef class Hierarchy:
         cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
         cdef LineStream* stream = &self.streams[page & self.stream_mask if self.stream_mask
                                                 else page % self.stream_count]
-        cdef int32_t step, k
-        if stream.page != page + 1:
-            stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
-            return
-        step = 1 if line > stream.line else -1
-        if line == stream.line:
-            return
-        stream.sure = stream.sure + 1 if step == stream.direction else 1
-        stream.direction, stream.line = step, line
-        if stream.sure < STREAM_CONFIDENCE:
+        cdef int32_t step = follow_line(stream, page, line), k
+        if step == 0:
             return
         for k in range(1, self.degree + 1):
             ahead = (line + <uint64_t><int64_t>(k * step)) << self.l1d.shift

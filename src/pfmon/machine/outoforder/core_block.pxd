@@ -104,7 +104,6 @@ cdef struct CoreTiming:          # of a form of instructions
 cdef class CoreBlocks:
     cdef readonly BlockTable table
     cdef object timings
-    cdef dict forms
     cdef FrontEndFigures front_end
     cdef bint partial_flags      # the processor renames flags in parts
     cdef uint64_t* form_keys     # open addressing

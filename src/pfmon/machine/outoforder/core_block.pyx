@@ -13,7 +13,6 @@ A taken branch ends what is fetched in a cycle.
 
 cimport cython
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy, memset
 
 from pfmon.stream._stream cimport (
     AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks,
@@ -23,7 +22,6 @@ cdef enum:
     FORM_AT = OPERANDS_AT + sizeof(RegisterMasks)    # bytes of a payload before the instruction's form
     CODE_WINDOW = 32             # bytes of code that lines of the µop cache hold
     ACCESS_SHIFT = 62            # core_timings.py
-    MAX_FUSED_LENGTH = 16
 
 cdef extern from *:
     """
@@ -46,10 +44,10 @@ cdef void put_registers(uint8_t* to, uint8_t* count, uint32_t most, uint64_t reg
 
 @cython.final
 cdef class CoreBlocks:
-    """``timings``: the processor's instruction table, with ``core_timing(form, code)``; ``front_end``: figures by name."""
+    """``timings``: the processor's instruction table, with ``core_timing(form and access)``; ``front_end``: figures by name."""
 
     def __cinit__(self, BlockTable table, timings, front_end):
-        self.table, self.timings, self.forms = table, timings, {}
+        self.table, self.timings = table, timings
         self.front_end.fetch, self.front_end.decoders = front_end["fetch"], front_end["decoders"]
         self.front_end.complex, self.front_end.prefix = front_end["complex"], front_end["prefix"]
         self.front_end.prefix_line, self.partial_flags = front_end["prefix_line"], front_end["partial_flags"] > 0

@@ -73,8 +73,7 @@ cdef struct StoreTimes:          # cycles from the beginning of the block
 
 cdef struct Schedule:            # of a block
     int32_t cycles               # of dispatch
-    int32_t retired              # cycles by which the last retirement moved
-    uint32_t delays, stores
+    uint32_t delays
     Delay delay[MAX_DELAYS]
     StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
     int32_t arrives[MAX_BLOCK_ACCESSES]   # cycles from the beginning of the block until its line does, if it was in flight

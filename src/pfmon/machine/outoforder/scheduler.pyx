@@ -296,11 +296,10 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
     cdef Progress at
     cdef LoadTime time
     cdef uint32_t i, k, cause
-    cdef int32_t operands, address, data, start, done, first, decoded, began
+    cdef int32_t operands, address, data, start, done, first, decoded
     at.cycle, at.slot, at.retired, at.committed, at.base = 0, state.slot, state.retired, state.committed, 0
     at.waited, at.response, at.bytes = DELAY_DISPATCH, 0, 0
     out.delays = 0
-    began = at.retired
     decode(figures, state, responses, response_count, &at, &decoded)
     for i in range(block.length):
         one = &instructions_of(block)[i]
@@ -371,9 +370,7 @@ cdef void schedule_block(const CoreFigures* figures, CoreState* state, const Cor
         if one.kind & (CORE_SERIALIZING | CORE_MICROCODED | CORE_FENCES_STORES):
             end_alone(figures, one, done, &at)
     finish_block(figures, state, block, end, done, decoded, out, &at)
-    out.retired = at.retired + at.base - began
     out.cycles = at.cycle + at.base
-    out.stores = block.accesses
     state.registers[OTHER_FLAGS] = 0
     if not block.carries:
         state.registers[CARRY_FLAG] = 0

@@ -50,7 +50,7 @@ def _generic(model: PmuModel, pattern: str) -> list[GenericEvent]:
 
 
 def generic_text(model: PmuModel, generic: GenericEvent) -> str:
-    """What a name of perf is on the PMU, and that event."""
+    """The PMU's event of a perf name, and its description."""
     lines = [
         f"Name   : {generic.name}",
         f"Event  : {generic.event if generic.is_counted else f'None ({generic.reason})'}",

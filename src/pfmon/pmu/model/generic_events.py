@@ -26,7 +26,7 @@ class PerfName(NamedTuple):
 
 
 class GenericEvent(NamedTuple):
-    """What a name of perf is on a PMU: an event, with `:STATES` if it needs line states, or "-" and the reason."""
+    """The PMU's event of a perf name: ``event`` has `:STATES` if it needs line states, or is "-" with a reason."""
 
     name: str
     event: str

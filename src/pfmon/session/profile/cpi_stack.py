@@ -79,7 +79,7 @@ class CpiStack(NamedTuple):
     functions: list[FunctionRow]
     terms: Mapping[str, tuple[int, int]] = {}
     omissions: Sequence[Omission] = ()
-    """What the model leaves out for the program."""
+    """Parts of the program that the model omits."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""

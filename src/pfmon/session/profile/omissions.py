@@ -1,4 +1,4 @@
-"""What a machine's model leaves out for a program, said in reports where it is more than a few percent."""
+"""Parts of a program that a machine's model omits: reports name those of more than a few percent."""
 
 from __future__ import annotations
 
