@@ -6,6 +6,7 @@ from typing import Self, final
 
 from typing_extensions import disjoint_base
 
+from pfmon.machine._outoforder import OutOfOrderCore
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
@@ -921,7 +922,7 @@ class IntervalMachine(MissEvents):
         table: BlockTable,
         event_sets: int = 1,
         timings: CoreTimings | None = None,
-        memo: bool = True,
+        graphs: bool = True,
     ) -> Self: ...
     def switch_event_set(self, event_set: int) -> None: ...
     def set_observer(self, observer: RecordObserver) -> None: ...
@@ -992,8 +993,9 @@ class MissEvents(EventSetConsumer):
         table: BlockTable,
         event_sets: int = 1,
         timings: CoreTimings | None = None,
-        memo: bool = True,
+        graphs: bool = True,
     ) -> Self: ...
+    core: OutOfOrderCore | None
     records: Records
     caches: Hierarchy
     translations: IntervalTlbs

@@ -3,4 +3,5 @@
 include "outoforder/core_state.pxd"
 include "outoforder/core_block.pxd"
 include "outoforder/scheduler.pxd"
-include "outoforder/schedule_memo.pxd"
+include "outoforder/part_graph.pxd"
+include "outoforder/core.pxd"

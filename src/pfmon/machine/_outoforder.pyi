@@ -16,15 +16,14 @@ class CoreBlocks:
 
     def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
 
-# outoforder/schedule_memo.pyx
+# outoforder/core.pyx
 
 @final
-class ScheduleMemo:
-    """Schedules of blocks that were computed before; ``remembers``: False: each block is computed."""
+class OutOfOrderCore:
+    """An out-of-order core; ``graphs``: False: each part of a block is executed."""
 
-    lookups: int
-    computations: int
-    flushes: int
+    executed: int
+    from_graphs: int
 
-    def __new__(cls, remembers: bool = True) -> Self: ...
+    def __new__(cls, graphs: bool = True) -> Self: ...
     def set_figures(self, figures: Mapping[str, Any]) -> None: ...

@@ -3,4 +3,5 @@
 include "outoforder/core_state.pyx"
 include "outoforder/core_block.pyx"
 include "outoforder/scheduler.pyx"
-include "outoforder/schedule_memo.pyx"
+include "outoforder/part_graph.pyx"
+include "outoforder/core.pyx"

@@ -152,9 +152,6 @@ KINDS = {
 LEAD = 2
 """Cycles that the front end may be ahead of dispatch. The queue holds more; a longer lead hides no more in loops, and
 states recur less."""
-HIDDEN = (1, 2, 2, 4)
-"""Cycles for which what is in the reorder buffer, the reservation station, the load and the store buffer is not
-followed, in halves of their entries."""
 
 
 def core_kind(timing: InstructionTiming) -> int:
@@ -204,7 +201,7 @@ class CoreTimings:
             "store_address_ports": numbers_of(self._ports.address),
             "indexed_ports": numbers_of(self._ports.indexed),
             "store_data_ports": numbers_of(self._ports.data),
-            "buffers": [(entries, hidden * entries // 2) for entries, hidden in zip(buffers, HIDDEN, strict=True)],
+            "buffers": buffers,
             "loop_buffer": of["loop.uops"],
             "loop_queue": of["loop.queue"],
             "fetch": of["fetch.bytes"],

@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine._outoforder cimport (
-    DELAY_CAUSES, Delay, KnownSchedule, ScheduleMemo, WITHOUT_CYCLE, delays_of)
+    BEHIND, CoreBlock, CycleDelay, DELAY_CAUSE, DELAY_CAUSES, OutOfOrderCore, TICK_KINDS, WITHOUT_CYCLE)
 
 
 cdef class CycleListener:
@@ -70,13 +70,12 @@ cdef class EventTallies:
     cdef void put(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
-    cdef void add_delays(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t times) noexcept nogil
-    cdef void write_schedules(self, ScheduleMemo core, IntervalBlocks plans) noexcept nogil
+    cdef void write_ticks(self, OutOfOrderCore core, IntervalBlocks plans) noexcept nogil
     cdef void close_cycle(self, CycleListener listener) noexcept nogil
     cdef void report_idle(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction,
                           uint64_t times) noexcept nogil
-    cdef void report_schedule(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t word) noexcept nogil
-    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const Delay* delays, uint32_t count,
+    cdef void report_schedule(self, IntervalBlock* plan, const CycleDelay* delays, uint32_t count, uint64_t word) noexcept nogil
+    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const CycleDelay* delays, uint32_t count,
                              uint64_t word) noexcept nogil
     cdef void write_groups(self, IntervalBlock* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil
     cdef void write_out(self, uint32_t width) noexcept nogil

@@ -111,48 +111,54 @@ cdef class EventTallies:
 
     # --- schedules of the core
 
-    cdef void add_delays(self, IntervalBlock* plan, const Delay* delays, uint32_t count, uint64_t times) noexcept nogil:
-        """Counts a block's cycles, by the instructions that retired in them or were waited for."""
-        cdef uint32_t k
-        for k in range(count):
-            if delays[k].cycles:
-                self.put(plan, delays[k].instruction, TALLY_STALL + (delays[k].cause & ~WITHOUT_CYCLE),
-                         delays[k].cycles * times)
-            if not delays[k].cause & WITHOUT_CYCLE:
-                self.put(plan, delays[k].instruction, TALLY_CYCLE, times)
-
-    cdef void write_schedules(self, ScheduleMemo core, IntervalBlocks plans) noexcept nogil:
-        """Counts the runs of schedules that are not recorded."""
-        cdef KnownSchedule* one = core.listed
+    cdef void write_ticks(self, OutOfOrderCore core, IntervalBlocks plans) noexcept nogil:
+        """Counts the cycles of blocks that are not recorded, by the instructions that retired in them or were waited for."""
+        cdef CoreBlock* block = core.listed
         cdef IntervalBlock* plan
-        while one != NULL:
-            plan = block_of(plans, one.block)
-            self.add_delays(plan, delays_of(one), one.delays, one.runs)
-            counts_of(plan).ran += one.runs
-            one.runs = 0
-            one = one.listed
+        cdef uint64_t* ticks
+        cdef uint64_t cycles
+        cdef uint32_t i, kind
+        while block != NULL:
+            core.gather(block)
+            plan = block_of(plans, block.number)
+            ticks = block.ticks
+            for i in range(block.length if ticks != NULL else 0):
+                for kind in range(TICK_KINDS):
+                    cycles = core.whole_cycles(ticks[kind]) if ticks[kind] else 0
+                    if cycles:
+                        self.put(plan, i, TALLY_STALL + kind, cycles)
+                    ticks[kind] = 0
+                ticks += TICK_KINDS
+            block.listed = False
+            block = block.next
         core.listed = NULL
 
-    cdef void report_schedule(self, IntervalBlock* plan, const Delay* delays, uint32_t count,
+    cdef void report_schedule(self, IntervalBlock* plan, const CycleDelay* delays, uint32_t count,
                               uint64_t word) noexcept nogil:
         """Counts a block's cycles at once, and reports them to the listeners for every cycle."""
+        cdef uint32_t k, retired
         if self.listener is not None:
             self.report_delayed(self.listener, plan, delays, count, word)
-        self.add_delays(plan, delays, count, 1)
+        for k in range(count):
+            retired = not delays[k].cause & WITHOUT_CYCLE
+            if delays[k].cycles > retired:
+                self.put(plan, delays[k].instruction, TALLY_STALL + (delays[k].cause & DELAY_CAUSE),
+                         delays[k].cycles - retired)
+            if retired:
+                self.put(plan, delays[k].instruction, TALLY_CYCLE, 1)
 
-    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const Delay* delays, uint32_t count,
+    cdef void report_delayed(self, CycleListener listener, IntervalBlock* plan, const CycleDelay* delays, uint32_t count,
                              uint64_t word) noexcept nogil:
         """Reports a block's cycles: each instruction that retires later than the one before begins a cycle."""
         cdef IntervalBlock* open_plan = self.open_plan
-        cdef uint32_t open_instruction = self.open_instruction, i, k = 0
+        cdef uint32_t open_instruction = self.open_instruction, i, k = 0, retired
         for i in range(plan.length):
-            while k < count and delays[k].instruction == i:
-                if delays[k].cause & WITHOUT_CYCLE:
-                    break
+            while k < count and delays[k].instruction == i and not delays[k].cause & BEHIND:
+                retired = not delays[k].cause & WITHOUT_CYCLE
                 if open_plan != NULL:
                     self.counted(open_plan, open_instruction, listener.occurrence(), listener.end_cycle(), 1)
-                self.report_idle(listener, plan, i, delays[k].cycles)
-                open_plan, open_instruction = plan, i
+                self.report_idle(listener, plan, i, delays[k].cycles - retired)
+                open_plan, open_instruction = plan if retired else NULL, i
                 k += 1
             listener.dispatched(plan.number, i, word)
         if k < count:                    # behind the last one

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.machine._outoforder cimport CoreBlock, CoreBlocks
+from pfmon.machine._outoforder cimport CoreBlock, CoreBlocks, free_block
 from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BlockTable, Failure
 
 cdef enum:

@@ -27,7 +27,7 @@ cdef class IntervalBlocks:
                 if self.plans[bank][i] != NULL:
                     free(self.plans[bank][i].tallies)
                     free(self.plans[bank][i].flow)
-                    free(self.plans[bank][i].core)
+                    free_block(self.plans[bank][i].core)
                     free(self.plans[bank][i])
             free(self.plans[bank])
 
@@ -62,7 +62,8 @@ cdef class IntervalBlocks:
             describe(&accesses_of(plan)[k], self.table.c.accesses + head.first_access, k, instructions)
         if self.cores is not None:
             plan.core = self.cores.make(number)
-        if (self.cores is not None and plan.core == NULL) or (self.operands_at and not self.follow(plan)):
+        if (self.cores is not None and plan.core == NULL) \
+                or (self.cores is None and self.operands_at and not self.follow(plan)):
             self.failure = Failure.OUT_OF_MEMORY
             free(plan)
             return NULL

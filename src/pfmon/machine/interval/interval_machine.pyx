@@ -38,11 +38,11 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
     if self.core is not None:
         if accesses_of(plan)[number].reads and size <= MAX_STORE_BYTES:
             slot = store_slot(self.stores, address)
-            if slot.committed > self.now:
+            if slot.committed > self.core.state.dispatch:
                 self.store_response(number, address, address + size, slot)
             if (address + size - 1) >> STORE_GRANULE != address >> STORE_GRANULE:
                 slot = store_slot(self.stores, address + size - 1)
-                if slot.committed > self.now and (self.responses.count == 0 or
+                if slot.committed > self.core.state.dispatch and (self.responses.count == 0 or
                                                   self.responses.response[self.responses.count - 1].access != number):
                     self.store_response(number, address, address + size, slot)
         if accesses_of(plan)[number].writes:
@@ -147,7 +147,7 @@ cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t 
 cdef class IntervalMachine(MissEvents):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint memo=True):
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True):
         self.event_sets = event_sets
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
         self.listeners, self.capture_listeners = [None] * event_sets, [None] * event_sets
@@ -199,9 +199,6 @@ cdef class IntervalMachine(MissEvents):
             block_ran(self, plan, words + i, marks - i - 1 - plan.reached, next_ip)
             if self.due:
                 self.change_event_set()
-            if self.core is not None and self.core.full:
-                self.write_out()
-                self.core.forget()
             plan, i = following, marks
         return i
 
@@ -233,7 +230,7 @@ cdef class IntervalMachine(MissEvents):
         self.records.logging = False
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
-        shown.now = <uint64_t>(self.now if self.core is None else self.elapsed)
+        shown.now = <uint64_t>(self.now if self.core is None else self.core.state.retired // self.core.figures.ticks)
         self.observer.on_block(&shown)
 
     cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,
@@ -296,12 +293,12 @@ cdef class IntervalMachine(MissEvents):
         """Writes events so far to the records of the event set in force."""
         cdef int64_t elapsed = self.now
         if self.core is not None:
-            self.tallies.write_schedules(self.core, self.plans)
-            elapsed = self.elapsed
+            self.tallies.write_ticks(self.core, self.plans)
+            elapsed = self.core.state.retired // self.core.figures.ticks
         self.tallies.write_out(self.width)
         self.cycles_of[self.event_set] += <uint64_t>(elapsed - self.shared)
         self.shared = elapsed
-        if self.records.lost or self.tallies.lost:
+        if self.records.lost or self.tallies.lost or (self.core is not None and self.core.lost):
             self.fail(Failure.OUT_OF_MEMORY)
 
     def switch_event_set(self, uint32_t event_set):
@@ -367,7 +364,7 @@ cdef class IntervalMachine(MissEvents):
     @property
     def cycles(self) -> int:
         """Cycles so far."""
-        return self.now if self.core is None else self.elapsed
+        return self.now if self.core is None else self.core.state.retired // self.core.figures.ticks
 
     # as of `update_records` or `finish`; ``event_sets``: those included, None: all
 

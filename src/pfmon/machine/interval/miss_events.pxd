@@ -25,10 +25,10 @@ cdef class MissEvents(EventSetConsumer):
     cdef CaptureListener listener  # in the event set in force; None: there is none
     cdef uint64_t address        # of the current access
     # with a table of instructions
-    cdef ScheduleMemo core       # None: there is none
+    cdef readonly OutOfOrderCore core  # None: there is none
+    cdef int64_t ticks           # of a cycle, of the core
     cdef BlockResponses responses        # of the current block
     cdef uint32_t end            # BlockEnd of the current block
-    cdef int64_t elapsed         # cycle of the last retirement
     cdef StoreSlot stores[STORE_SLOTS]
     cdef LruSets code_windows    # of the µop cache; None: there is none
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
@@ -79,8 +79,7 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil
     @cython.final
-    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
-                          int64_t began) noexcept nogil
+    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil
     @cython.final
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil
     @cython.final

@@ -7,7 +7,7 @@ handled by interval_machine.pyx alone.
 cdef class MissEvents(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint memo=True):
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True):
         self.records = Records(event_sets)
         self.records.use(0)
         self.width = config["core.width"]
@@ -24,8 +24,9 @@ cdef class MissEvents(EventSetConsumer):
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
         if timings is not None:
             figures = timings.core_figures()
-            self.core = ScheduleMemo(memo)
+            self.core = OutOfOrderCore(graphs)
             self.core.set_figures(figures)
+            self.ticks = self.core.figures.ticks
             self.plans.cores = CoreBlocks(table, timings, figures)
             self.loop_size = figures["loop_buffer"]
             if figures["line"]:
@@ -211,7 +212,7 @@ cdef class MissEvents(EventSetConsumer):
         cdef bint walked = False
         cdef HierarchyAccess served
         if not translated:
-            respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION,
+            respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION, self.ticks *
                     self.translations.miss(self.translations.code, line >> self.page_lines, self.translations.shared,
                                            &walked))
             if walked:
@@ -220,9 +221,9 @@ cdef class MissEvents(EventSetConsumer):
             self.caches.fetch(line << self.plans.line_shift, self.now, &served)
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.record_last_level(plan, 0, &served)
-            respond(&self.responses, 0, RESPONSE_FETCH, served.ready - self.now)
+            respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * (served.ready - self.now))
         elif ready_of(found) > self.now:
-            respond(&self.responses, 0, RESPONSE_FETCH, rounded(ready_of(found) - self.now))
+            respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * (ready_of(found) - self.now))
         if self.listener is not None:
             self.notify_fetch(plan, line, found, translated, walked, &served, self.now)
 
@@ -245,7 +246,7 @@ cdef class MissEvents(EventSetConsumer):
             self.caches.data(line << self.shift, access.writes, self.now, &served)
             self.record_miss(plan, access, &served, self.now)
             if served.level == LEVEL_L2 and served.ready > self.now + self.caches.l2_latency:
-                respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
+                respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
             else:
                 respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
                 note_miss(&self.responses, line, number)
@@ -259,67 +260,49 @@ cdef class MissEvents(EventSetConsumer):
                 if other >= 0:
                     respond(&self.responses, number, RESPONSE_IN_FLIGHT_HERE, other)
                 else:
-                    respond(&self.responses, number, RESPONSE_IN_FLIGHT, rounded(served.ready - self.now))
+                    respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
         if self.listener is not None:
             self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
 
     cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil:
-        """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written."""
+        """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready
+        before the load's block dispatches, to forward it takes no longer than L1D does."""
+        cdef int64_t now = self.core.state.dispatch
         if slot.address <= address and end <= slot.end:
             if slot.ready < 0:
                 respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -slot.ready - 1)
-            else:
-                respond(&self.responses, number, RESPONSE_FORWARDED, max(slot.ready - self.now, 0))
+            elif slot.ready > now:
+                respond(&self.responses, number, RESPONSE_FORWARDED, slot.ready - now)
         elif slot.address < end and address < slot.end:
             if slot.ready < 0:
                 respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
             else:
-                respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - self.now)
+                respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - now)
         elif (slot.address ^ address) & 0xFF8 == 0 and (slot.address ^ address) > 0xFFF:
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:
-        """Schedules the block, and lets its cycles pass."""
-        cdef BlockResponses* responses = &self.responses
-        cdef const Delay* delays = self.core.computed.delay
-        cdef const StoreTimes* times = self.core.computed.store
-        cdef KnownSchedule* found = NULL
-        cdef int64_t began = self.now
-        cdef uint32_t delay_count
-        cdef uint64_t key
-        key = schedule_key(plan.core, responses.response, responses.count, self.end)
-        found = run_known(self.core, key)
-        if found == NULL:
-            self.core.compute(key, plan.core, responses.response, responses.count, self.end)
-        if found != NULL:
-            self.now += found.cycles
-            self.elapsed = self.now + found.lag
-            delays, times, delay_count = delays_of(found), stores_of(found), found.delays
-        else:
-            self.now += self.core.computed.cycles
-            self.elapsed = self.now + self.core.state.retired
-            delay_count = self.core.computed.delays
+        """Runs the block on the core, and lets its cycles pass."""
+        cdef CycleDelay delays[MAX_DELAYS]
+        cdef uint32_t count
+        self.core.detailed = self.tallies.detailed
+        self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
+        self.now = self.core.cycle
+        counts_of(plan).ran += 1
         if self.tallies.detailed:
-            self.tallies.report_schedule(plan, delays, delay_count, words[0])
-        elif found == NULL:
-            self.tallies.add_delays(plan, delays, delay_count, 1)
-        else:
-            count_run(self.core, found)
-        counts_of(plan).ran += self.tallies.detailed or found == NULL
-        self.time_stores(plan, words + 1, times, found != NULL, began)
-        responses.count, responses.missed, self.end = 0, 0, 0
+            count = self.core.cycle_delays(delays)
+            self.tallies.report_schedule(plan, delays, count, words[0])
+        if plan.core.stores:
+            self.time_stores(plan, words + 1)
+        self.responses.count, self.responses.missed, self.end = 0, 0, 0
 
-    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses, const StoreTimes* times, bint packed,
-                          int64_t began) noexcept nogil:
-        """Sets the times of the block's stores; ``packed``: ``times`` has those of stores alone."""
-        cdef uint32_t i, k = 0
+    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:
+        """Sets the times of the block's stores."""
+        cdef const StoreTimes* times = self.core.times.store
+        cdef uint32_t i
         for i in range(plan.reached):
             if accesses_of(plan)[i].writes:
-                if not packed:
-                    k = i
-                time_store(self.stores, addresses[i], accesses_of(plan)[i].size, i, began + times[k].ready,
-                           began + times[k].committed)
-                k += 1
+                time_store(self.stores, addresses[i], accesses_of(plan)[i].size, i, times[i].ready, times[i].committed)
 
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
         """Returns where a block's µops come from. A short loop of one block branches once a cycle, as from the loop buffer."""

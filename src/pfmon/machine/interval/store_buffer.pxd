@@ -10,8 +10,8 @@ cdef enum:
 
 cdef struct StoreSlot:           # the last store to 4 bytes
     uint64_t address, end
-    int64_t ready                # cycle in which its data can be forwarded; negative: less the access of the current block, less 1
-    int64_t committed            # cycle in which it is in L1D
+    int64_t ready                # tick in which its data can be forwarded; negative: less the access of the current block, less 1
+    int64_t committed            # tick in which it is in L1D
 
 
 cdef inline StoreSlot* store_slot(StoreSlot* slots, uint64_t address) noexcept nogil:

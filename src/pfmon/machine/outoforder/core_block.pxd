@@ -10,7 +10,12 @@ cdef enum:
     MAX_UOPS = 24                # of an instruction
     MAX_SOURCES = 12
     MAX_RESULTS = 4
-    NO_OPERAND = CORE_REGISTERS  # in place of a register's number
+    PART_SLOTS = 24              # µops of a part of a block at most, unless one instruction has more
+
+cdef enum:
+    MAX_UNIT_USES = 9            # ports and the divider
+
+cdef struct PartGraph            # part_graph.pxd
 
 cdef enum CoreKind:              # of an instruction
     CORE_SERIALIZING = 1         # begins when all before it are done, and all behind it begin after it
@@ -27,14 +32,14 @@ cdef struct CoreUop:
     uint8_t busy                 # cycles in which the port takes no other
     uint8_t port[MAX_UOP_PORTS]
 
-cdef struct CoreInstruction:     # 40 bytes
+cdef struct CoreInstruction:     # its times are ticks
     uint8_t slots                # µops that dispatch
     uint8_t uops                 # µops that execute, but for those of its accesses
     uint8_t sources, results
     uint8_t accesses
     uint16_t kind                # CoreKind
-    uint8_t divider              # cycles in which it occupies the divider
-    uint8_t busy                 # cycles in which nothing else dispatches
+    uint16_t divider             # for which it occupies the divider
+    uint16_t busy                # ... and in which nothing else dispatches
     uint8_t address[2]           # registers of its addresses
     uint8_t result[MAX_RESULTS]
     uint8_t source[MAX_SOURCES]
@@ -56,15 +61,39 @@ cdef enum:                      # CodeSource: of a block's µops
     FROM_LOOP_BUFFER
     CODE_SOURCES
 
+cdef struct UnitUse:             # of a part: ticks
+    int32_t load                 # of work for the unit
+    int32_t end                  # from the beginning of the part until that is done, if the unit was idle
+    uint8_t unit
+
+cdef struct CorePart:            # of a block: instructions that follow each other
+    uint8_t first, end           # instructions
+    uint8_t alone                # one waits for retirement, or for commits, or is locked: it has no graph
+    uint8_t units
+    uint16_t slots, loads, stores, waiting   # entries of the buffers; `waiting`: µops that execute
+    uint32_t runs                # until it has a graph
+    UnitUse unit[MAX_UNIT_USES]
+    PartGraph* graph             # NULL: it has none so far
+
 cdef struct CoreBlock:           # then its instructions, its accesses, and their µops
     uint32_t number
-    uint16_t length, accesses
-    uint16_t cost[2][CODE_SOURCES]  # quarters of cycles of the front end: if control goes on behind it, if it branches
+    uint16_t length, accesses, stores
+    CorePart* parts
+    uint64_t* ticks              # by instruction and DelayCause that are not recorded; NULL: none so far
+    CoreBlock* next              # of those with ticks, or counts of graphs, that are not recorded
+    uint16_t cost[2][CODE_SOURCES]  # ticks of the front end: if control goes on behind it, if it branches
+    uint8_t part_count
+    uint8_t listed
     int16_t top                  # change of the top of the x87 stack
     uint8_t lines                # of the µop cache that a window of its code takes; 0: the decoders decode it each time
     uint16_t uops, slots         # executed, and dispatched
     uint8_t partial              # while it is made: the last flags were written but for the carry flag
-    uint8_t carries              # an instruction adds the carry flag, so it is kept between blocks
+
+
+cdef inline uint64_t mixed(uint64_t hash, uint64_t word) noexcept nogil:
+    """Adds a word to a hash."""
+    hash = (hash ^ word) * <uint64_t>0x9E3779B97F4A7C15
+    return hash ^ hash >> 29
 
 
 cdef inline CoreInstruction* instructions_of(const CoreBlock* block) noexcept nogil:
@@ -77,6 +106,9 @@ cdef inline CoreUop* uops_of(const CoreBlock* block) noexcept nogil:
 
 cdef inline CoreAccess* core_accesses_of(const CoreBlock* block) noexcept nogil:
     return <CoreAccess*>(uops_of(block) + block.uops)
+
+
+cdef void free_block(CoreBlock* block) noexcept nogil
 
 
 cdef struct FrontEndFigures:
@@ -100,10 +132,20 @@ cdef struct CoreTiming:          # of a form of instructions
     int16_t top
 
 
+cdef struct UnitLoads:           # of a part, by unit: ticks of work, when its first and last µop dispatch
+    int32_t load[CORE_UNITS]
+    int32_t begin[CORE_UNITS]
+    int32_t last[CORE_UNITS]
+
+
 @cython.final
 cdef class CoreBlocks:
     cdef readonly BlockTable table
     cdef object timings
+    cdef int32_t ticks           # of a cycle
+    cdef int32_t slot_ticks      # for which a µop dispatches
+    cdef CoreUop load, store_data
+    cdef CoreUop store_address[2]  # with an index: the second
     cdef FrontEndFigures front_end
     cdef bint partial_flags      # the processor renames flags in parts
     cdef uint64_t* form_keys     # open addressing
@@ -118,6 +160,10 @@ cdef class CoreBlocks:
                            const BlockInstruction* instructions) noexcept nogil
     cdef void put_instruction(self, CoreBlock* block, uint32_t i, const CoreTiming* timing, const RegisterMasks* masks,
                               uint32_t* uops) noexcept nogil
+    cdef bint put_parts(self, CoreBlock* block) noexcept nogil
+    cdef void describe_part(self, CoreBlock* block, CorePart* part) noexcept nogil
+    cdef void load_units(self, CoreBlock* block, const CoreInstruction* one, uint32_t ports, int32_t begin,
+                         UnitLoads* loads) noexcept nogil
     cdef void fuse(self, CoreBlock* block, const CoreTiming* jump) noexcept nogil
     cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
     cdef void put_costs(self, CoreBlock* block, const BlockInstruction* instructions, const uint8_t* payloads) noexcept nogil

@@ -13,6 +13,7 @@ A taken branch ends what is fetched in a cycle.
 
 cimport cython
 from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
     AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks,
@@ -42,6 +43,54 @@ cdef void put_registers(uint8_t* to, uint8_t* count, uint32_t most, uint64_t reg
         count[0] += 1
 
 
+cdef void free_block(CoreBlock* block) noexcept nogil:
+    """Frees a block; NULL: nothing."""
+    cdef uint32_t i
+    if block != NULL:
+        for i in range(block.part_count):
+            free(block.parts[i].graph)
+        free(block.parts)
+        free(block.ticks)
+        free(block)
+
+
+cdef int32_t ticks_of(int32_t width) noexcept:
+    """Returns the ticks of a cycle: µops that dispatch, and quarters, take a whole number of them."""
+    cdef int32_t ticks = QUARTER
+    while ticks % width:
+        ticks += QUARTER
+    return ticks
+
+
+cdef int put_uop(CoreUop* to, ports) except -1:
+    """Sets the ports of a µop."""
+    cdef uint32_t i
+    to.busy, to.count = 1, min(len(ports), MAX_UOP_PORTS)
+    for i in range(to.count):
+        to.port[i] = ports[i]
+    return 0
+
+
+cdef inline void use_unit(UnitLoads* loads, uint32_t unit, int32_t begin, int32_t ticks) noexcept nogil:
+    """Adds work for a unit that dispatches at ``begin``."""
+    if loads.load[unit] == 0 or begin < loads.begin[unit]:
+        loads.begin[unit] = begin
+    loads.last[unit] = max(loads.last[unit], begin)
+    loads.load[unit] += ticks
+
+
+cdef void spread(const CoreUop* uop, int32_t begin, int32_t ticks, UnitLoads* loads) noexcept nogil:
+    """Spreads a µop over its ports, tick by tick over the least loaded one."""
+    cdef int32_t tick
+    cdef uint32_t best, k
+    for tick in range(uop.busy * ticks):
+        best = uop.port[0]
+        for k in range(1, uop.count):
+            if loads.load[uop.port[k]] < loads.load[best]:
+                best = uop.port[k]
+        use_unit(loads, best, begin, 1)
+
+
 @cython.final
 cdef class CoreBlocks:
     """``timings``: the processor's instruction table, with ``core_timing(form and access)``; ``front_end``: figures by name."""
@@ -53,6 +102,12 @@ cdef class CoreBlocks:
         self.front_end.prefix_line, self.partial_flags = front_end["prefix_line"], front_end["partial_flags"] > 0
         self.front_end.line, self.front_end.width = front_end["line"], front_end["width"]
         self.front_end.lines, self.front_end.taken = front_end["lines"], front_end["taken"]
+        self.ticks = ticks_of(front_end["width"])
+        self.slot_ticks = self.ticks // self.front_end.width
+        put_uop(&self.load, front_end["load_ports"])
+        put_uop(&self.store_address[0], front_end["store_address_ports"])
+        put_uop(&self.store_address[1], front_end["indexed_ports"])
+        put_uop(&self.store_data, front_end["store_data_ports"])
 
     def __dealloc__(self):
         cdef uint64_t i
@@ -106,11 +161,12 @@ cdef class CoreBlocks:
         """Takes a form's timing from the instruction table."""
         cdef uint32_t i = 0, k
         found = self.timings.core_timing(form)
-        to.instruction.slots, to.instruction.latency, to.instruction.latency2 = found.slots, found.latency, found.latency2
-        to.instruction.divider, to.instruction.kind = found.divider, found.kind
-        to.instruction.load_latency, to.instruction.busy = found.load_latency, found.busy
-        to.instruction.string_start, to.instruction.string_cycles = found.string_start, found.string_cycles
-        to.instruction.forward, to.instruction.indexed = found.forward, found.indexed
+        to.instruction.slots, to.instruction.kind, to.instruction.indexed = found.slots, found.kind, found.indexed
+        to.instruction.latency, to.instruction.latency2 = self.ticks * found.latency, self.ticks * found.latency2
+        to.instruction.divider, to.instruction.busy = self.ticks * found.divider, self.ticks * found.busy
+        to.instruction.load_latency, to.instruction.forward = self.ticks * found.load_latency, self.ticks * found.forward
+        to.instruction.string_start = self.ticks * found.string_start
+        to.instruction.string_cycles = self.ticks * found.string_cycles
         to.ignores_sources, to.merges, to.kept = found.ignores_sources, found.merges, found.kept
         to.fuses, to.jump, to.top, to.prefixed = found.fuses, found.jump, found.top, found.prefixed
         for ports in found.uops[:MAX_UOPS]:
@@ -156,7 +212,81 @@ cdef class CoreBlocks:
         if fused:
             self.fuse(block, timing)
         self.put_costs(block, instructions, payloads)
+        if not self.put_parts(block):
+            free(block)
+            return NULL
         return block
+
+    # --- parts
+
+    cdef bint put_parts(self, CoreBlock* block) noexcept nogil:
+        """Divides a block into parts; False: out of memory."""
+        cdef uint32_t i, slots = 0, parts = 1
+        cdef CorePart* part
+        for i in range(block.length):
+            if slots and slots + instructions_of(block)[i].slots > PART_SLOTS:
+                parts, slots = parts + 1, 0
+            slots += instructions_of(block)[i].slots
+        block.parts = part = <CorePart*>calloc(parts, sizeof(CorePart))
+        if part == NULL:
+            return False
+        block.part_count = <uint8_t>parts
+        for i in range(block.length):
+            if part.slots and part.slots + instructions_of(block)[i].slots > PART_SLOTS:
+                part.end = <uint8_t>i
+                part += 1
+                part.first = <uint8_t>i
+            part.slots += instructions_of(block)[i].slots
+        part.end = <uint8_t>block.length
+        for i in range(parts):
+            self.describe_part(block, &block.parts[i])
+            block.stores += block.parts[i].stores
+        return True
+
+    cdef void describe_part(self, CoreBlock* block, CorePart* part) noexcept nogil:
+        """Counts what a part takes of buffers and units. µops with few ports are given theirs first, so that the others find
+        the ports that are left; each is spread over its ports, the least loaded first."""
+        cdef const CoreInstruction* one
+        cdef UnitLoads loads
+        cdef uint32_t i, k, ports
+        cdef int32_t begin = 0
+        memset(&loads, 0, sizeof(loads))
+        for i in range(part.first, part.end):
+            one = &instructions_of(block)[i]
+            part.alone |= one.kind & (CORE_SERIALIZING | CORE_FENCES_STORES | CORE_LOCKED) != 0
+            part.waiting += max(one.uops + one.accesses, 1)
+            for k in range(one.first_access, one.first_access + one.accesses):
+                part.loads += core_accesses_of(block)[k].reads
+                part.stores += core_accesses_of(block)[k].writes
+        for ports in range(1, MAX_UOP_PORTS + 1):
+            begin = 0
+            for i in range(part.first, part.end):
+                one = &instructions_of(block)[i]
+                self.load_units(block, one, ports, begin, &loads)
+                begin += one.slots * self.slot_ticks
+        for i in range(CORE_UNITS):
+            if loads.load[i] and part.units < MAX_UNIT_USES:
+                part.unit[part.units].unit, part.unit[part.units].load = <uint8_t>i, loads.load[i]
+                part.unit[part.units].end = max(loads.begin[i] + loads.load[i], loads.last[i] + self.ticks)
+                part.units += 1
+
+    cdef void load_units(self, CoreBlock* block, const CoreInstruction* one, uint32_t ports, int32_t begin,
+                         UnitLoads* loads) noexcept nogil:
+        """Loads units with the µops of an instruction that so many ports can execute; it dispatches at ``begin``."""
+        cdef const CoreAccess* access = core_accesses_of(block) + one.first_access
+        cdef uint32_t k
+        for k in range(one.uops):
+            if uops_of(block)[one.first_uop + k].count == ports:
+                spread(&uops_of(block)[one.first_uop + k], begin, self.ticks, loads)
+        for k in range(one.accesses):
+            if access[k].reads and self.load.count == ports:
+                spread(&self.load, begin, self.ticks, loads)
+            if access[k].writes and self.store_address[one.indexed].count == ports:
+                spread(&self.store_address[one.indexed], begin, self.ticks, loads)
+            if access[k].writes and self.store_data.count == ports:
+                spread(&self.store_data, begin, self.ticks, loads)
+        if one.divider and ports == 1:
+            use_unit(loads, UNIT_DIVIDER, begin, one.divider)
 
     cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
         """Returns the timing of an instruction; NULL: out of memory."""
@@ -205,8 +335,6 @@ cdef class CoreBlocks:
         put_registers(one.result, &one.results, MAX_RESULTS,
                       masks.written & ~timing.kept, block.top)
         block.top += timing.top
-        if masks.read >> CARRY_FLAG & masks.written >> CARRY_FLAG & 1:
-            block.carries = 1
         if self.partial_flags and block.partial and masks.read >> CARRY_FLAG & 1:
             one.kind |= CORE_PARTIAL_FLAGS
             block.partial = False

@@ -1,33 +1,35 @@
-"""The schedule of a block on an out-of-order core: see scheduler.pyx."""
+"""The schedule of a part of a block on an out-of-order core: see scheduler.pyx."""
 
 cimport cython
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     MAX_RESPONSES = 512          # of a block
     MAX_BLOCK_ACCESSES = 1024
     MAX_DELAYS = 768
     MAX_TRANSFERS = 64           # lines behind one access
-    WITHOUT_CYCLE = 0x80         # the instruction retired in a cycle that is counted already
+    WITHOUT_CYCLE = 0x80         # no instruction retired behind that
+    BEHIND = 0x40                # the instruction had retired
+    DELAY_CAUSE = 0x3F
 
 cdef enum ResponseKind:         # what memory does other than serve an access from L1D
     RESPONSE_SECOND_LEVEL = 1    # L2 has the line,
     RESPONSE_THIRD_LEVEL         # ... L3
     RESPONSE_MEMORY              # ... or only memory
-    RESPONSE_IN_FLIGHT           # it arrives in `value` cycles,
+    RESPONSE_IN_FLIGHT           # it arrives in `value` ticks,
     RESPONSE_IN_FLIGHT_HERE      # ... or with that of access `value` of this block
     RESPONSE_WALK                # no TLB has the translation
     RESPONSE_BUS                 # further lines are transferred, prefetched or written back: `value` & 0xFFFF of L3,
                                  # `value` >> 16 of memory
-    RESPONSE_FORWARDED           # from a store whose data is ready in `value` cycles
+    RESPONSE_FORWARDED           # from a store whose data is ready in `value` ticks
     RESPONSE_FORWARDED_HERE      # ... from access `value` of this block
-    RESPONSE_BLOCKED             # by a store that is committed in `value` cycles
+    RESPONSE_BLOCKED             # by a store that is committed in `value` ticks
     RESPONSE_BLOCKED_HERE
     RESPONSE_ALIASED             # 4 KB behind a store whose address is known in `value` cycles
     RESPONSE_SPLIT               # two lines
     RESPONSE_PAGE_SPLIT
     RESPONSE_TRANSLATION         # the second TLB has the translation
-    RESPONSE_FETCH               # code arrives `value` cycles later; the last ones of a block
+    RESPONSE_FETCH               # code arrives `value` ticks later; the last ones of a block
     RESPONSE_FETCH_TRANSLATION
     RESPONSE_STRING              # a repeated string instruction reads or writes `value` bytes
 
@@ -61,22 +63,36 @@ cdef enum DelayCause:            # why an instruction retired later than the one
     DELAY_FRONT_END              # it was not decoded
     DELAY_CAUSES
 
-cdef struct Delay:               # an instruction retired in a cycle of its own
+cdef struct Delay:               # an instruction retired later than the one before
     uint8_t instruction
     uint8_t cause                # DelayCause, WITHOUT_CYCLE
-    uint16_t cycles              # in which nothing retired before
+    int64_t ticks
 
-cdef struct StoreTimes:          # cycles from the beginning of the block
-    int32_t ready                # its data can be forwarded
-    int32_t committed            # it is in L1D, not before its line is, while it is computed
-    int32_t commits              # cycles in which no other store is committed
+cdef struct CycleDelay:          # the same in cycles: of which the last one is that in which it retired, unless WITHOUT_CYCLE
+    uint8_t instruction
+    uint8_t cause
+    uint32_t cycles
 
-cdef struct Schedule:            # of a block
-    int32_t cycles               # of dispatch
+cdef struct StoreTimes:
+    int64_t ready                # its data can be forwarded
+    int64_t committed            # it is in L1D
+
+cdef struct BlockTimes:          # of a block that runs
+    int64_t began                # its responses are relative to that
+    uint32_t response            # number of the next response
     uint32_t delays
+    uint32_t cause               # DelayCause of what dispatch waited for,
+    int64_t waited               # ... and for how long
+    int64_t bytes                # of a string instruction
+    # of the current part
+    int64_t executed             # the last of its µops starts
+    int64_t waiting              # µops that wait in the reservation station
+    int64_t resolved             # its last instruction is done
+    int64_t arrives              # the lines of its stores are in L1D
+    int64_t commits              # ticks in which no other store is committed
     Delay delay[MAX_DELAYS]
     StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
-    int32_t arrives[MAX_BLOCK_ACCESSES]   # cycles from the beginning of the block until its line does, if it was in flight
+    int64_t line[MAX_BLOCK_ACCESSES]      # by access: its line arrives, if it was in flight
 
 cdef enum BlockEnd:              # bits
     END_TAKEN = 1
@@ -84,28 +100,28 @@ cdef enum BlockEnd:              # bits
     END_REDIRECTED = 4           # the target was known at decode
     END_SOURCE_SHIFT = 4         # CodeSource
 
-cdef struct CoreFigures:
+cdef struct CoreFigures:         # times are ticks
     int32_t width                # µops that dispatch in a cycle
-    int32_t lead                 # quarters of cycles that the front end may be ahead
+    int32_t ticks                # of a cycle
+    int32_t slot                 # for which a µop dispatches
+    int32_t lead                 # that the front end may be ahead
     int32_t level[3]             # latencies of L2, L3 and memory
-    int32_t fill[3]              # cycles in which such a line occupies the line fill buffers: its latency by their number
+    int32_t fill[3]              # for which such a line occupies the line fill buffers: its latency by their number
     int32_t ring                 # ... a line occupies the way from L3,
     int32_t bus                  # ... and from memory
-    int32_t walk, walker         # latency of a page walk; cycles in which it occupies the walkers
+    int32_t walk, walker         # latency of a page walk; for which it occupies the walkers
     int32_t blocked              # from the commit of the store to the load's data
     int32_t alias
     int32_t split, page_split    # of loads across lines, and pages
-    int32_t split_busy           # cycles in which its second part occupies a load port
+    int32_t split_busy           # for which its second part occupies each port of loads
     int32_t store_split, store_page_split
     int32_t translation          # second TLB
     int32_t mispredict, redirect
-    int32_t partial_flags        # cycles until flags can be read that several instructions wrote
+    int32_t partial_flags        # until flags can be read that several instructions wrote
     int32_t lock
-    CoreUop load, store_data
-    CoreUop store_address[2]     # with an index: the second
-    BufferSize buffers[CORE_BUFFERS]
+    uint8_t load_ports           # their number
+    uint8_t load_port[MAX_UOP_PORTS]
 
 
-cdef void schedule_block(const CoreFigures* figures, CoreState* state, const CoreBlock* block,
-                         const Response* responses, uint32_t response_count, uint32_t end,
-                         Schedule* out) noexcept nogil
+cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock* block, const CorePart* part,
+                  const Response* responses, uint32_t response_count, BlockTimes* times) noexcept nogil

@@ -183,6 +183,8 @@ class MachineRun:
             states, nodes = machine.memo.sizes()
             text = "blocks replayed (hits) %d, simulated (misses) %d; %d states and %d nodes; emptied %d times"
             log("memo", text, machine.repeated, machine.simulated, states, nodes, machine.memo.flushes)
+        elif (core := getattr(self._machine, "core", None)) is not None:
+            log("memo", "parts of blocks run by their graphs %d, executed %d", core.from_graphs, core.executed)
 
     @property
     def failures(self) -> list[Failure]:

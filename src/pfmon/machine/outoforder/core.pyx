@@ -1,0 +1,376 @@
+"""An out-of-order core: runs blocks, part by part, and keeps the time.
+
+A part dispatches when the front end has decoded its block and the buffers have room for it. If it has a graph and memory did not
+respond otherwise than usual, its times are sums and maxima along that (part_graph.pyx); otherwise it is executed (scheduler.pyx).
+Its ports then do their work, in the order of dispatch, and retirement waits for them. Stores are committed in order after that.
+
+Ticks by which retirement proceeds belong to instructions, with a cause. They are counted by what the part waited for, and distributed
+over its instructions when they are recorded; in whole cycles, which add up to those of the core.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+
+cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part) noexcept nogil:
+    """Runs a part by its graph."""
+    cdef const PartGraph* graph = part.graph
+    cdef CoreState* state = &self.state
+    cdef BlockTimes* times = &self.times
+    cdef int64_t begin = state.dispatch, value, short_wait = SHORT_WAIT * self.figures.ticks
+    cdef int64_t at[MAX_SINKS]
+    cdef uint32_t results = graph.results, retired = results + graph.stores + SINK_RETIRED, which = PROGRESS_FILL, i, k
+    cdef const GraphSource* source = graph.source
+    cdef const GraphEdge* edge
+    cdef const GraphEdge* end
+    times.waiting = 0
+    for k in range(graph.sinks):
+        at[k] = begin + graph.from_dispatch[k]
+    for i in range(graph.sources):
+        value = state.registers[source.register_]
+        if value - begin > source.slack:
+            edge = graph.edge + source.first_edge
+            end = edge + source.edges
+            if value + graph.edge[source.retired_edge].ticks > at[retired]:
+                which = PROGRESS_SOURCES + i
+            if value - begin > source.slack + short_wait:
+                times.waiting += source.waiting
+            while edge < end:
+                if value + edge.ticks > at[edge.sink]:
+                    at[edge.sink] = value + edge.ticks
+                edge += 1
+        source += 1
+    for k in range(results):
+        state.registers[graph.result[k]] = at[k]
+    for k in range(graph.stores):
+        times.store[graph.store[k]].ready = at[results + k]
+    times.waiting = min(times.waiting, <int64_t>part.waiting)
+    times.executed, times.resolved = at[retired + SINK_EXECUTED], at[retired + SINK_RESOLVED]
+    times.arrives, times.commits = NEVER, 0
+    state.dispatch = begin + graph.dispatch
+    value = at[retired] - state.retired
+    if value > 0:
+        state.retired = at[retired]
+        if which == PROGRESS_FILL:
+            self.count_dispatched(block, part, value)
+        else:
+            self.count(block, part, which, which, value)
+
+
+cdef int64_t waiting_in(const CoreFigures* figures, const CoreState* state, const CorePart* part) noexcept nogil:
+    """Returns how many µops of a part wait in the reservation station: those that depend on registers which are late."""
+    cdef const GraphSource* source = part.graph.source
+    cdef int64_t waiting = 0
+    cdef uint32_t i
+    for i in range(part.graph.sources):
+        if state.registers[source[i].register_] - state.dispatch > source[i].slack + SHORT_WAIT * figures.ticks:
+            waiting += source[i].waiting
+    return min(waiting, <int64_t>part.waiting)
+
+
+@cython.final
+cdef class OutOfOrderCore:
+    """``graphs``: False: each part of a block is executed."""
+
+    def __cinit__(self, bint graphs=True):
+        self.uses_graphs = graphs
+
+    def __dealloc__(self):
+        cdef uint32_t i
+        for i in range(CORE_BUFFERS):
+            free(self.buffers[i].occupants)
+
+    def set_figures(self, figures):
+        """Sets the figures of the core, by name and in cycles: those of `CoreFigures`, buffers by their entries."""
+        cdef CoreFigures* to = &self.figures
+        cdef int32_t ticks = ticks_of(figures["width"])
+        cdef uint32_t i
+        to.width, to.ticks, to.slot, to.lead = figures["width"], ticks, ticks // figures["width"], ticks * figures["lead"]
+        for i, latency in enumerate(figures["levels"]):
+            to.level[i] = ticks * latency
+            to.fill[i] = max(ticks * figures["fill_busy"], -(-ticks * latency // figures["fill_buffers"]))
+        to.bus, to.ring, to.walk = ticks * figures["bus"], ticks * figures["ring"], ticks * figures["walk"]
+        to.split_busy, to.partial_flags = ticks * figures["split_busy"], ticks * figures["partial_flags"]
+        to.walker = -(-to.walk // figures["page_walkers"])
+        to.blocked, to.alias = ticks * figures["blocked"], ticks * figures["alias"]
+        to.store_split, to.store_page_split = ticks * figures["store_split"], ticks * figures["store_page_split"]
+        to.split, to.page_split = ticks * figures["split"], ticks * figures["page_split"]
+        to.translation, to.lock = ticks * figures["translation"], ticks * figures["lock"]
+        to.mispredict, to.redirect = ticks * figures["mispredict"], ticks * figures["redirect"]
+        to.load_ports = min(len(figures["load_ports"]), MAX_UOP_PORTS)
+        for i in range(to.load_ports):
+            to.load_port[i] = figures["load_ports"][i]
+        to.split_busy //= to.load_ports
+        for i in range(CORE_OPERANDS):
+            self.state.registers[i] = NEVER
+        for i, entries in enumerate(figures["buffers"]):
+            self.make_buffer(&self.buffers[i], entries)
+
+    cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1:
+        """Makes a buffer of so many entries; no more than `width` of them are taken in a cycle."""
+        buffer.size, buffer.mask = entries, 1
+        while buffer.mask < entries:
+            buffer.mask *= 2
+        buffer.occupants = <Occupant*>calloc(buffer.mask, sizeof(Occupant))
+        if buffer.occupants == NULL:
+            raise MemoryError
+        buffer.mask -= 1
+        buffer.hidden = entries * self.figures.slot
+        return 0
+
+    # --- a block
+
+    cdef void run(self, CoreBlock* block, const Response* responses, uint32_t count, uint32_t end) noexcept nogil:
+        """Runs a block to which memory responded; ``end``: BlockEnd. Afterwards `times` has those of its stores."""
+        cdef CoreState* state = &self.state
+        cdef BlockTimes* times = &self.times
+        cdef int64_t decoded = state.front_end
+        cdef uint32_t cause = state.front_cause, i
+        times.began, times.response, times.delays = state.dispatch, 0, 0
+        times.cause, times.waited, times.bytes = DELAY_DISPATCH, 0, 0
+        while times.response < count and responses[times.response].kind >= RESPONSE_FETCH \
+                and responses[times.response].kind <= RESPONSE_FETCH_TRANSLATION:
+            decoded += responses[times.response].value
+            cause = DELAY_FETCH + responses[times.response].kind - RESPONSE_FETCH
+            times.response += 1
+        wait_dispatch(state, times, decoded, cause)
+        for i in range(block.part_count):
+            self.run_part(block, &block.parts[i], responses, count)
+        self.finish(block, max(decoded, times.began - self.figures.lead), end)
+        if block.top:
+            rotate_x87(state, block.top)
+
+    cdef void run_part(self, CoreBlock* block, CorePart* part, const Response* responses, uint32_t count) noexcept nogil:
+        """Runs a part of a block."""
+        cdef CoreState* state = &self.state
+        cdef BlockTimes* times = &self.times
+        cdef int64_t began
+        cdef uint32_t i
+        self.wait_for_room(part)
+        began = state.dispatch
+        if part.graph != NULL and times.response == count:
+            self.from_graphs += 1
+            if self.uses_graphs:
+                run_graph(self, block, part)
+            else:
+                self.execute_instead(block, part)
+        else:
+            self.execute_part(block, part, responses, count)
+        if part.units:
+            self.use_units(block, part, began)
+        enter(&self.buffers[REORDER_BUFFER], part.slots, began, state.retired)
+        enter(&self.buffers[RESERVATION_STATION], times.waiting, began, times.executed)
+        enter(&self.buffers[LOAD_BUFFER], part.loads, began, state.retired)
+        if part.stores:
+            state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
+                                  times.arrives) + times.commits
+            enter(&self.buffers[STORE_BUFFER], part.stores, began, state.committed)
+            if part.graph != NULL:
+                for i in range(part.graph.stores):
+                    times.store[part.graph.store[i]].committed = state.committed
+
+    cdef void wait_for_room(self, const CorePart* part) noexcept nogil:
+        """Delays dispatch until the buffers have room for a part."""
+        cdef CoreState* state = &self.state
+        cdef CoreBuffer* buffers = self.buffers
+        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], part.slots, state.dispatch), DELAY_BUFFER)
+        wait_dispatch(state, &self.times, until_room(&buffers[RESERVATION_STATION], part.waiting, state.dispatch),
+                      DELAY_BUFFER)
+        if part.loads:
+            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], part.loads, state.dispatch), DELAY_BUFFER)
+        if part.stores:
+            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], part.stores, state.dispatch),
+                          DELAY_STORES)
+
+    cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
+                           uint32_t count) noexcept nogil:
+        """Executes a part; the third time it gets a graph, if it can."""
+        cdef BlockTimes* times = &self.times
+        cdef uint32_t first = times.delays, i
+        self.executed += 1
+        execute(&self.figures, &self.state, block, part, responses, count, times)
+        if not self.detailed:
+            for i in range(first, times.delays):
+                self.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)
+            times.delays = first
+        part.runs += 1
+        if part.runs == GRAPH_RUNS and not part.alone:
+            part.graph = make_graph(&self.figures, block, part, &self.probed)
+
+    cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil:
+        """Executes a part in place of its graph, which tells how many µops wait."""
+        cdef int64_t waiting = waiting_in(&self.figures, &self.state, part)
+        self.execute_part(block, part, NULL, 0)
+        self.times.waiting = waiting
+
+    cdef void use_units(self, CoreBlock* block, CorePart* part, int64_t began) noexcept nogil:
+        """Lets ports and the divider do the work of a part, before which it does not retire."""
+        cdef const UnitUse* use
+        cdef int64_t done
+        cdef uint32_t i
+        for i in range(part.units):
+            use = &part.unit[i]
+            done = max(self.state.units[use.unit] + use.load, began + use.end)
+            self.state.units[use.unit] = done
+            if done > self.state.retired:
+                done -= self.state.retired
+                self.state.retired += done
+                self.count(block, part, PROGRESS_UNIT + use.unit,
+                           PROGRESS_SOURCES + (part.graph.sources if part.graph != NULL else 0) + i, done)
+
+    cdef void finish(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil:
+        """Ends a block: with the branch's misprediction, and the front end's work."""
+        cdef CoreState* state = &self.state
+        cdef int64_t ticks
+        state.front_cause = DELAY_FRONT_END
+        if end & END_MISPREDICTED:
+            state.dispatch = max(state.dispatch, self.times.resolved + self.figures.mispredict)
+            state.front_end = state.dispatch
+        else:
+            decoded += block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT] * self.figures.ticks // QUARTER
+            if end & END_REDIRECTED:
+                decoded += self.figures.redirect
+                state.front_cause = DELAY_REDIRECT
+            state.front_end = max(decoded, state.dispatch - self.figures.lead)
+        if state.dispatch > state.retired:
+            ticks = state.dispatch - state.retired
+            state.retired = state.dispatch
+            self.add(block, block.length - 1,
+                     (DELAY_BRANCH if end & END_MISPREDICTED else self.times.cause) | WITHOUT_CYCLE | BEHIND, ticks)
+        while state.dispatch - self.cycle_ticks >= self.figures.ticks << 6:
+            self.cycle += 1 << 6
+            self.cycle_ticks += self.figures.ticks << 6
+        ticks = (<uint32_t>(state.dispatch - self.cycle_ticks)) // <uint32_t>self.figures.ticks
+        self.cycle += ticks
+        self.cycle_ticks += ticks * self.figures.ticks
+
+    # --- ticks of retirement
+
+    cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil:
+        """Counts ticks by which retirement proceeded."""
+        cdef int64_t retiring = 0 if cause & WITHOUT_CYCLE else min(ticks, <int64_t>self.figures.ticks)
+        if self.detailed:
+            report_delay(&self.times, instruction, cause, ticks)
+            return
+        if ticks > retiring:
+            self.put(block, instruction, cause & DELAY_CAUSE, ticks - retiring)
+        if retiring:
+            self.put(block, instruction, RETIRING, retiring)
+
+    cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil:
+        """Counts ticks of a kind at an instruction."""
+        if block.ticks == NULL:
+            block.ticks = <uint64_t*>calloc(block.length * TICK_KINDS, sizeof(uint64_t))
+            if block.ticks == NULL:
+                self.lost = True
+                return
+        if not block.listed:
+            block.listed, block.next, self.listed = True, self.listed, block
+        block.ticks[instruction * TICK_KINDS + kind] += ticks
+
+    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil:
+        """Counts ticks by which retirement proceeded with dispatch, which may have waited before."""
+        cdef int64_t waited, dispatched
+        if self.times.cause != DELAY_DISPATCH:
+            waited = min(ticks, self.times.waited)
+            self.add(block, part.first, self.times.cause | WITHOUT_CYCLE, waited)
+            self.times.cause, self.times.waited = DELAY_DISPATCH, 0
+            ticks -= waited
+        dispatched = min(ticks, <int64_t>part.graph.dispatch)
+        if dispatched > 0:
+            self.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, dispatched)
+        if ticks > dispatched:
+            self.count(block, part, PROGRESS_FILL, PROGRESS_FILL, ticks - dispatched)
+
+    cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil:
+        """Counts ticks by which the retirement of a part proceeded, and for what it waited; ``place``: in its graph's progress."""
+        cdef int64_t retiring = ticks if which == PROGRESS_DISPATCH else min(ticks, <int64_t>self.figures.ticks)
+        if self.detailed or part.graph == NULL:
+            self.distribute(block, part, which, ticks, retiring)
+            return
+        part.graph.progress[place].ticks += ticks
+        part.graph.progress[place].retiring += retiring
+        if not block.listed:
+            block.listed, block.next, self.listed = True, self.listed, block
+
+    cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,
+                         uint64_t retiring) noexcept nogil:
+        """Distributes ticks over the instructions by which retirement proceeds."""
+        cdef const Delay* delay = self.probed.delay
+        cdef uint64_t whole = 0, weight = 0, done = 0, retired = 0, share, stalled
+        cdef uint32_t i
+        explain_progress(&self.figures, block, part, which, &self.probed)
+        for i in range(self.probed.delays):
+            whole += delay[i].ticks
+        for i in range(self.probed.delays):
+            weight += delay[i].ticks
+            share = ticks * weight // whole - done
+            done += share
+            if self.detailed:
+                if share:
+                    report_delay(&self.times, delay[i].instruction, delay[i].cause, share)
+                continue
+            stalled = (ticks - retiring) * weight // whole - retired
+            retired += stalled
+            stalled = min(stalled, share)
+            if stalled:
+                self.put(block, delay[i].instruction, delay[i].cause, stalled)
+            if share > stalled:
+                self.put(block, delay[i].instruction, RETIRING, share - stalled)
+
+    cdef void gather(self, CoreBlock* block) noexcept nogil:
+        """Distributes what is counted in the graphs of a block."""
+        cdef CorePart* part
+        cdef uint32_t i, k, which
+        for i in range(block.part_count):
+            part = &block.parts[i]
+            if part.graph == NULL:
+                continue
+            for k in range(PROGRESS_SOURCES + part.graph.sources + part.units):
+                if part.graph.progress[k].ticks:
+                    which = k
+                    if k >= PROGRESS_SOURCES + <uint32_t>part.graph.sources:
+                        which = PROGRESS_UNIT + part.unit[k - PROGRESS_SOURCES - part.graph.sources].unit
+                    self.distribute(block, part, which, part.graph.progress[k].ticks, part.graph.progress[k].retiring)
+                    part.graph.progress[k].ticks = part.graph.progress[k].retiring = 0
+
+    cdef uint64_t whole_cycles(self, uint64_t ticks) noexcept nogil:
+        """Returns the cycles that end with so many ticks more."""
+        cdef uint64_t cycles
+        ticks += self.rest
+        cycles = ticks // <uint64_t>self.figures.ticks
+        self.rest = ticks - cycles * self.figures.ticks
+        return cycles
+
+    cdef uint32_t cycle_delays(self, CycleDelay* to) noexcept nogil:
+        """Returns the delays of the block that ran in cycles, in the order of its instructions."""
+        cdef Delay* delay = self.times.delay
+        cdef Delay one
+        cdef uint32_t count = self.times.delays, found = 0, i, k
+        cdef uint64_t cycles
+        for i in range(1, count):
+            one, k = delay[i], i
+            while k and delay[k - 1].instruction > one.instruction:
+                delay[k] = delay[k - 1]
+                k -= 1
+            delay[k] = one
+        for i in range(count):
+            cycles = self.whole_cycles(delay[i].ticks)
+            if cycles == 0:
+                continue
+            to[found].instruction, to[found].cause, to[found].cycles = delay[i].instruction, delay[i].cause, <uint32_t>cycles
+            if found and to[found - 1].instruction == to[found].instruction:
+                to[found - 1].cause |= WITHOUT_CYCLE
+            found += 1
+        return found
+
+
+cdef void rotate_x87(CoreState* state, int32_t top) noexcept nogil:
+    """Renames the x87 registers, whose numbers are relative to the top of the stack."""
+    cdef int64_t before[8]
+    cdef int32_t i
+    for i in range(8):
+        before[i] = state.registers[X87_REGISTER + i]
+    for i in range(8):
+        state.registers[X87_REGISTER + i] = before[(i + top) & 7]
