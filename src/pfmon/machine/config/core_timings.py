@@ -149,9 +149,6 @@ KINDS = {
     CoreKind.PREFETCH: InstructionKind.PREFETCH | InstructionKind.FLUSH,
 }
 """Kinds for the core -> kinds of a table's rows."""
-LEAD = 2
-"""Cycles that the front end may be ahead of dispatch. The queue holds more; a longer lead hides no more in loops, and
-states recur less."""
 
 
 def core_kind(timing: InstructionTiming) -> int:
@@ -176,7 +173,7 @@ class CoreTimings:
         buffers = [int(of[f"core.{name}"]) for name in ("window", "scheduler", "loads", "stores")]
         return {
             "width": of["core.width"],
-            "lead": LEAD,
+            "lead": int(of["loop.queue"]) // int(of["core.width"]),
             "levels": levels,
             "bus": of["memory.occupancy"],
             "ring": of.get("l3.occupancy", 0),
@@ -203,7 +200,6 @@ class CoreTimings:
             "store_data_ports": numbers_of(self._ports.data),
             "buffers": buffers,
             "loop_buffer": of["loop.uops"],
-            "loop_queue": of["loop.queue"],
             "fetch": of["fetch.bytes"],
             "decoders": of["fetch.decoders"],
             "complex": of["fetch.first"],

@@ -16,13 +16,14 @@ cdef struct IntervalAccess:      # an access
     uint8_t reads, writes
 
 # For the host's caches, fields used in a run of a block are contiguous.
-cdef struct IntervalBlock:       # 72 bytes; then `reached` accesses, then its counts
+cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its counts
     uint64_t first_line          # of L1I
     uint64_t last                # address of its last instruction, the branch
     uint64_t ip
     uint64_t* tallies            # by instruction and kind (event_tallies.pxd); NULL: no events so far
     Dataflow* flow               # NULL: the operands of its instructions are not known
     CoreBlock* core              # NULL: there is no table of instructions
+    uint64_t in_uop_cache        # windows that had been entered in the µop cache when it had the block
     uint64_t held                # number of times that its branch's condition held
     uint32_t number
     uint16_t reached

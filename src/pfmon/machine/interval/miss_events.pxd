@@ -31,6 +31,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t end            # BlockEnd of the current block
     cdef StoreSlot stores[STORE_SLOTS]
     cdef LruSets code_windows    # of the µop cache; None: there is none
+    cdef uint64_t entered_windows  # in it so far, and one
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
     cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer
     cdef bint loops              # the buffer delivers it
@@ -78,6 +79,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil
     @cython.final
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil
+    @cython.final
+    cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil
     @cython.final
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil
     @cython.final

@@ -29,6 +29,7 @@ cdef class MissEvents(EventSetConsumer):
             self.ticks = self.core.figures.ticks
             self.plans.cores = CoreBlocks(table, timings, figures)
             self.loop_size = figures["loop_buffer"]
+            self.entered_windows = 1
             if figures["line"]:
                 self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
 
@@ -283,18 +284,21 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:
         """Runs the block on the core, and lets its cycles pass."""
-        cdef CycleDelay delays[MAX_DELAYS]
-        cdef uint32_t count
         self.core.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle
         counts_of(plan).ran += 1
         if self.tallies.detailed:
-            count = self.core.cycle_delays(delays)
-            self.tallies.report_schedule(plan, delays, count, words[0])
+            self.report_cycles(plan, words[0])
         if plan.core.stores:
             self.time_stores(plan, words + 1)
         self.responses.count, self.responses.missed, self.end = 0, 0, 0
+
+    cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
+        """Counts and reports the cycles of the block that ran."""
+        cdef CycleDelay delays[MAX_DELAYS]
+        cdef uint32_t count = self.core.cycle_delays(delays)
+        self.tallies.report_schedule(plan, delays, count, word)
 
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:
         """Sets the times of the block's stores."""
@@ -305,7 +309,8 @@ cdef class MissEvents(EventSetConsumer):
                 time_store(self.stores, addresses[i], accesses_of(plan)[i].size, i, times[i].ready, times[i].committed)
 
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
-        """Returns where a block's µops come from. A short loop of one block branches once a cycle, as from the loop buffer."""
+        """Returns where a block's µops come from. The µop cache still has a block that it had when the last window was entered:
+        that is no use of the block, for LRU. A short loop of one block branches once a cycle, as from the loop buffer."""
         cdef uint64_t window, last
         cdef LruLine evicted
         cdef uint32_t source = FROM_UOP_CACHE, k
@@ -314,13 +319,18 @@ cdef class MissEvents(EventSetConsumer):
         self.loops = False
         if self.code_windows is None or plan.core.lines == 0:
             return FROM_DECODERS
+        if plan.in_uop_cache == self.entered_windows:
+            return FROM_UOP_CACHE
         window, last = plan.ip >> CODE_WINDOW_SHIFT, (behind(plan) - 1) >> CODE_WINDOW_SHIFT
         while window <= last:
             for k in range(plan.core.lines):
                 if use_line(&self.code_windows.rows, window << 2 | k) == NULL:
                     insert_line(&self.code_windows.rows, window << 2 | k, &evicted)
+                    self.entered_windows += 1
                     source = FROM_DECODERS
             window += 1
+        if source == FROM_UOP_CACHE:
+            plan.in_uop_cache = self.entered_windows
         return source
 
     cdef void follow_loop(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:

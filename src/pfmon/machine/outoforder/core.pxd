@@ -8,11 +8,18 @@ cdef enum:
     TICK_KINDS
 
 
+cdef struct Entered:             # of the reservation station: by parts that wait long
+    int64_t slots, waiting, loads, stores
+
+
 @cython.final
 cdef class OutOfOrderCore:
     cdef CoreFigures figures
     cdef CoreState state
     cdef CoreBuffer buffers[CORE_BUFFERS]
+    cdef Entered entered         # entries of the buffers so far
+    cdef bint occupied           # a buffer has occupants that leave late
+    cdef int64_t shortest        # ticks in which no buffer can be filled
     cdef BlockTimes times        # of the block that ran last
     cdef BlockTimes probed
     cdef bint uses_graphs
@@ -26,15 +33,18 @@ cdef class OutOfOrderCore:
 
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1
     cdef void run(self, CoreBlock* block, const Response* responses, uint32_t count, uint32_t end) noexcept nogil
-    cdef void run_part(self, CoreBlock* block, CorePart* part, const Response* responses, uint32_t count) noexcept nogil
+    cdef void fetch(self, const Response* responses, uint32_t count) noexcept nogil
+    cdef void redirect(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil
+    cdef void catch_up(self, CoreBlock* block, uint32_t cause) noexcept nogil
     cdef void wait_for_room(self, const CorePart* part) noexcept nogil
+    cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil
+    cdef void commit(self, const CorePart* part) noexcept nogil
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil
-    cdef void finish(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil
+    cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil
     cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil
     cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil
-    cdef void use_units(self, CoreBlock* block, CorePart* part, int64_t began) noexcept nogil
     cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil
     cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil
     cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,

@@ -18,27 +18,55 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
     cdef const PartGraph* graph = part.graph
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
+    cdef int64_t begin = state.dispatch, retired
+    cdef const GraphSource* source = graph.source
+    cdef const GraphSource* end = source + graph.sources
+    cdef uint32_t k, results = graph.results
+    while source < end:
+        if state.registers[source.register_] - begin > source.slack:
+            run_late(self, block, part, source)
+            return
+        source += 1
+    for k in range(results):
+        state.registers[graph.result[k]] = begin + graph.from_dispatch[k]
+    for k in range(graph.stores):
+        times.store[graph.store[k]].ready = begin + graph.from_dispatch[results + k]
+    times.waiting = 0
+    times.executed = begin + graph.from_dispatch[graph.retired + SINK_EXECUTED]
+    times.resolved = begin + graph.from_dispatch[graph.retired + SINK_RESOLVED]
+    state.dispatch = begin + graph.dispatch
+    retired = begin + graph.from_dispatch[graph.retired]
+    if retired > state.retired:
+        retired -= state.retired
+        state.retired += retired
+        self.count_dispatched(block, part, retired)
+
+
+cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const GraphSource* source) noexcept nogil:
+    """Runs a part by its graph, when a register delays it, ``source``, and maybe others behind it."""
+    cdef const PartGraph* graph = part.graph
+    cdef CoreState* state = &self.state
+    cdef BlockTimes* times = &self.times
     cdef int64_t begin = state.dispatch, value, short_wait = SHORT_WAIT * self.figures.ticks
     cdef int64_t at[MAX_SINKS]
-    cdef uint32_t results = graph.results, retired = results + graph.stores + SINK_RETIRED, which = PROGRESS_FILL, i, k
-    cdef const GraphSource* source = graph.source
+    cdef uint32_t results = graph.results, retired = graph.retired, which = PROGRESS_FILL, k
+    cdef const GraphSource* last = graph.source + graph.sources
     cdef const GraphEdge* edge
     cdef const GraphEdge* end
     times.waiting = 0
     for k in range(graph.sinks):
         at[k] = begin + graph.from_dispatch[k]
-    for i in range(graph.sources):
+    while source < last:
         value = state.registers[source.register_]
         if value - begin > source.slack:
             edge = graph.edge + source.first_edge
             end = edge + source.edges
             if value + graph.edge[source.retired_edge].ticks > at[retired]:
-                which = PROGRESS_SOURCES + i
+                which = PROGRESS_SOURCES + <uint32_t>(source - graph.source)
             if value - begin > source.slack + short_wait:
                 times.waiting += source.waiting
             while edge < end:
-                if value + edge.ticks > at[edge.sink]:
-                    at[edge.sink] = value + edge.ticks
+                at[edge.sink] = max(at[edge.sink], value + edge.ticks)
                 edge += 1
         source += 1
     for k in range(results):
@@ -47,7 +75,6 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
         times.store[graph.store[k]].ready = at[results + k]
     times.waiting = min(times.waiting, <int64_t>part.waiting)
     times.executed, times.resolved = at[retired + SINK_EXECUTED], at[retired + SINK_RESOLVED]
-    times.arrives, times.commits = NEVER, 0
     state.dispatch = begin + graph.dispatch
     value = at[retired] - state.retired
     if value > 0:
@@ -56,6 +83,40 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
             self.count_dispatched(block, part, value)
         else:
             self.count(block, part, which, which, value)
+
+
+cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
+                          uint32_t count) noexcept nogil:
+    """Runs a part of a block."""
+    cdef CoreState* state = &self.state
+    cdef BlockTimes* times = &self.times
+    cdef const UnitUse* use = part.unit
+    cdef const UnitUse* end = use + part.units
+    cdef int64_t began, done
+    if self.occupied:
+        self.wait_for_room(part)
+    began = state.dispatch
+    if part.graph != NULL and times.response == count:
+        self.from_graphs += 1
+        if self.uses_graphs:
+            run_graph(self, block, part)
+        else:
+            self.execute_instead(block, part)
+    else:
+        self.execute_part(block, part, responses, count)
+    while use < end:
+        done = max(state.units[use.unit] + use.load, began + use.end)
+        state.units[use.unit] = done
+        if done > state.retired:
+            self.count_unit(block, part, use, done)
+        use += 1
+    if part.stores:
+        self.commit(part)
+    if max(state.retired, state.committed) - began > self.shortest:
+        self.enter_buffers(part, began)
+    self.entered.slots += part.slots
+    self.entered.loads += part.loads
+    self.entered.stores += part.stores
 
 
 cdef int64_t waiting_in(const CoreFigures* figures, const CoreState* state, const CorePart* part) noexcept nogil:
@@ -117,6 +178,7 @@ cdef class OutOfOrderCore:
             raise MemoryError
         buffer.mask -= 1
         buffer.hidden = entries * self.figures.slot
+        self.shortest = min(self.shortest, buffer.hidden) if self.shortest else buffer.hidden
         return 0
 
     # --- a block
@@ -125,63 +187,100 @@ cdef class OutOfOrderCore:
         """Runs a block to which memory responded; ``end``: BlockEnd. Afterwards `times` has those of its stores."""
         cdef CoreState* state = &self.state
         cdef BlockTimes* times = &self.times
-        cdef int64_t decoded = state.front_end
-        cdef uint32_t cause = state.front_cause, i
+        cdef CorePart* part = block.parts
+        cdef CorePart* last = part + block.part_count
+        cdef int64_t decoded
         times.began, times.response, times.delays = state.dispatch, 0, 0
-        times.cause, times.waited, times.bytes = DELAY_DISPATCH, 0, 0
-        while times.response < count and responses[times.response].kind >= RESPONSE_FETCH \
-                and responses[times.response].kind <= RESPONSE_FETCH_TRANSLATION:
-            decoded += responses[times.response].value
-            cause = DELAY_FETCH + responses[times.response].kind - RESPONSE_FETCH
-            times.response += 1
-        wait_dispatch(state, times, decoded, cause)
-        for i in range(block.part_count):
-            self.run_part(block, &block.parts[i], responses, count)
-        self.finish(block, max(decoded, times.began - self.figures.lead), end)
+        times.cause, times.waited = DELAY_DISPATCH, 0
+        times.arrives, times.commits, times.bytes = NEVER, 0, 0
+        if count:
+            self.fetch(responses, count)
+        wait_dispatch(state, times, state.front_end, state.front_cause)
+        decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
+        while part < last:
+            run_part(self, block, part, responses, count)
+            part += 1
+        if end & (END_MISPREDICTED | END_REDIRECTED):
+            self.redirect(block, decoded, end)
+        else:
+            state.front_end, state.front_cause = max(decoded, state.dispatch - self.figures.lead), DELAY_FRONT_END
+        if state.dispatch > state.retired:
+            self.catch_up(block, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
+        while state.dispatch - self.cycle_ticks >= self.figures.ticks << 5:
+            self.cycle += 1 << 5
+            self.cycle_ticks += self.figures.ticks << 5
+        while state.dispatch - self.cycle_ticks >= self.figures.ticks:
+            self.cycle += 1
+            self.cycle_ticks += self.figures.ticks
         if block.top:
             rotate_x87(state, block.top)
 
-    cdef void run_part(self, CoreBlock* block, CorePart* part, const Response* responses, uint32_t count) noexcept nogil:
-        """Runs a part of a block."""
-        cdef CoreState* state = &self.state
+    cdef void fetch(self, const Response* responses, uint32_t count) noexcept nogil:
+        """Delays the front end by responses to the fetch of a block."""
         cdef BlockTimes* times = &self.times
-        cdef int64_t began
-        cdef uint32_t i
-        self.wait_for_room(part)
-        began = state.dispatch
-        if part.graph != NULL and times.response == count:
-            self.from_graphs += 1
-            if self.uses_graphs:
-                run_graph(self, block, part)
-            else:
-                self.execute_instead(block, part)
+        while times.response < count and responses[times.response].kind >= RESPONSE_FETCH \
+                and responses[times.response].kind <= RESPONSE_FETCH_TRANSLATION:
+            self.state.front_end += responses[times.response].value
+            self.state.front_cause = DELAY_FETCH + responses[times.response].kind - RESPONSE_FETCH
+            times.response += 1
+
+    cdef void redirect(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil:
+        """Redirects the front end behind a block: when its mispredicted branch is resolved, or decoded."""
+        cdef CoreState* state = &self.state
+        if end & END_MISPREDICTED:
+            state.dispatch = max(state.dispatch, self.times.resolved + self.figures.mispredict)
+            state.front_end, state.front_cause = state.dispatch, DELAY_FRONT_END
         else:
-            self.execute_part(block, part, responses, count)
-        if part.units:
-            self.use_units(block, part, began)
-        enter(&self.buffers[REORDER_BUFFER], part.slots, began, state.retired)
-        enter(&self.buffers[RESERVATION_STATION], times.waiting, began, times.executed)
-        enter(&self.buffers[LOAD_BUFFER], part.loads, began, state.retired)
-        if part.stores:
-            state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
-                                  times.arrives) + times.commits
-            enter(&self.buffers[STORE_BUFFER], part.stores, began, state.committed)
-            if part.graph != NULL:
-                for i in range(part.graph.stores):
-                    times.store[part.graph.store[i]].committed = state.committed
+            state.front_end = max(decoded + self.figures.redirect, state.dispatch - self.figures.lead)
+            state.front_cause = DELAY_REDIRECT
+
+    cdef void catch_up(self, CoreBlock* block, uint32_t cause) noexcept nogil:
+        """Lets retirement catch up with dispatch, which waits behind the last instruction of a block."""
+        cdef int64_t ticks = self.state.dispatch - self.state.retired
+        self.state.retired = self.state.dispatch
+        self.add(block, block.length - 1, cause | WITHOUT_CYCLE | BEHIND, ticks)
+
+    # --- buffers
 
     cdef void wait_for_room(self, const CorePart* part) noexcept nogil:
         """Delays dispatch until the buffers have room for a part."""
         cdef CoreState* state = &self.state
         cdef CoreBuffer* buffers = self.buffers
-        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], part.slots, state.dispatch), DELAY_BUFFER)
-        wait_dispatch(state, &self.times, until_room(&buffers[RESERVATION_STATION], part.waiting, state.dispatch),
-                      DELAY_BUFFER)
+        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], self.entered.slots, part.slots,
+                                                     state.dispatch), DELAY_BUFFER)
+        wait_dispatch(state, &self.times, until_room(&buffers[RESERVATION_STATION], self.entered.waiting, part.waiting,
+                                                     state.dispatch), DELAY_BUFFER)
         if part.loads:
-            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], part.loads, state.dispatch), DELAY_BUFFER)
+            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], self.entered.loads, part.loads,
+                                                         state.dispatch), DELAY_BUFFER)
         if part.stores:
-            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], part.stores, state.dispatch),
-                          DELAY_STORES)
+            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], self.entered.stores, part.stores,
+                                                         state.dispatch), DELAY_STORES)
+        self.occupied = is_occupied(&buffers[REORDER_BUFFER]) | is_occupied(&buffers[RESERVATION_STATION]) \
+            | is_occupied(&buffers[LOAD_BUFFER]) | is_occupied(&buffers[STORE_BUFFER])
+
+    cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil:
+        """Notes when a part leaves the buffers, if that is late."""
+        cdef CoreState* state = &self.state
+        enter(&self.buffers[REORDER_BUFFER], self.entered.slots, part.slots, began, state.retired)
+        enter(&self.buffers[RESERVATION_STATION], self.entered.waiting, self.times.waiting, began, self.times.executed)
+        enter(&self.buffers[LOAD_BUFFER], self.entered.loads, part.loads, began, state.retired)
+        enter(&self.buffers[STORE_BUFFER], self.entered.stores, part.stores, began, state.committed)
+        self.entered.waiting += self.times.waiting
+        self.occupied = True
+
+    cdef void commit(self, const CorePart* part) noexcept nogil:
+        """Commits the stores of a part that has retired."""
+        cdef CoreState* state = &self.state
+        cdef uint32_t i
+        state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
+                              self.times.arrives) + self.times.commits
+        self.times.arrives, self.times.commits = NEVER, 0
+        if part.graph != NULL:
+            for i in range(part.graph.stores):
+                self.times.store[part.graph.store[i]].committed = state.committed
+
+    # --- parts
 
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil:
@@ -204,46 +303,12 @@ cdef class OutOfOrderCore:
         self.execute_part(block, part, NULL, 0)
         self.times.waiting = waiting
 
-    cdef void use_units(self, CoreBlock* block, CorePart* part, int64_t began) noexcept nogil:
-        """Lets ports and the divider do the work of a part, before which it does not retire."""
-        cdef const UnitUse* use
-        cdef int64_t done
-        cdef uint32_t i
-        for i in range(part.units):
-            use = &part.unit[i]
-            done = max(self.state.units[use.unit] + use.load, began + use.end)
-            self.state.units[use.unit] = done
-            if done > self.state.retired:
-                done -= self.state.retired
-                self.state.retired += done
-                self.count(block, part, PROGRESS_UNIT + use.unit,
-                           PROGRESS_SOURCES + (part.graph.sources if part.graph != NULL else 0) + i, done)
-
-    cdef void finish(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil:
-        """Ends a block: with the branch's misprediction, and the front end's work."""
-        cdef CoreState* state = &self.state
-        cdef int64_t ticks
-        state.front_cause = DELAY_FRONT_END
-        if end & END_MISPREDICTED:
-            state.dispatch = max(state.dispatch, self.times.resolved + self.figures.mispredict)
-            state.front_end = state.dispatch
-        else:
-            decoded += block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT] * self.figures.ticks // QUARTER
-            if end & END_REDIRECTED:
-                decoded += self.figures.redirect
-                state.front_cause = DELAY_REDIRECT
-            state.front_end = max(decoded, state.dispatch - self.figures.lead)
-        if state.dispatch > state.retired:
-            ticks = state.dispatch - state.retired
-            state.retired = state.dispatch
-            self.add(block, block.length - 1,
-                     (DELAY_BRANCH if end & END_MISPREDICTED else self.times.cause) | WITHOUT_CYCLE | BEHIND, ticks)
-        while state.dispatch - self.cycle_ticks >= self.figures.ticks << 6:
-            self.cycle += 1 << 6
-            self.cycle_ticks += self.figures.ticks << 6
-        ticks = (<uint32_t>(state.dispatch - self.cycle_ticks)) // <uint32_t>self.figures.ticks
-        self.cycle += ticks
-        self.cycle_ticks += ticks * self.figures.ticks
+    cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil:
+        """Lets retirement wait for a unit, and counts it."""
+        cdef int64_t ticks = done - self.state.retired
+        self.state.retired = done
+        self.count(block, part, PROGRESS_UNIT + use.unit, PROGRESS_SOURCES
+                   + (part.graph.sources if part.graph != NULL else 0) + <uint32_t>(use - part.unit), ticks)
 
     # --- ticks of retirement
 

@@ -10,7 +10,7 @@ cdef enum:
     MAX_UOPS = 24                # of an instruction
     MAX_SOURCES = 12
     MAX_RESULTS = 4
-    PART_SLOTS = 24              # µops of a part of a block at most, unless one instruction has more
+    PART_SLOTS = 12              # µops of a part of a block at most, unless one instruction has more
 
 cdef enum:
     MAX_UNIT_USES = 9            # ports and the divider

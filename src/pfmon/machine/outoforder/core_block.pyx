@@ -389,6 +389,9 @@ cdef class CoreBlocks:
             block.cost[1][i] = max(block.cost[1][i], <uint16_t>(QUARTER * self.front_end.taken))
         block.cost[1][FROM_LOOP_BUFFER] = block.cost[0][FROM_LOOP_BUFFER] = <uint16_t>(
             QUARTER * slots // self.front_end.width)
+        for i in range(CODE_SOURCES):
+            block.cost[0][i] = <uint16_t>(block.cost[0][i] * self.ticks // QUARTER)
+            block.cost[1][i] = <uint16_t>(block.cost[1][i] * self.ticks // QUARTER)
         block.slots = <uint16_t>slots
 
     cdef int32_t lines_of(self, int32_t slots) noexcept nogil:

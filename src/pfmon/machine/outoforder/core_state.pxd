@@ -44,15 +44,18 @@ cdef struct Occupant:            # entries of a buffer that a part of a block ta
 cdef struct CoreBuffer:
     int64_t size                 # entries
     int64_t hidden               # ticks in which it cannot be filled
-    int64_t entered              # entries so far
     Occupant* occupants          # those that leave late, a ring
     uint32_t mask                # of its places
     uint32_t oldest, newest
 
 
-cdef inline int64_t until_room(CoreBuffer* buffer, int64_t entries, int64_t now) noexcept nogil:
+cdef inline bint is_occupied(const CoreBuffer* buffer) noexcept nogil:
+    return buffer.oldest != buffer.newest
+
+
+cdef inline int64_t until_room(CoreBuffer* buffer, int64_t entered, int64_t entries, int64_t now) noexcept nogil:
     """Returns when there is room for half of so many entries, not before ``now``: a part dispatches for some time."""
-    cdef int64_t last = buffer.entered + (entries + 1) // 2 - buffer.size
+    cdef int64_t last = entered + (entries + 1) // 2 - buffer.size
     cdef const Occupant* one
     while buffer.oldest != buffer.newest:
         one = &buffer.occupants[buffer.oldest & buffer.mask]
@@ -64,13 +67,13 @@ cdef inline int64_t until_room(CoreBuffer* buffer, int64_t entries, int64_t now)
     return now
 
 
-cdef inline void enter(CoreBuffer* buffer, int64_t entries, int64_t now, int64_t leaves) noexcept nogil:
-    """Takes entries that leave at a time."""
+cdef inline void enter(CoreBuffer* buffer, int64_t entered, int64_t entries, int64_t now, int64_t leaves) noexcept nogil:
+    """Takes entries behind those ``entered`` so far, that leave at a time."""
     cdef Occupant* one
-    if leaves - now > buffer.hidden and entries:
-        if buffer.newest - buffer.oldest > buffer.mask:      # full of parts that take less than one entry each
-            buffer.oldest += 1
-        one = &buffer.occupants[buffer.newest & buffer.mask]
-        one.leaves, one.first = leaves, buffer.entered
-        buffer.newest += 1
-    buffer.entered += entries
+    if leaves - now <= buffer.hidden or entries == 0:
+        return
+    if buffer.newest - buffer.oldest > buffer.mask:      # more parts than entries
+        buffer.oldest += 1
+    one = &buffer.occupants[buffer.newest & buffer.mask]
+    one.leaves, one.first = leaves, entered
+    buffer.newest += 1

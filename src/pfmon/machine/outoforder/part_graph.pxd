@@ -37,11 +37,12 @@ cdef struct Progress:            # of retirement
 
 cdef struct PartGraph:           # then its sources, its edges, its progress, `from_dispatch`, the registers
     uint16_t sources, results, stores, sinks
+    uint16_t retired             # number of SINK_RETIRED among the sinks
     int32_t dispatch             # ticks from the beginning of the part to its end
     GraphSource* source
     GraphEdge* edge
     Progress* progress
-    int32_t* from_dispatch       # by sink: ticks after the beginning, when all sources are ready
+    int64_t* from_dispatch       # by sink: ticks after the beginning, when all sources are ready
     uint16_t* store              # accesses
     uint8_t* result              # registers
 

@@ -50,7 +50,8 @@ cdef void probe(const CoreFigures* figures, const CoreBlock* block, const CorePa
     state.committed, state.dispatch = NEVER, 0 if source == NO_OPERAND else NEVER
     if source != NO_OPERAND:
         state.registers[source] = 0
-    times.response, times.delays, times.cause, times.bytes = 0, 0, DELAY_LATENCY, 0
+    times.response, times.delays, times.cause, times.waited, times.bytes = 0, 0, DELAY_LATENCY, 0, 0
+    times.arrives, times.commits = NEVER, 0
     execute(figures, state, block, part, NULL, 0, times)
 
 
@@ -80,7 +81,8 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
         return NULL
     memset(&shape, 0, sizeof(shape))
     shape.sources, shape.results, shape.stores = <uint16_t>registers.sources, <uint16_t>registers.results, part.stores
-    shape.sinks = shape.results + shape.stores + SINKS
+    shape.retired = shape.results + shape.stores
+    shape.sinks = shape.retired + SINKS
     graph = allocate_graph(&shape, part.units, registers.sources * shape.sinks)
     if graph == NULL:
         return NULL
@@ -90,7 +92,7 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
     probe(figures, block, part, NO_OPERAND, &state, times)
     graph.dispatch = <int32_t>state.dispatch
     for k in range(graph.sinks):
-        graph.from_dispatch[k] = <int32_t>max(value_of(graph, k, &state, times), <int64_t>NEVER)
+        graph.from_dispatch[k] = max(value_of(graph, k, &state, times), <int64_t>NEVER)
     k = 0
     for i in range(registers.sources):
         state.retired = NEVER
@@ -105,7 +107,7 @@ cdef PartGraph* allocate_graph(const PartGraph* shape, uint32_t units, uint32_t 
     """Returns a graph with room for all that it has; NULL: no memory."""
     cdef uint64_t progress = PROGRESS_SOURCES + shape.sources + units
     cdef uint64_t size = sizeof(PartGraph) + shape.sources * sizeof(GraphSource) + edges * sizeof(GraphEdge) \
-        + progress * sizeof(Progress) + shape.sinks * sizeof(int32_t) + shape.stores * sizeof(uint16_t) + shape.results
+        + progress * sizeof(Progress) + shape.sinks * sizeof(int64_t) + shape.stores * sizeof(uint16_t) + shape.results
     cdef PartGraph* graph = <PartGraph*>malloc(size)
     if graph == NULL:
         return NULL
@@ -114,7 +116,7 @@ cdef PartGraph* allocate_graph(const PartGraph* shape, uint32_t units, uint32_t 
     graph.progress = <Progress*>(graph + 1)
     graph.source = <GraphSource*>(graph.progress + progress)
     graph.edge = <GraphEdge*>(graph.source + shape.sources)
-    graph.from_dispatch = <int32_t*>(graph.edge + edges)
+    graph.from_dispatch = <int64_t*>(graph.edge + edges)
     graph.store = <uint16_t*>(graph.from_dispatch + shape.sinks)
     graph.result = <uint8_t*>(graph.store + shape.stores)
     return graph
@@ -136,15 +138,15 @@ cdef uint32_t put_edges(PartGraph* graph, GraphSource* source, uint32_t edge, co
                         const BlockTimes* times) noexcept nogil:
     """Makes the edges from a source to the sinks that it reaches, from number ``edge`` on; returns the next number."""
     cdef int64_t value
-    cdef uint32_t k, retired = graph.results + graph.stores + SINK_RETIRED
+    cdef uint32_t k
     source.first_edge, source.slack = <uint16_t>edge, -NEVER
     for k in range(graph.sinks):
         value = value_of(graph, k, state, times)
         if value < NEVER // 2:
             continue
         graph.edge[edge].sink, graph.edge[edge].ticks = k, <int32_t>value
-        source.slack = min(source.slack, graph.from_dispatch[k] - <int32_t>value)
-        if k == retired:
+        source.slack = min(source.slack, <int32_t>(graph.from_dispatch[k] - value))
+        if k == graph.retired:
             source.retired_edge = <uint16_t>edge
         edge += 1
     source.edges = <uint16_t>(edge - source.first_edge)

@@ -207,7 +207,7 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
     cdef int64_t begin, data, address, done
     cdef LoadTime time
     cdef uint32_t i, k, cause
-    times.executed, times.waiting, times.arrives, times.commits = NEVER, 0, NEVER, 0
+    times.executed, times.waiting = NEVER, 0
     for i in range(part.first, part.end):
         one = &instructions_of(block)[i]
         if one.kind & (CORE_SERIALIZING | CORE_FENCES_STORES):
