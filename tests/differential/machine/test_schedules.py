@@ -1,4 +1,4 @@
-"""Schedules of the out-of-order core: those from graphs are those of executed parts, and causes add up to the cycles."""
+"""Schedules of the out-of-order core: graphs give those of executed parts, and causes add up to the cycles."""
 
 from pathlib import Path
 
