@@ -8,7 +8,7 @@ from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.signals import machine_signals, signal_terms
-from pfmon.signals.signal_names import is_produced
+from pfmon.signals.signal_names import is_produced, never_because, signals
 
 POSSIBLE_INCREMENTS = {
     "fp_ops_retired": 8,
@@ -25,6 +25,10 @@ DEBUG_MATCHES = "data_debug_register_matches"
 
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
 """Kinds of signals without recorded per-cycle increments."""
+
+
+MOST_NAMED = 4
+"""Events that a refusal names in place of another."""
 
 
 def has_kernel_time(monitor: Monitor) -> bool:
@@ -84,7 +88,19 @@ def check_countable(model: PmuModel, event: Event) -> None:
     if not event.is_modelled:
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
     if not is_produced(event.signal):
-        raise PfmonError(f"{event.name} cannot be counted yet: no machine produces {event.signal}")
+        wanted = f"the processor's model does not record {signals()[event.signal].meaning}"
+        raise PfmonError(f"{event.name} cannot be counted: {wanted}; {_instead(model, event)}")
+
+
+def _instead(model: PmuModel, event: Event) -> str:
+    """What to ask for in place of an event that is not counted: countable events of its group, or where to find some."""
+    group = event.name.partition(".")[0] + "."
+    some = [one.name for one in model.events if one.name.startswith(group) and one.is_modelled and _happens(one.signal)]
+    return f"counted: {', '.join(some[:MOST_NAMED])}" if some else "pfmon -l lists the events, and -i describes one"
+
+
+def _happens(signal: str) -> bool:
+    return is_produced(signal) and not never_because(signal)
 
 
 def check_threshold(event: Event, threshold: int) -> None:

@@ -145,7 +145,7 @@ def event_text(event: Event) -> str:
         lines.append("MESI   : filter required, as in NAME:MESI for all states")
     lines += _special_fields(event)
     lines += [f"Signal : {event.signal}"] if event.signal != "-" else []
-    lines += ["Counted: not yet; no machine produces the signal"] if not _is_produced(event) else []
+    lines += ["Counted: no; the processor's model does not record it"] if not _is_produced(event) else []
     zero = never_because(event.signal)
     lines += [f"Zero   : always; {zero}"] if zero else []
     return "\n".join([*lines, f"Source : {event.source}"])
