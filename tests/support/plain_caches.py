@@ -59,6 +59,13 @@ class Caches:
         self.tlb2 = tlb("tlb2") if "tlb2.entries" in figures else None
         self.happened: Counter[str] = Counter()
         self.fetched = -1
+        self.levels = ("L2", "L3", "MEMORY") if len(self.outer) > 1 else ("L2", "MEMORY")
+
+    def request(self, what: str, address: int) -> None:
+        """A line that L1 does not have: READ, OWN or FETCH of it."""
+        self.had = 0
+        self.below(address)
+        self.happened[f"CORE_{what}_{self.levels[self.had]}"] += 1
 
     def below(self, address: int, level: int = 0) -> None:
         """A line that the level above does not have."""
@@ -68,12 +75,14 @@ class Caches:
         if cache.use(address // line):
             return
         self.happened["CORE_LLC_MISS"] += last
+        self.had = level + 1
         if not last:
             self.below(address, level + 1)
         self.write_back(cache.fill(address // line), line, level + 1)
 
     def write_back(self, gone: int | None, line: int, level: int) -> None:
         """A modified line goes to a level, which is no use of it there."""
+        self.happened["CORE_L2_WRITTEN"] += gone is not None and level == 1
         if gone is None or level == len(self.outer):
             return
         cache, own = self.outer[level]
@@ -87,13 +96,16 @@ class Caches:
             page = line * self.line >> 12
             if not self.dtlb.use(page):
                 self.dtlb.fill(page)
-                if self.tlb2 is None or not self.tlb2.use(page):
-                    self.happened["CORE_DTLB_MISS"] += 1
+                which = "LOAD" if kind & AccessKind.READ else "STORE"
+                if self.tlb2 and self.tlb2.use(page):
+                    self.happened[f"CORE_{which}_SECOND_TLB"] += 1
+                else:
+                    self.happened[f"CORE_{which}_WALK"] += 1
                     if self.tlb2:
                         self.tlb2.fill(page)
             if not self.l1d.use(line):
                 self.happened["CORE_L1D_READ_MISS" if kind & AccessKind.READ else "CORE_L1D_WRITE_MISS"] += 1
-                self.below(line * self.line)
+                self.request("READ" if kind & AccessKind.READ else "OWN", line * self.line)
                 self.write_back(self.l1d.fill(line), self.line, 0)
             if kind & AccessKind.WRITE:
                 self.l1d.modified.add(line)
@@ -109,7 +121,7 @@ class Caches:
                 self.happened["CORE_ITLB_MISS"] += 1
             if not self.l1i.use(line):
                 self.happened["CORE_L1I_MISS"] += 1
-                self.below(line * self.code_line)
+                self.request("FETCH", line * self.code_line)
                 self.l1i.fill(line)
 
 

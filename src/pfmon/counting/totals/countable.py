@@ -8,7 +8,7 @@ from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.signals import machine_signals, signal_terms
-from pfmon.signals.signal_names import is_produced, never_because, signals
+from pfmon.signals.signal_names import is_produced, signals
 
 POSSIBLE_INCREMENTS = {
     "fp_ops_retired": 8,
@@ -25,10 +25,6 @@ DEBUG_MATCHES = "data_debug_register_matches"
 
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
 """Kinds of signals without recorded per-cycle increments."""
-
-
-MOST_NAMED = 4
-"""Events that a refusal names in place of another."""
 
 
 def has_kernel_time(monitor: Monitor) -> bool:
@@ -55,11 +51,20 @@ def counts_timing_model(monitor: Monitor) -> bool:
 MISSES = frozenset(
     f"CORE_{name}"
     for name in (
-        *("L1D_READ_MISS", "L1D_WRITE_MISS", "L1I_MISS", "DTLB_MISS", "ITLB_MISS"),
-        *("LLC_REFERENCE", "LLC_MISS", "MISPREDICTED"),
+        *("L1D_READ_MISS", "L1D_WRITE_MISS", "L1I_MISS", "LOAD_WALK", "STORE_WALK", "ITLB_MISS"),
+        *("LLC_REFERENCE", "LLC_MISS", "MISPREDICTED_*"),
+        *(f"MISPREDICTED_{what}" for what in ("NOT_TAKEN", "TAKEN", "CALL", "JUMP")),
     )
 )
 """Occurrences of out-of-order machines that do not depend on time (word_plans.pxd)."""
+
+EXECUTIONS = frozenset(
+    f"CORE_{name}" for name in ("LOAD_HIT", "SLOT", "UOP", "DIVIDER_CYCLE", "FUSED", "MICROCODE_SLOT")
+)
+"""Occurrences that follow from executions (core_events.pxd, EVENT_EXECUTIONS)."""
+
+LOAD_MISS_CYCLE = "CORE_LOAD_MISS_CYCLE"
+"""One of every out-of-order machine with time."""
 
 
 def is_miss(monitor: Monitor) -> bool:
@@ -70,6 +75,23 @@ def is_miss(monitor: Monitor) -> bool:
         return False
     of_cores = {term for term in machine_signals.expanded(monitor.signal) if term.startswith("CORE_")}
     return bool(of_cores) and of_cores <= MISSES
+
+
+def of_executions(monitor: Monitor) -> bool:
+    """Whether an event follows from how often instructions execute on a core, which its machine records on demand."""
+    return not EXECUTIONS.isdisjoint(_occurrences(monitor))
+
+
+def of_instruction_table(monitor: Monitor) -> bool:
+    """Whether only a machine with a table of instructions counts an event."""
+    return any(term.startswith("CORE_") and term not in MISSES for term in _occurrences(monitor) - {LOAD_MISS_CYCLE})
+
+
+def _occurrences(monitor: Monitor) -> frozenset[str]:
+    meaning = machine_signals.meanings().get(monitor.signal)
+    if meaning is None or meaning.kind != "occurrence":
+        return frozenset()
+    return frozenset(machine_signals.expanded(monitor.signal))
 
 
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:
@@ -88,19 +110,8 @@ def check_countable(model: PmuModel, event: Event) -> None:
     if not event.is_modelled:
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
     if not is_produced(event.signal):
-        wanted = f"the processor's model does not record {signals()[event.signal].meaning}"
-        raise PfmonError(f"{event.name} cannot be counted: {wanted}; {_instead(model, event)}")
-
-
-def _instead(model: PmuModel, event: Event) -> str:
-    """What to ask for in place of an event that is not counted: countable events of its group, or where to find some."""
-    group = event.name.partition(".")[0] + "."
-    some = [one.name for one in model.events if one.name.startswith(group) and one.is_modelled and _happens(one.signal)]
-    return f"counted: {', '.join(some[:MOST_NAMED])}" if some else "pfmon -l lists the events, and -i describes one"
-
-
-def _happens(signal: str) -> bool:
-    return is_produced(signal) and not never_because(signal)
+        meaning = signals()[event.signal].meaning
+        raise PfmonError(f"{event.name} cannot be counted: the processor's model does not record {meaning}")
 
 
 def check_threshold(event: Event, threshold: int) -> None:

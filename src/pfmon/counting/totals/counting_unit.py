@@ -17,7 +17,10 @@ from pfmon.counting.totals.countable import (
     has_kernel_time,
     is_miss,
     limit,
+    of_executions,
+    of_instruction_table,
 )
+from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.capture.capture_setting import capture_setting
@@ -115,6 +118,18 @@ class CountingUnit:
         """Whether the machine has to know when something happens, not only what misses."""
         machine = [monitor for monitor in self.monitors if counts_timing_model(monitor)]
         return self.capturing.captures or not all(map(is_miss, machine))
+
+    @property
+    def counts_executions(self) -> bool:
+        """Whether a monitor's event follows from how often instructions execute on a core."""
+        return any(map(of_executions, self.monitors))
+
+    def check_machine(self, figures: MachineFigures) -> None:
+        """PfmonError for an event that a machine does not count."""
+        wanted = next((monitor for monitor in self.monitors if of_instruction_table(monitor)), None)
+        if wanted and figures.get("core.instructions", "none") == "none":
+            reason = f"{figures['machine.name']} has no table of instructions; --machine skylake has one"
+            raise PfmonError(f"{wanted.event.name} cannot be counted: {reason}")
 
     @property
     def counts_levels(self) -> bool:

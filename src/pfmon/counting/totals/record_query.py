@@ -211,12 +211,16 @@ class Condition(NamedTuple):
 
 def condition_of(monitor: Monitor) -> Condition | None:
     """The condition of a counter, if it has one. PfmonError: its event has no per-cycle increments."""
-    from pfmon.counting.totals.record_query import occurrences_of
+    from pfmon.counting.totals.countable import of_executions
 
     if not monitor.conditional:
         return None
     meaning = machine_signals.meanings().get(monitor.signal)
     occurrences: frozenset[int] = frozenset()
+    if of_executions(monitor):
+        raise PfmonError(
+            f"{monitor.event.name}: CMASK, INV and E look at single cycles, and only its totals are recorded"
+        )
     if meaning and meaning.kind == "occurrence":
         occurrences = occurrences_of(monitor.signal)
     elif meaning and "CORE" not in machine_signals.named(monitor.signal):

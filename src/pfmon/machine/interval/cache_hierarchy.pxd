@@ -34,6 +34,11 @@ cdef inline int32_t follow_line(LineStream* stream, uint64_t page, uint64_t line
     return step if stream.sure >= STREAM_CONFIDENCE else 0
 
 
+cdef struct L2Traffic:          # so far
+    uint64_t prefetch_hits, prefetch_misses      # prefetches that looked into L2
+    uint64_t dropped, written    # lines evicted from L2: unmodified, modified
+
+
 cdef struct HierarchyAccess:     # result of an access
     int64_t ready                # cycle in which its data arrives
     uint32_t level
@@ -47,6 +52,7 @@ cdef class Hierarchy:
     cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
     cdef uint64_t transfers      # lines from L3; 65,536 times those from and to memory
+    cdef L2Traffic traffic
     cdef int64_t bus_free        # cycle in which memory can accept the next request
     cdef bint inclusive          # lines evicted from the last-level cache are invalidated in the others
     cdef bint adjacent

@@ -98,6 +98,10 @@ cdef class Hierarchy:
         insert_line(&self.l2.rows, address >> self.l2.shift, &evicted).ready = packed(ready, modified)
         if evicted.number == 0:
             return
+        if is_modified(&evicted):
+            self.traffic.written += 1
+        else:
+            self.traffic.dropped += 1
         address = (evicted.number - 1) << self.l2.shift
         if not self.has_l3:
             self.evict_last_level(address, self.l2.shift, is_modified(&evicted), now)
@@ -156,7 +160,10 @@ cdef class Hierarchy:
         cdef HierarchyAccess served
         if find(&self.l2.rows, address >> self.l2.shift) == NULL:
             memset(&served, 0, sizeof(served))
+            self.traffic.prefetch_misses += 1
             self.below(address, now, False, &served)
+        else:
+            self.traffic.prefetch_hits += 1
 
 
 cdef inline bint keep_modified(LruSets sets, uint64_t line) noexcept nogil:

@@ -28,11 +28,13 @@ cdef enum EventTally:            # kinds of counts of an instruction: occurrence
     TALLY_L1D_READ_MISS = 0
     TALLY_L1D_WRITE_MISS
     TALLY_L1I_MISS
-    TALLY_DTLB_MISS
+    TALLY_LOAD_WALK
+    TALLY_STORE_WALK
     TALLY_ITLB_MISS
     TALLY_LLC_REFERENCE
     TALLY_LLC_MISS
-    TALLY_MISPREDICTED
+    TALLY_MISPREDICTED           # + BranchClass
+    TALLY_MISPREDICTED_JUMP = TALLY_MISPREDICTED + CLASS_JUMP
     TALLY_LOAD_MISS_CYCLE
     TALLY_OCCURRENCES
     TALLY_STALL = TALLY_OCCURRENCES      # + StallCause
@@ -61,6 +63,8 @@ cdef class EventTallies:
     cdef bint shown              # records are observed: write at once
     cdef CycleListener listener  # listener for every cycle, in the event set in force; None: there is none
     cdef bint detailed           # either of these
+    cdef bint executions         # events that follow from executions are counted
+    cdef uint64_t missed[4]      # instructions of the current run that load, but not from L1D: bits
     cdef bint lost
     cdef EventLog event_log
     cdef IntervalBlock* open_plan        # the instruction that retired in the current cycle first; NULL: none did
@@ -68,6 +72,13 @@ cdef class EventTallies:
 
     cdef void add(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void put(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
+    cdef void add_event(self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint64_t times) noexcept nogil
+    cdef void put_event(self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint64_t times) noexcept nogil
+    cdef void report_core_event(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction, uint32_t event,
+                                uint64_t times) noexcept nogil
+    cdef void count_execution(self, IntervalBlocks plans, IntervalBlock* plan) noexcept nogil
+    cdef void add_executions(self, IntervalBlocks plans, IntervalBlock* plan) noexcept nogil
+    cdef void write_events(self, IntervalBlock* plan) noexcept nogil
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
     cdef void write_ticks(self, OutOfOrderCore core, IntervalBlocks plans) noexcept nogil

@@ -5,6 +5,8 @@ request; at once if the records have an observer.
 cimport cython
 from libc.stdlib cimport calloc
 
+from pfmon.stream._stream cimport BlockInstruction, Kind
+
 
 cdef class CycleListener:
     """The base class of listeners for every cycle: it counts none."""
@@ -50,6 +52,77 @@ cdef class EventTallies:
         if not plan.listed:
             list_plan(self, plan)
         plan.tallies[instruction * TALLIES + kind] += times
+
+    # --- events of a core (core_events.pxd)
+
+    cdef void add_event(self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint64_t times) noexcept nogil:
+        """Counts so many events at an instruction; ``event``: CoreEvent."""
+        if self.listener is not None:
+            self.report_core_event(self.listener, plan, instruction, event, times)
+        self.put_event(plan, instruction, event, times)
+
+    cdef void report_core_event(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction, uint32_t event,
+                                uint64_t times) noexcept nogil:
+        """Reports events in the current cycle to the listeners for every cycle."""
+        listener.add_occurrence(plan.number, instruction, CORE_LOAD_IN_FLIGHT + event, times)
+        if listener.following is not None:
+            self.report_core_event(listener.following, plan, instruction, event, times)
+
+    cdef void put_event(self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint64_t times) noexcept nogil:
+        """Counts them without reporting them to listeners."""
+        cdef BlockCounts* counts = counts_of(plan)
+        if times == 0:
+            return
+        if self.shown:
+            self.record_part(plan, instruction, CORE_LOAD_IN_FLIGHT + event, times)
+            return
+        if counts.events == NULL:
+            counts.events = <uint64_t*>calloc(plan.length * CORE_EVENTS, sizeof(uint64_t))
+            if counts.events == NULL:
+                self.lost = True
+                return
+        if not plan.listed:
+            list_plan(self, plan)
+        counts.events[instruction * CORE_EVENTS + event] += times
+
+    cdef void count_execution(self, IntervalBlocks plans, IntervalBlock* plan) noexcept nogil:
+        """Counts what follows from a run of a block."""
+        if not plan.listed:
+            list_plan(self, plan)
+        if self.detailed:
+            self.add_executions(plans, plan)
+            self.missed[0] = self.missed[1] = self.missed[2] = self.missed[3] = 0
+
+    cdef void add_executions(self, IntervalBlocks plans, IntervalBlock* plan) noexcept nogil:
+        """Counts what follows from a block's executions since the last time."""
+        cdef BlockCounts* counts = counts_of(plan)
+        cdef const BlockInstruction* instructions = plans.table.c.instructions + plans.table.c.heads[plan.number].first
+        cdef uint64_t times = counts.ran - counts.seen, hits
+        cdef uint32_t i, event
+        counts.seen = counts.ran
+        for i in range(plan.length if times and plan.core != NULL else 0):
+            for event in range(EVENT_LOAD_HIT + 1, CORE_EVENTS):
+                self.add_event(plan, i, event, times * increment_of(plan, i, event, plans.cores.ticks))
+            if instructions[i].kind & (Kind.LOAD | Kind.PREFETCH) == 0:
+                continue
+            if self.detailed:
+                hits = times - (self.missed[i >> 6] >> (i & 63) & 1)
+            else:
+                hits = times - loads_missed(plan, i)
+            self.add_event(plan, i, EVENT_LOAD_HIT, hits)
+
+    cdef void write_events(self, IntervalBlock* plan) noexcept nogil:
+        """Writes a block's events to the records."""
+        cdef uint64_t* events = counts_of(plan).events
+        cdef uint32_t i, event
+        for i in range(plan.length):
+            for event in range(CORE_EVENTS):
+                if events[event]:
+                    self.record_part(plan, i, CORE_LOAD_IN_FLIGHT + event, events[event])
+                    events[event] = 0
+            events += CORE_EVENTS
+
+    # --- records
 
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
         """Writes it to the records: a stall as bubbles, other events as a part without instructions."""
@@ -105,6 +178,8 @@ cdef class EventTallies:
                     if tally[kind]:
                         self.record_at(plan, i, kind, tally[kind])
                         tally[kind] = 0
+            if counts.events != NULL:
+                self.write_events(plan)
             plan.listed = False
             plan = counts.next
         self.listed = NULL
@@ -132,6 +207,10 @@ cdef class EventTallies:
             block.listed = False
             block = block.next
         core.listed = NULL
+        plan = self.listed if self.executions else NULL
+        while plan != NULL:
+            self.add_executions(plans, plan)
+            plan = counts_of(plan).next
 
     cdef void report_schedule(self, IntervalBlock* plan, const CycleDelay* delays, uint32_t count,
                               uint64_t word) noexcept nogil:

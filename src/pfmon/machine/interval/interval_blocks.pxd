@@ -14,6 +14,7 @@ cdef struct IntervalAccess:      # an access
     uint16_t size                # and BYPASSES: it is in no line, so that it is never regular
     uint8_t instruction          # its number in the block
     uint8_t reads, writes
+    uint8_t locked
 
 # For the host's caches, fields used in a run of a block are contiguous.
 cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its counts
@@ -39,6 +40,8 @@ cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its c
 cdef struct BlockCounts:
     IntervalBlock* next          # of those with events to be recorded
     uint64_t ran                 # number of its runs, without those in `runs`
+    uint64_t seen                # ... whose executions are counted (EVENT_EXECUTIONS)
+    uint64_t* events             # by instruction and CoreEvent; NULL: none so far
     uint64_t runs[MAX_DISPATCH_WIDTH]  # number of its dispatches, by filled slots of the current group: `width` of them
 
 

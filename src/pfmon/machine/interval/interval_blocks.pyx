@@ -5,8 +5,8 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from pfmon.stream._stream cimport (
-    AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, OPERANDS_AT, RegisterMasks, X86Kind,
-    further_kind, is_second, max_accesses)
+    AccessKind, BANKS, BANK_MASK, BANK_SHIFT, BlockAccess, BlockHead, BlockInstruction, Kind, OPERANDS_AT, RegisterMasks,
+    X86Kind, further_kind, is_second, max_accesses)
 
 cdef enum:
     INITIAL_PLANS = 1 << 10
@@ -26,6 +26,7 @@ cdef class IntervalBlocks:
             for i in range(self.capacity[bank]):
                 if self.plans[bank][i] != NULL:
                     free(self.plans[bank][i].tallies)
+                    free(counts_of(self.plans[bank][i]).events)
                     free(self.plans[bank][i].flow)
                     free_block(self.plans[bank][i].core)
                     free(self.plans[bank][i])
@@ -105,3 +106,4 @@ cdef void describe(IntervalAccess* to, const BlockAccess* accesses, uint64_t k,
     if instruction.isa_kind & X86Kind.BYPASSES_CACHES and kind & AccessKind.READ == 0:
         to.size = min(to.size, <uint16_t>BYPASSES) | BYPASSES
     to.reads, to.writes = kind & AccessKind.READ, (kind & AccessKind.WRITE) >> 1
+    to.locked = instruction.kind & Kind.ATOMIC != 0

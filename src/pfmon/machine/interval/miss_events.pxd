@@ -35,6 +35,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
     cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer
     cdef bint loops              # the buffer delivers it
+    cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
+    cdef bint blocked            # a store blocks a load of the current block
 
     @cython.final
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
@@ -69,7 +71,7 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil
     @cython.final
-    cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil
+    cdef void mispredicted(self, IntervalBlock* plan, bint taken) noexcept nogil
     @cython.final
     cdef void code_response(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil
     @cython.final

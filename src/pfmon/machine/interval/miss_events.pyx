@@ -33,6 +33,10 @@ cdef class MissEvents(EventSetConsumer):
             if figures["line"]:
                 self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
 
+    def record_executions(self):
+        """Records events that follow from executions (EVENT_EXECUTIONS), too. Before the stream begins."""
+        self.tallies.executions = True
+
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
         if until > self.now:
@@ -87,6 +91,7 @@ cdef class MissEvents(EventSetConsumer):
         if self.core is not None and line < last and last - line < 2:
             respond(&self.responses, number, RESPONSE_PAGE_SPLIT if last & ((1 << (PAGE_SHIFT - self.shift)) - 1) == 0
                     else RESPONSE_SPLIT, 0)
+            note_split(self, plan, &accesses_of(plan)[number])
         while line <= last:
             translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
             found = use_line(&self.l1d, line)
@@ -107,8 +112,8 @@ cdef class MissEvents(EventSetConsumer):
             walked, page = False, line >> (PAGE_SHIFT - self.shift)
             if use_line(&self.dtlb, page) == NULL:
                 self.translations.miss(self.translations.data, page, True, &walked)
-            if walked and accesses_of(plan)[number].writes:
-                tally(self.tallies, plan, accesses_of(plan)[number].instruction, TALLY_DTLB_MISS, 1)
+                if accesses_of(plan)[number].writes:
+                    record_translation(self, plan, &accesses_of(plan)[number], walked)
             self.caches.bypass(line << self.shift)
             line += 1
 
@@ -124,8 +129,7 @@ cdef class MissEvents(EventSetConsumer):
         start = began
         if not translated:
             start += self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
-            if walked and access.reads | access.writes:      # not by a prefetch
-                tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
+            record_translation(self, plan, access, walked)
         if found == NULL:
             self.caches.data(line << self.shift, access.writes, start, &served)
             self.record_miss(plan, access, &served, began)
@@ -184,21 +188,22 @@ cdef class MissEvents(EventSetConsumer):
         cdef BranchVerdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
         if verdict == BranchVerdict.LATE and self.core is not None:
             self.end |= END_REDIRECTED
+            self.tallies.add_event(plan, plan.length - 1, EVENT_REDIRECTED, 1)
         elif verdict == BranchVerdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
         elif verdict == BranchVerdict.MISPREDICTED:
-            self.mispredicted(plan)
+            self.mispredicted(plan, True)
 
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil:
         """Handles a branch with a mispredicted direction."""
         if taken:
             self.predictor.take_unforeseen(plan.last, next_ip)
-        self.mispredicted(plan)
+        self.mispredicted(plan, taken)
 
-    cdef void mispredicted(self, IntervalBlock* plan) noexcept nogil:
+    cdef void mispredicted(self, IntervalBlock* plan, bint taken) noexcept nogil:
         """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
-        tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
+        tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED + branch_class(plan.branch, plan.condition, taken), 1)
         if self.core is not None:
             self.end |= END_MISPREDICTED
             return
@@ -212,19 +217,29 @@ cdef class MissEvents(EventSetConsumer):
         """Handles a miss of a line of instructions or of its translation; ``found``: L1I has it, or will."""
         cdef bint walked = False
         cdef HierarchyAccess served
+        cdef L2Traffic before = self.caches.traffic
+        cdef int64_t waits
         if not translated:
-            respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION, self.ticks *
-                    self.translations.miss(self.translations.code, line >> self.page_lines, self.translations.shared,
-                                           &walked))
+            waits = self.translations.miss(self.translations.code, line >> self.page_lines, self.translations.shared, &walked)
+            respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION, self.ticks * waits)
             if walked:
                 tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+            self.tallies.add_event(plan, 0, EVENT_FETCH_WALK_CYCLE if walked else EVENT_FETCH_SECOND_TLB,
+                                   <uint64_t>waits if walked else 1)
+            self.tallies.add_event(plan, 0, EVENT_FETCH_TRANSLATION_CYCLE, <uint64_t>waits)
+        waits = 0
         if found == NULL:
             self.caches.fetch(line << self.plans.line_shift, self.now, &served)
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.record_last_level(plan, 0, &served)
-            respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * (served.ready - self.now))
+            record_request(self, plan, 0, EVENT_FETCH_L2, EVENT_FETCH_CYCLE, &served)
+            record_traffic(self, plan, 0, EVENT_CODE_PREFETCH_HIT, &before)
+            waits = served.ready - self.now
         elif ready_of(found) > self.now:
-            respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * (ready_of(found) - self.now))
+            waits = ready_of(found) - self.now
+        if waits:
+            respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * waits)
+            self.tallies.add_event(plan, 0, EVENT_FETCH_LINE_CYCLE, <uint64_t>waits)
         if self.listener is not None:
             self.notify_fetch(plan, line, found, translated, walked, &served, self.now)
 
@@ -234,18 +249,19 @@ cdef class MissEvents(EventSetConsumer):
         cdef const IntervalAccess* access = &accesses_of(plan)[number]
         cdef bint walked = False
         cdef HierarchyAccess served
+        cdef L2Traffic before = self.caches.traffic
         cdef uint64_t lines
         cdef int32_t other
         served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
         if not translated:
             self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
-            if walked:
-                tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
+            record_translation(self, plan, access, walked)
             respond(&self.responses, number, RESPONSE_WALK if walked else RESPONSE_TRANSLATION, 0)
         if found == NULL:
             lines = self.caches.transfers
             self.caches.data(line << self.shift, access.writes, self.now, &served)
             self.record_miss(plan, access, &served, self.now)
+            record_data_request(self, plan, access, &served, &before)
             if served.level == LEVEL_L2 and served.ready > self.now + self.caches.l2_latency:
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
             else:
@@ -258,6 +274,8 @@ cdef class MissEvents(EventSetConsumer):
             found.ready |= access.writes
             if ready_of(found) > self.now + self.caches.l1_latency:
                 served.ready, other = ready_of(found), missed_by(&self.responses, line)
+                if access.reads and not access.locked:
+                    note_outcome(self, plan, access.instruction, 1 << EVENT_LOAD_IN_FLIGHT)
                 if other >= 0:
                     respond(&self.responses, number, RESPONSE_IN_FLIGHT_HERE, other)
                 else:
@@ -275,19 +293,27 @@ cdef class MissEvents(EventSetConsumer):
             elif slot.ready > now:
                 respond(&self.responses, number, RESPONSE_FORWARDED, slot.ready - now)
         elif slot.address < end and address < slot.end:
+            self.blocked = True
             if slot.ready < 0:
                 respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
             else:
                 respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - now)
         elif (slot.address ^ address) & 0xFF8 == 0 and (slot.address ^ address) > 0xFFF:
+            self.blocked = True
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:
         """Runs the block on the core, and lets its cycles pass."""
+        if self.outcome:
+            record_outcome(self, plan)
+        if self.blocked:
+            record_blocked(self, plan)
         self.core.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle
         counts_of(plan).ran += 1
+        if self.tallies.executions:
+            self.tallies.count_execution(self.plans, plan)
         if self.tallies.detailed:
             self.report_cycles(plan, words[0])
         if plan.core.stores:

@@ -256,7 +256,7 @@ cdef class MissMachine(RunCounter):
             if outcome.level == LEVEL_L1 and outcome.translation == FIRST_TLB:
                 continue
             row = self.row_of(plan, number)
-            row[MISS_DTLB] += (outcome.translation == PAGE_WALK) & (not fetches)
+            row[MISS_LOAD_WALK + (flags & NO_READ != 0)] += (outcome.translation == PAGE_WALK) & (not fetches)
             if outcome.level != LEVEL_L1:
                 row[MISS_L1D_READ] += not flags & NO_READ
                 row[MISS_L1D_WRITE] += (flags & NO_READ != 0) & writes
@@ -272,7 +272,7 @@ cdef class MissMachine(RunCounter):
         while line <= last:
             outcome.translation = self.caches.bypass_data(line << self.line_shift)
             if outcome.translation == PAGE_WALK and not plan.sizes[number] >> NO_WRITE_SHIFT:
-                self.row_of(plan, number)[MISS_DTLB] += 1
+                self.row_of(plan, number)[MISS_STORE_WALK] += 1
             if self.listening:
                 self.note(DATA_EVENT, number, line << self.line_shift, &outcome)
             line += 1
@@ -300,7 +300,7 @@ cdef class MissMachine(RunCounter):
 
     cdef void mispredicted(self, WordPlan* plan, const BranchStep* step) noexcept nogil:
         cdef LineOutcome none
-        self.row_of(plan, plan.accesses + step.block)[MISS_BRANCH] += 1
+        self.row_of(plan, plan.accesses + step.block)[MISS_BRANCH + branch_class(step.kind, step.condition, step.taken)] += 1
         if self.listening:
             none.level = none.translation = none.references = none.misses = 0
             self.note(BRANCH_EVENT, step.block, step.address, &none)
@@ -357,7 +357,7 @@ cdef class MissMachine(RunCounter):
         for kind in range(MISS_KINDS):
             if row[kind] == 0:
                 continue
-            place = last if kind == MISS_BRANCH else instruction
+            place = last if kind >= MISS_BRANCH else instruction
             self.event_log.context = place << EVENT_INSTRUCTION_SHIFT
             record(&self.event_log, CORE_L1D_READ_MISS + kind, 1)
             part = self.records.part(block | <uint64_t>1 << 32 | place << 48, 0, 0, 0,

@@ -18,12 +18,13 @@ cdef enum:                        # what is counted of an access, or of a block
     MISS_L1D_READ = 0            # the order is that of the occurrences from CORE_L1D_READ_MISS on
     MISS_L1D_WRITE
     MISS_L1I
-    MISS_DTLB
+    MISS_LOAD_WALK
+    MISS_STORE_WALK
     MISS_ITLB
     MISS_LLC_REFERENCE
     MISS_LLC
-    MISS_BRANCH
-    MISS_KINDS
+    MISS_BRANCH                  # + BranchClass
+    MISS_KINDS = MISS_BRANCH + CLASS_JUMP + 1
 
 cdef struct BranchStep:          # a branch of a plan that may change the predictor
     uint64_t hash                # of its address

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import Gate, Tally
-from pfmon.counting.totals.counting_unit import MachineRecords
+from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.debug_log import ENABLED, log
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import CycleListener
@@ -107,6 +107,20 @@ class MachineRun:
         tell = getattr(self._machine, "listen_to_cycles", None)  # only out-of-order machines have it
         if watches and tell:
             tell(watches[0], event_set)
+
+    def record_for(self, units: Sequence[CountingUnit]) -> None:
+        """Record what these counting units need besides. PfmonError: the machine does not count an event."""
+        for unit in units:
+            unit.check_machine(self._figures)
+        if any(unit.counts_executions for unit in units):
+            self.record_executions()
+
+    def record_executions(self) -> None:
+        """Record what follows from executions, too: an out-of-order core's micro-operations and loads that hit."""
+        from pfmon.machine._machine import IntervalMachine
+
+        if isinstance(self._machine, IntervalMachine):
+            self._machine.record_executions()
 
     def forget_levels(self) -> None:
         """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""

@@ -96,11 +96,13 @@ class Monitoring:
         threaded = threaded and not self._engine.capabilities.apart
         ranges = self._groups[0].data_ranges
         timed = gated or self._controls.true_values or any(group.wants_time for group in self._groups)
+        units = [one.unit for group in self._groups for one in group.sets]
         run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._hardware_thread, timed)
         if not run.timed:
             return run
+        run.record_for(units)
         self._watch(run)
-        if not any(one.unit.counts_levels for group in self._groups for one in group.sets):
+        if not any(unit.counts_levels for unit in units):
             run.forget_levels()
         return run
 

@@ -76,7 +76,9 @@ class ProgramPmu:
     def _make_machine(self, figures: MachineFigures) -> MachineRun:
         from pfmon.session.run.machine_run import MachineRun
 
-        return MachineRun(figures, self._engine.table, event_sets=EVENT_SETS, threaded=False)
+        run = MachineRun(figures, self._engine.table, event_sets=EVENT_SETS, threaded=False)
+        run.record_executions()  # what the program will count is not known
+        return run
 
     @property
     def pmu(self) -> ProgramPmu:

@@ -141,13 +141,15 @@ class SampledRun:
         from pfmon.session.run.machine_run import MachineRun
 
         ranges = sets[0].unit.data_ranges or ()
-        return MachineRun(
+        run = MachineRun(
             figures,
             self._engine.table,
             ranges,
             event_sets=len(sets) + self._gated,
             hardware_thread=self._hardware_thread,
         )
+        run.record_for([one.unit for one in sets])
+        return run
 
     def _make_set(self, number: int, counting: ProgrammedPmu, own: SetSampling) -> _SampledSet:
         """One event set: its sampler and its counters."""

@@ -233,12 +233,63 @@ cpdef enum Occurrence:
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS
     CORE_L1I_MISS
-    CORE_DTLB_MISS               # in no TLB
+    CORE_LOAD_WALK               # data whose translation is in no TLB, of loads
+    CORE_STORE_WALK              # ... of stores
     CORE_ITLB_MISS
     CORE_LLC_REFERENCE           # references to the last-level cache after misses of the caches above it
     CORE_LLC_MISS
-    CORE_MISPREDICTED
+    CORE_MISPREDICTED_NOT_TAKEN  # branches, the order is that of BranchClass: conditional ones that were not taken
+    CORE_MISPREDICTED_TAKEN      # ... and those that were
+    CORE_MISPREDICTED_CALL
+    CORE_MISPREDICTED_JUMP       # other unconditional ones, returns
     CORE_LOAD_MISS_CYCLE         # cycles from a load that missed L1D to its data
+    # ... of an out-of-order core with a table of instructions (interval/core_events.pxd, CoreEvent)
+    CORE_LOAD_IN_FLIGHT          # instructions that load, once each by the level that had the data: its line was under way to L1D,
+    CORE_LOAD_L2                 # ... L2 had it,
+    CORE_LOAD_L3                 # ... L3,
+    CORE_LOAD_MEMORY             # ... only memory; locked ones are not among them
+    CORE_LOAD_WALKED             # instructions that load, once each: no TLB had the translation
+    CORE_STORE_WALKED            # ... that store
+    CORE_LOAD_SPLIT              # instructions that load, once each: from two lines of L1D
+    CORE_STORE_SPLIT             # ... that store
+    CORE_LOCK_SPLIT              # ... that are locked
+    CORE_LOAD_SECOND_TLB         # accesses whose translation the second-level TLB had, of loads
+    CORE_STORE_SECOND_TLB        # ... of stores
+    CORE_LOAD_WALK_CYCLE         # cycles of page walks
+    CORE_STORE_WALK_CYCLE
+    CORE_LOAD_BLOCKED            # by a store that cannot forward
+    CORE_LOAD_ALIASED            # 4 KB behind a store
+    CORE_READ_L2                 # lines requested by loads that missed L1D, by the level that had them
+    CORE_READ_L3
+    CORE_READ_MEMORY
+    CORE_OWN_L2                  # ... by stores and locked accesses
+    CORE_OWN_L3
+    CORE_OWN_MEMORY
+    CORE_FETCH_L2                # ... by fetches that missed L1I
+    CORE_FETCH_L3
+    CORE_FETCH_MEMORY
+    CORE_PREFETCH_HIT            # prefetches of data that looked into L2, by software or beside a miss, and hit
+    CORE_PREFETCH_MISS
+    CORE_CODE_PREFETCH_HIT       # ... of instructions
+    CORE_CODE_PREFETCH_MISS
+    CORE_READ_CYCLE              # cycles from a miss of L2 to the data, of loads
+    CORE_OWN_CYCLE               # ... of stores and locked accesses
+    CORE_FETCH_CYCLE             # ... of fetches
+    CORE_READ_MEMORY_CYCLE       # ... of loads that missed L3, too
+    CORE_L2_DROPPED              # lines evicted from L2 unmodified
+    CORE_L2_WRITTEN              # ... modified
+    CORE_FETCH_SECOND_TLB        # fetches whose translation the second-level TLB had
+    CORE_FETCH_WALK_CYCLE        # cycles of page walks of fetches
+    CORE_FETCH_TRANSLATION_CYCLE # cycles in which fetch waited for a translation
+    CORE_FETCH_LINE_CYCLE        # ... for a line of instructions
+    CORE_REDIRECTED              # taken branches whose target was known at decode
+    # ... that follow from executions
+    CORE_LOAD_HIT                # the other instructions that load, and prefetches
+    CORE_SLOT                    # micro-operations that dispatched and retired
+    CORE_UOP                     # ... that executed
+    CORE_DIVIDER_CYCLE           # cycles in which the divider was occupied
+    CORE_FUSED                   # micro-operations of two instructions
+    CORE_MICROCODE_SLOT          # micro-operations of microcoded instructions
     # captures (capture_listener.pxd) of the first PMU, followed by those of the others (record_query.py)
     DATA_EAR_CAPTURED
     INSTRUCTION_EAR_CAPTURED
