@@ -87,7 +87,7 @@ def test_notice_names_variables_that_programs_obey(program: str, monkeypatch: py
             ([], "GenuineIntel 306c0 ssse3 sse4.2 avx avx2 0"),
             (["--machine=core2"], "GenuineIntel 006f0 ssse3 0"),
             (["--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
-            (["--engine=qemu"], "GenuineIntel 006f0 ssse3 0"),
+            (["--engine=qemu"], "GenuineIntel 306c0 ssse3 sse4.2 avx avx2 0"),
             (["--engine=qemu", "--machine=nehalem"], "GenuineIntel 106a0 ssse3 sse4.2 0"),
         ]
     ),

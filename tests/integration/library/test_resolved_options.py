@@ -23,7 +23,7 @@ def test_patterns_and_the_pmu_are_resolved() -> None:
     matching = [event.name for event in get("itanium2").events if re.search("L2_MISSES|LOADS_RETIRED", event.name)]
     assert parts.counting.events == matching and parts.processor.pmu == "itanium2"
     x86 = resolved({"events": "instructions_retired"}, [FIB[0].replace("ia64", "x86_64")])
-    assert x86.processor.pmu == "intel_v2"
+    assert x86.processor.pmu == "skylake"
 
 
 @pytest.mark.parametrize(

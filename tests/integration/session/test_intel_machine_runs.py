@@ -1,4 +1,5 @@
-"""Intel's counters on x86-64 programs and the machines beneath them: whole runs, through the library."""
+"""Intel's architectural counters on x86-64 programs and the machines beneath them, Core 2 if no other is named: whole
+runs, through the library."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +20,12 @@ REFERENCES, MISSES, MISPREDICTED = "LLC_REFERENCES", "LLC_MISSES", "BRANCH_MISSE
 
 def counts(name: str, events: Sequence[str], **options: Any) -> list[int]:
     """What events come to in an example's small run."""
+    return [count.value for count in run(name, events=list(events), **options).counts]
+
+
+def run(name: str, **options: Any) -> pfmon.Run:
     command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
-    ran = pfmon.run(command, events=list(events), stdout=pfmon.DEVNULL, **options)
-    return [count.value for count in ran.counts]
+    return pfmon.run(command, stdout=pfmon.DEVNULL, **{"machine": "core2", **options})
 
 
 @pytest.mark.parametrize("machine", ["core2", "nehalem"])
@@ -61,37 +65,31 @@ def test_edges_are_beginnings_of_cycles_that_count() -> None:
 
 
 def test_thresholds_count_by_function_and_in_samples() -> None:
-    command = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
-    ran = pfmon.run(command, events=[INSTRUCTIONS], stdout=pfmon.DEVNULL, event_thresholds=[4], per_function=True)
+    ran = run("lz", events=[INSTRUCTIONS], event_thresholds=[4], per_function=True)
     whole = ran.counts[0].value
     assert sum(row.values[0] for row in ran.functions) == whole > 1000
-    sampled = pfmon.run(
-        command, events=[INSTRUCTIONS], stdout=pfmon.DEVNULL, event_thresholds=[4], long_smpl_periods=1000
-    )
+    sampled = run("lz", events=[INSTRUCTIONS], event_thresholds=[4], long_smpl_periods=1000)
     assert len(sampled.samples) == whole // 1000
 
 
 def test_samples_of_misses_are_taken_where_misses_are_counted() -> None:
-    command = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
     (misses,) = counts("lz", [REFERENCES])
-    ran = pfmon.run(command, events=[REFERENCES], stdout=pfmon.DEVNULL, long_smpl_periods=1)
+    ran = run("lz", events=[REFERENCES], long_smpl_periods=1)
     assert len(ran.samples) == misses
 
 
 @pytest.mark.parametrize("event", first_quick([CYCLES, REFERENCES, MISPREDICTED]))
 def test_live_counts_are_those_of_the_whole_run(event: str) -> None:
-    command = [str(EXAMPLES / "x86_64" / "sort"), *SMALL["sort"]]
     (total,) = counts("sort", [event])
-    ran = pfmon.run(command, events=[event], stdout=pfmon.DEVNULL, long_smpl_periods=7)
+    ran = run("sort", events=[event], long_smpl_periods=7)
     assert len(ran.samples) == total // 7
 
 
 def test_event_sets_share_out_what_the_machine_records() -> None:
     whole = counts("lz", [CYCLES, REFERENCES])
-    ran = pfmon.run(
-        [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]],
+    ran = run(
+        "lz",
         events=[[CYCLES, REFERENCES], [INSTRUCTIONS, MISPREDICTED]],
-        stdout=pfmon.DEVNULL,
         switch_timeout=1,
         true_values=True,
     )
@@ -109,7 +107,7 @@ def test_a_machine_of_another_instruction_set_is_refused() -> None:
 
 
 def test_the_breakdown_has_every_cycle() -> None:
-    ran = pfmon.run([str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]], report="cpi", stdout=pfmon.DEVNULL)
+    ran = run("lz", report="cpi")
     assert ran.cpi is not None
     assert ran.cpi.cycles == sum(ran.cpi.total(part) for part in ran.cpi.parts) == counts("lz", [CYCLES])[0]
     assert ran.cpi.instructions == counts("lz", [INSTRUCTIONS])[0]

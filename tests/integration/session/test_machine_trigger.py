@@ -94,7 +94,7 @@ def test_a_trigger_that_is_never_reached_is_told() -> None:
         (PPC, {"unlimited": True}, "--unlimited: this does not go with --trigger-event"),
         (PPC, {"print_interval": 1}, "--print-interval: this does not go with --trigger-event"),
         (PPC, {"trigger_event": "SNOOP_REQUESTS:1"}, "no other bus agent"),
-        (X86, {"events": "UNHALTED_REFERENCE_CYCLES"}, "CPU_CLK_UNHALTED.REF, which counts at the end"),
+        (X86, {"events": "UNHALTED_REFERENCE_CYCLES"}, "CPU_CLK_UNHALTED.REF_TSC, which counts at the end"),
         (X86, {"trigger_event": "UNHALTED_REFERENCE_CYCLES:5"}, "the reference clock counts at the end"),
     ],
 )

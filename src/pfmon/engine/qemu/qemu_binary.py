@@ -11,6 +11,9 @@ from pfmon.stream._stream import InstructionSet
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
 """Versions whose plugin interface has version 1."""
+LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"}
+"""Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
+features: the CPUID of the x86_64 engine's."""
 QUERIES = ("help", "?")
 """Values of -cpu that make qemu list its models."""
 
@@ -49,6 +52,12 @@ def version(instruction_set: InstructionSet) -> str:
     return lines[0].partition(" (")[0] if lines else ""
 
 
+def cpu_option(cpu: str) -> str:
+    """The value of qemu's -cpu for a model of processor, a level of the instruction set among them."""
+    model, comma, features = cpu.partition(",")
+    return f"{LEVELS.get(model, model)}{comma}{features}"
+
+
 def check_cpu(path: str, cpu: str) -> None:
     """PfmonError: the emulator has no such processor model. Features may follow it, after commas."""
     from subprocess import DEVNULL, run
@@ -56,7 +65,7 @@ def check_cpu(path: str, cpu: str) -> None:
     asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
     lines = os.fsdecode(asked.stdout).partition("\n\n")[0].splitlines()
     known = {name for line in lines for name in line.split()[1:2]}
-    model = cpu.partition(",")[0]
+    model = cpu_option(cpu).partition(",")[0]
     if model and (model in QUERIES or (known and model not in known)):
         name = os.path.basename(path)
         raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")

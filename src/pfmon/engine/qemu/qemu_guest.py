@@ -11,7 +11,7 @@ from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
-from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, emulator, plugin_path, version
+from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, cpu_option, emulator, plugin_path, version
 from pfmon.engine.qemu.reader.guest_stream import NEEDS, QEMU_HAS_NO_ROOM, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
@@ -115,7 +115,7 @@ class QemuGuest(ProcessGuest):
         ]
         command += ["-seed", str(wanted.settings.seed), "-s", str(wanted.settings.stack_size)]
         if wanted.settings.cpu:
-            command += ["-cpu", wanted.settings.cpu]
+            command += ["-cpu", cpu_option(wanted.settings.cpu)]
         if wanted.settings.sysroot is not None:
             command += ["-L", wanted.settings.sysroot]
         if wanted.slow:

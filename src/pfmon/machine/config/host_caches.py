@@ -8,7 +8,7 @@ from typing import Any
 from pfmon.errors import PfmonError
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-BASE = "nehalem"
+BASE = "skylake"
 """The machine whose other figures are used (latencies, TLBs, prediction), which Linux does not report."""
 
 SOURCE = f"{CACHES} of this host"

@@ -12,6 +12,7 @@ TARGET = Target(
     architecture="x86",
     generation=4,
     machines={"x86_64": "skylake", "i386": "skylake"},
+    default_of=("x86_64",),
     default_events=("cycles", "instructions"),
     counters=(0, 1, 2, 3, 32, 33, 34),
     width=48,

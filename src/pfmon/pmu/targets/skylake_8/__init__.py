@@ -9,6 +9,7 @@ TARGET = SKYLAKE._replace(
     name="skylake_8",
     description="Skylake without hyper-threading: eight general and three fixed-function counters",
     generation=5,
+    default_of=(),
     counters=(*range(8), *SKYLAKE.counters[4:]),
     tables=SKYLAKE.name,
 )
