@@ -301,3 +301,23 @@ def test_samples_come_once_a_period(event: str) -> None:
 def test_conditions_on_cycles_are_refused_where_only_totals_are_recorded() -> None:
     with pytest.raises(pfmon.PfmonError, match="only its totals are recorded"):
         pfmon.run(["/bin/true"], events=["UOPS_RETIRED.RETIRE_SLOTS"], machine="skylake", event_thresholds="1")
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("lsl %ecx, %edx\n nop", "have no row in the table of instructions"),
+        ("movnti %rbx, (%rax)\n nop", "store past the caches"),
+        ("xor %edx, %edx\n div %rcx", "divide numbers of 64 bits"),
+        ("add %rbx, %rcx\n nop", ""),
+    ],
+)
+def test_a_report_says_what_the_model_leaves_out(body: str, what: str, tmp_path: Path) -> None:
+    """One instruction of the loop's four is left out."""
+    text = f"{DATA} _start: mov $area, %eax\n mov $1, %ecx\n mov $1000, %r8d\n 1:{body}\n dec %r8d\n jnz 1b\n {EXIT}"
+    run = pfmon.run([str(assemble(tmp_path, text))], report="cpi", machine="skylake")
+    assert run.cpi is not None
+    found = {one.text: one.share for one in run.cpi.omissions}
+    assert len(found) == bool(what)
+    for text, share in found.items():
+        assert what in text and share == pytest.approx(0.25, abs=0.001)

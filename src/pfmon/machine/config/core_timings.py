@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from typing import NamedTuple
@@ -96,6 +97,9 @@ STRINGS = {"movs", "stos", "lods", "cmps", "scas"}
 STRING_OPERATIONS = {"cmps": "compare", "scas": "scan", "lods": "load"}
 STRING_UNITS = {"b": 1, "w": 2, "d": 4, "q": 8}
 LINE = 64
+NO_ROW = "of the instructions have no row in the table of instructions, and take the time of its last row"
+STREAMING = "of the instructions store past the caches (movnt...), and wait for no write-combining buffer"
+DIVISION = "of the instructions divide numbers of 64 bits, in the time of a dividend without a high half"
 FILL_CYCLES = 2
 """Cycles in which a line from L2 occupies the way to L1D, at least."""
 
@@ -212,6 +216,26 @@ class CoreTimings:
             if of["uop_cache.entries"]
             else 0,
         }
+
+    def omissions(self, executed: Mapping[int, int]) -> list[tuple[str, float]]:
+        """Return what the model leaves out of a program, and its share of the executed instructions; ``executed``: how
+        often, by form."""
+        found: Counter[str] = Counter()
+        for form, times in executed.items():
+            found[self._left_out(form)] += times
+        return [(text, times / found.total()) for text, times in found.items() if text]
+
+    def _left_out(self, form: int) -> str:
+        """What is left out of the time of an instruction; "": nothing."""
+        number = form & NUMBER
+        name = self._names[number - 1] if number else ""
+        row = self.table.row_of(name, form)
+        if row.mnemonics == ("*",):
+            return NO_ROW
+        if row.kind & InstructionKind.STREAM:
+            return STREAMING
+        wide = {OperandForm.FORM_R64, OperandForm.FORM_M64} & set(operands_of(form))
+        return DIVISION if wide and name in ("div", "idiv") else ""
 
     def core_timing(self, key: int) -> CoreTiming:
         """Of a form and the AccessKind of its operand in memory."""

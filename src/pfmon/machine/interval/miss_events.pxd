@@ -25,6 +25,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef CaptureListener listener  # in the event set in force; None: there is none
     cdef uint64_t address        # of the current access
     # with a table of instructions
+    cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none
     cdef int64_t ticks           # of a cycle, of the core
     cdef BlockResponses responses        # of the current block

@@ -22,6 +22,7 @@ cdef class MissEvents(EventSetConsumer):
         self.shift, self.page_lines = self.caches.l1d.shift, PAGE_SHIFT - self.plans.line_shift
         self.l1d, self.l1i = self.caches.l1d.rows, self.caches.l1i.rows
         self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
+        self.timings = timings
         if timings is not None:
             figures = timings.core_figures()
             self.core = OutOfOrderCore(graphs)
@@ -36,6 +37,10 @@ cdef class MissEvents(EventSetConsumer):
     def record_executions(self):
         """Records events that follow from executions (EVENT_EXECUTIONS), too. Before the stream begins."""
         self.tallies.executions = True
+
+    def omissions(self):
+        """(text, share of the instructions) of what the model leaves out of what ran so far."""
+        return [] if self.timings is None else self.timings.omissions(executed_forms(self.plans))
 
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
