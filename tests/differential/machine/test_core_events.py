@@ -260,10 +260,11 @@ def test_requests_and_translations_are_those_of_a_plain_model(name: str) -> None
         files = (0, nowhere.fileno(), nowhere.fileno())
         one = guest([EXAMPLES / "x86_64" / name, *SMALL[name]], files=files, addresses=True, engine="x86_64")
         machine = machine_of(figures, one.table, (), True, 1)
+        assert isinstance(machine, IntervalMachine)
+        machine.record_events(executions=False)
         one.run(Tee(recorder, machine))
         one.close()
     machine.finish()
-    assert isinstance(machine, IntervalMachine)
     happened: Counter[str] = Counter()
     for (_, _, occurrence, _), times in machine.occurrences().items():
         happened[Occurrence(occurrence).name] += times

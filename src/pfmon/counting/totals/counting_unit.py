@@ -120,6 +120,11 @@ class CountingUnit:
         return self.capturing.captures or not all(map(is_miss, machine))
 
     @property
+    def counts_core(self) -> bool:
+        """Whether a monitor's event is one of a core with a table of instructions, besides misses."""
+        return any(map(of_instruction_table, self.monitors))
+
+    @property
     def counts_executions(self) -> bool:
         """Whether a monitor's event follows from how often instructions execute on a core."""
         return any(map(of_executions, self.monitors))

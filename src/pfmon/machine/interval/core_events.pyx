@@ -50,13 +50,22 @@ cdef void record_translation(MissEvents self, IntervalBlock* plan, const Interva
     cdef uint32_t of_store = not access.reads
     if walked and access.reads | access.writes:          # not by a prefetch
         tally(self.tallies, plan, access.instruction, TALLY_LOAD_WALK + of_store, 1)
-    if self.core is None or not access.reads | access.writes:
+    if not self.recording or not access.reads | access.writes:
         return
     if not walked:
         self.tallies.add_event(plan, access.instruction, EVENT_LOAD_SECOND_TLB + of_store, 1)
         return
     self.tallies.add_event(plan, access.instruction, EVENT_LOAD_WALK_CYCLE + of_store, <uint64_t>self.translations.walk)
     note_outcome(self, plan, access.instruction, 1 << (EVENT_LOAD_WALKED + of_store))
+
+
+cdef void record_code_translation(MissEvents self, IntervalBlock* plan, int64_t waits, bint walked) noexcept nogil:
+    """Records a fetch that missed the first-level TLB, and waited so many cycles."""
+    if walked:
+        self.tallies.add_event(plan, 0, EVENT_FETCH_WALK_CYCLE, <uint64_t>waits)
+    else:
+        self.tallies.add_event(plan, 0, EVENT_FETCH_SECOND_TLB, 1)
+    self.tallies.add_event(plan, 0, EVENT_FETCH_TRANSLATION_CYCLE, <uint64_t>waits)
 
 
 cdef void note_split(MissEvents self, IntervalBlock* plan, const IntervalAccess* access) noexcept nogil:

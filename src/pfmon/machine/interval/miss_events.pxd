@@ -36,6 +36,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
     cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer
     cdef bint loops              # the buffer delivers it
+    cdef bint recording          # events besides misses are wanted (core_events.pxd)
     cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
     cdef bint blocked            # a store blocks a load of the current block
 

@@ -34,9 +34,10 @@ cdef class MissEvents(EventSetConsumer):
             if figures["line"]:
                 self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
 
-    def record_executions(self):
-        """Records events that follow from executions (EVENT_EXECUTIONS), too. Before the stream begins."""
-        self.tallies.executions = True
+    def record_events(self, bint executions):
+        """Records events besides misses (CoreEvent), too; ``executions``: also those that follow from executions. Before
+        the stream begins."""
+        self.recording, self.tallies.executions = self.core is not None, executions and self.core is not None
 
     def omissions(self):
         """(text, share of the instructions) of what the model leaves out of what ran so far."""
@@ -96,7 +97,8 @@ cdef class MissEvents(EventSetConsumer):
         if self.core is not None and line < last and last - line < 2:
             respond(&self.responses, number, RESPONSE_PAGE_SPLIT if last & ((1 << (PAGE_SHIFT - self.shift)) - 1) == 0
                     else RESPONSE_SPLIT, 0)
-            note_split(self, plan, &accesses_of(plan)[number])
+            if self.recording:
+                note_split(self, plan, &accesses_of(plan)[number])
         while line <= last:
             translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
             found = use_line(&self.l1d, line)
@@ -193,7 +195,8 @@ cdef class MissEvents(EventSetConsumer):
         cdef BranchVerdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
         if verdict == BranchVerdict.LATE and self.core is not None:
             self.end |= END_REDIRECTED
-            self.tallies.add_event(plan, plan.length - 1, EVENT_REDIRECTED, 1)
+            if self.recording:
+                self.tallies.add_event(plan, plan.length - 1, EVENT_REDIRECTED, 1)
         elif verdict == BranchVerdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
         elif verdict == BranchVerdict.MISPREDICTED:
@@ -222,28 +225,30 @@ cdef class MissEvents(EventSetConsumer):
         """Handles a miss of a line of instructions or of its translation; ``found``: L1I has it, or will."""
         cdef bint walked = False
         cdef HierarchyAccess served
-        cdef L2Traffic before = self.caches.traffic
+        cdef L2Traffic before
         cdef int64_t waits
         if not translated:
             waits = self.translations.miss(self.translations.code, line >> self.page_lines, self.translations.shared, &walked)
             respond(&self.responses, 0, RESPONSE_FETCH_TRANSLATION, self.ticks * waits)
             if walked:
                 tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
-            self.tallies.add_event(plan, 0, EVENT_FETCH_WALK_CYCLE if walked else EVENT_FETCH_SECOND_TLB,
-                                   <uint64_t>waits if walked else 1)
-            self.tallies.add_event(plan, 0, EVENT_FETCH_TRANSLATION_CYCLE, <uint64_t>waits)
+            if self.recording:
+                record_code_translation(self, plan, waits, walked)
         waits = 0
         if found == NULL:
+            before = self.caches.traffic
             self.caches.fetch(line << self.plans.line_shift, self.now, &served)
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.record_last_level(plan, 0, &served)
-            record_request(self, plan, 0, EVENT_FETCH_L2, EVENT_FETCH_CYCLE, &served)
-            record_traffic(self, plan, 0, EVENT_CODE_PREFETCH_HIT, &before)
+            if self.recording:
+                record_request(self, plan, 0, EVENT_FETCH_L2, EVENT_FETCH_CYCLE, &served)
+                record_traffic(self, plan, 0, EVENT_CODE_PREFETCH_HIT, &before)
             waits = served.ready - self.now
         elif ready_of(found) > self.now:
             waits = ready_of(found) - self.now
         if waits:
             respond(&self.responses, 0, RESPONSE_FETCH, self.ticks * waits)
+        if waits and self.recording:
             self.tallies.add_event(plan, 0, EVENT_FETCH_LINE_CYCLE, <uint64_t>waits)
         if self.listener is not None:
             self.notify_fetch(plan, line, found, translated, walked, &served, self.now)
@@ -254,7 +259,7 @@ cdef class MissEvents(EventSetConsumer):
         cdef const IntervalAccess* access = &accesses_of(plan)[number]
         cdef bint walked = False
         cdef HierarchyAccess served
-        cdef L2Traffic before = self.caches.traffic
+        cdef L2Traffic before
         cdef uint64_t lines
         cdef int32_t other
         served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
@@ -263,10 +268,11 @@ cdef class MissEvents(EventSetConsumer):
             record_translation(self, plan, access, walked)
             respond(&self.responses, number, RESPONSE_WALK if walked else RESPONSE_TRANSLATION, 0)
         if found == NULL:
-            lines = self.caches.transfers
+            lines, before = self.caches.transfers, self.caches.traffic
             self.caches.data(line << self.shift, access.writes, self.now, &served)
             self.record_miss(plan, access, &served, self.now)
-            record_data_request(self, plan, access, &served, &before)
+            if self.recording:
+                record_data_request(self, plan, access, &served, &before)
             if served.level == LEVEL_L2 and served.ready > self.now + self.caches.l2_latency:
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
             else:
@@ -279,7 +285,7 @@ cdef class MissEvents(EventSetConsumer):
             found.ready |= access.writes
             if ready_of(found) > self.now + self.caches.l1_latency:
                 served.ready, other = ready_of(found), missed_by(&self.responses, line)
-                if access.reads and not access.locked:
+                if self.recording and access.reads and not access.locked:
                     note_outcome(self, plan, access.instruction, 1 << EVENT_LOAD_IN_FLIGHT)
                 if other >= 0:
                     respond(&self.responses, number, RESPONSE_IN_FLIGHT_HERE, other)
@@ -298,13 +304,13 @@ cdef class MissEvents(EventSetConsumer):
             elif slot.ready > now:
                 respond(&self.responses, number, RESPONSE_FORWARDED, slot.ready - now)
         elif slot.address < end and address < slot.end:
-            self.blocked = True
+            self.blocked = self.recording
             if slot.ready < 0:
                 respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
             else:
                 respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - now)
         elif (slot.address ^ address) & 0xFF8 == 0 and (slot.address ^ address) > 0xFFF:
-            self.blocked = True
+            self.blocked = self.recording
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
     cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:

@@ -112,15 +112,16 @@ class MachineRun:
         """Record what these counting units need besides. PfmonError: the machine does not count an event."""
         for unit in units:
             unit.check_machine(self._figures)
-        if any(unit.counts_executions for unit in units):
-            self.record_executions()
+        if any(unit.counts_core for unit in units):
+            self.record_events(any(unit.counts_executions for unit in units))
 
-    def record_executions(self) -> None:
-        """Record what follows from executions, too: an out-of-order core's micro-operations and loads that hit."""
+    def record_events(self, executions: bool) -> None:
+        """Record an out-of-order core's events besides misses, too; ``executions``: those that follow from executions,
+        such as micro-operations and loads that hit."""
         from pfmon.machine._machine import IntervalMachine
 
         if isinstance(self._machine, IntervalMachine):
-            self._machine.record_executions()
+            self._machine.record_events(executions)
 
     def forget_levels(self) -> None:
         """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""
