@@ -52,6 +52,20 @@ ON_SKYLAKE = {
     "L1-icache-load-misses": "ICACHE_64B.IFTAG_MISS",
     "iTLB-load-misses": "ITLB_MISSES.WALK_COMPLETED",
 }
+OF_PROCESSORS = {
+    "core2": {
+        "L1-dcache-loads": "L1D_CACHE_LD.MESI",
+        "L1-dcache-store-misses": "L1D_CACHE_ST.I_STATE",
+        "LLC-loads": "L2_LD.SELF.DEMAND.MESI",
+        "dTLB-load-misses": "DTLB_MISSES.MISS_LD",
+    },
+    "nehalem": {
+        "L1-dcache-load-misses": "L1D.REPL",
+        "LLC-load-misses": "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_MISS",
+        "dTLB-store-misses": "MEM_STORE_RETIRED.DTLB_MISS",
+        "stalled-cycles-backend": "UOPS_RETIRED.STALL_CYCLES",
+    },
+}
 FUNCTION = "lookup"
 OPTIONS = [(), ("--per-function",), ("--per-block",), (f"--annotate={FUNCTION}",)]
 
@@ -91,6 +105,26 @@ def test_skylakes_pmu_counts_on_the_machines_of_today(base: str, options: tuple[
     path = tmp_path / "machine.toml"
     path.write_text(f'base = "{base}"\n[machine]\nsource = "the test"\npmu = "skylake"\n')
     check("x86_64/hashmap", ON_SKYLAKE, f"--machine={path}", *options)
+
+
+@pytest.mark.parametrize("machine", OF_PROCESSORS)
+def test_they_are_events_of_earlier_processors(machine: str) -> None:
+    check("x86_64/hashmap", OF_PROCESSORS[machine], f"--machine={machine}")
+
+
+def test_each_miss_of_core_2s_first_level_looks_into_its_second() -> None:
+    names = "L1-dcache-load-misses,LLC-loads,L1-dcache-store-misses,LLC-stores"
+    text = of("x86_64/hashmap", "--machine=core2", "--unlimited", "-e", names)
+    loads, looked, stores, owned = (int(line.split()[0]) for line in text.splitlines())
+    assert loads == looked > 1 and stores == owned > 1
+
+
+def test_the_architectures_pmu_goes_with_the_machines_that_have_it() -> None:
+    for machine in ("core2", "nehalem"):
+        own, architectural = (of("x86_64/hashmap", f"--machine={machine}", *words, "-e", "LLC_MISSES")
+                              for words in ((), ("--pmu=intel_v2",)))  # fmt: skip
+        assert own == architectural
+    assert "has the PMU of skylake" in refused("--machine=skylake", "--pmu=intel_v2", f"{EXAMPLES}/x86_64/fib", "3")
 
 
 @each("program", PROGRAMS)

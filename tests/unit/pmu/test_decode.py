@@ -266,7 +266,10 @@ def test_numbers_of_other_registers_are_refused(pmu: str, dump: str) -> None:
 
 @pytest.mark.parametrize(
     ("dump", "advice"),
-    [("0x186=0", "--pmu intel_v1, intel_v2, skylake, skylake_8$"), ("952=0", "--pmu ppc604e, ibm1994$")],
+    [
+        ("0x186=0", "--pmu intel_v1, intel_v2, core2, nehalem, skylake, skylake_8$"),
+        ("952=0", "--pmu ppc604e, ibm1994$"),
+    ],
 )
 def test_who_gives_a_number_to_another_pmu_is_told_whose_it_is(dump: str, advice: str) -> None:
     with pytest.raises(PfmonError, match=advice):

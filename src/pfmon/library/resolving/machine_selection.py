@@ -41,11 +41,17 @@ def pmu_named(options: Options) -> str:
     if not options.machine:
         return options.pmu or (TWO_THREADS[0] if options.two_programs else "")
     own = str(Processor("", options.machine, options.machine_settings).figures()["machine.pmu"])
+    if options.pmu and _names(options.pmu) <= _names(own):
+        return options.pmu  # the machine has it, too: the architecture's
     if options.pmu and options.pmu != own:
         raise PfmonError(
             f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}"
         )
     return own
+
+
+def _names(pmu: str) -> set[str]:
+    return {event.name for event in get(pmu).events}
 
 
 def cpu_model(processor: Processor, instruction_set: InstructionSet | None) -> str:

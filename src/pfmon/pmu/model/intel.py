@@ -217,10 +217,11 @@ class IntelProgrammer(Programmer):
             return event.code
         name, _, value = event.extra.partition("=")
         wanted = int(value, 16)
-        for code, register in EXTRA_REGISTERS[name].items():
+        there = {code: register for code, register in EXTRA_REGISTERS[name].items() if register in self.registers}
+        for code, register in there.items():
             if self.writes.setdefault(register, wanted) == wanted:
                 return code
-        raise events_need_a_further_register(event, EXTRA_REGISTERS[name].values())
+        raise events_need_a_further_register(event, there.values())
 
     def program_features(self) -> None:
         """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once (version 2; section

@@ -10,7 +10,7 @@ TARGET = Target(
     description="Skylake, Intel architectural performance monitoring, version 4: four general and three fixed-function "
     "counters, with hyper-threading",
     architecture="x86",
-    generation=4,
+    generation=6,
     machines={"x86_64": "skylake", "i386": "skylake"},
     default_of=("x86_64",),
     default_events=("cycles", "instructions"),

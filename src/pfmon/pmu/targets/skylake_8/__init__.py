@@ -8,7 +8,7 @@ from pfmon.pmu.targets.skylake import TARGET as SKYLAKE
 TARGET = SKYLAKE._replace(
     name="skylake_8",
     description="Skylake without hyper-threading: eight general and three fixed-function counters",
-    generation=5,
+    generation=7,
     default_of=(),
     counters=(*range(8), *SKYLAKE.counters[4:]),
     tables=SKYLAKE.name,
