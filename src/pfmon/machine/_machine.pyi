@@ -758,16 +758,21 @@ class Occurrence(IntEnum):
     CORE_FETCH_TRANSLATION_CYCLE = 265
     CORE_FETCH_LINE_CYCLE = 266
     CORE_REDIRECTED = 267
-    CORE_LOAD_HIT = 268
-    CORE_SLOT = 269
-    CORE_UOP = 270
-    CORE_DIVIDER_CYCLE = 271
-    CORE_FUSED = 272
-    CORE_MICROCODE_SLOT = 273
-    DATA_EAR_CAPTURED = 274
-    INSTRUCTION_EAR_CAPTURED = 275
-    BRANCH_CAPTURED = 276
-    OCCURRENCES = 277
+    CORE_DECODED_SLOT = 268
+    CORE_CACHED_SLOT = 269
+    CORE_LOOPED_SLOT = 270
+    CORE_DECODED_INSTRUCTION = 271
+    CORE_CACHE_LEFT = 272
+    CORE_LOAD_HIT = 273
+    CORE_SLOT = 274
+    CORE_UOP = 275
+    CORE_DIVIDER_CYCLE = 276
+    CORE_FUSED = 277
+    CORE_MICROCODE_SLOT = 278
+    DATA_EAR_CAPTURED = 279
+    INSTRUCTION_EAR_CAPTURED = 280
+    BRANCH_CAPTURED = 281
+    OCCURRENCES = 282
 
 # inorder/records/record_observer.pyx
 
@@ -1044,7 +1049,7 @@ class MissEvents(EventSetConsumer):
         timings: CoreTimings | None = None,
         graphs: bool = True,
     ) -> Self: ...
-    def record_events(self, executions: bool) -> None: ...
+    def record_events(self, executions: bool, sources: bool) -> None: ...
     core: OutOfOrderCore | None
     def omissions(self) -> list[tuple[str, float]]: ...
     records: Records

@@ -244,6 +244,31 @@ def test_only_long_instructions_come_from_microcode(tmp_path: Path) -> None:
     assert added(tmp_path, "addl $1, (%rax)", 50, ["IDQ.MS_UOPS"]) == {"IDQ.MS_UOPS": 0}
 
 
+def test_micro_operations_come_from_the_cache_or_the_decoders(tmp_path: Path) -> None:
+    """The cache holds 1536 in 32 sets of 8 lines of 6 (Optimization Reference Manual): a loop of 40 instructions is
+    there from its second run on, one of 4000 never."""
+    events = ["IDQ.DSB_UOPS", "IDQ.MITE_UOPS", "INST_DECODED.DECODERS", "UOPS_ISSUED.ANY", "DSB2MITE_SWITCHES.COUNT"]
+    assert list(added(tmp_path, "add %rbx, %rcx\n" * 40, 1000, events).values()) == [41000, 0, 0, 41000, 0]
+    dsb, mite, decoded, issued, _ = added(tmp_path, "add %rbx, %rcx\n" * 4000, 10, events).values()
+    assert dsb == 0 and mite == issued == 10 * 4001 and decoded == 10 * 4002
+
+
+def test_each_change_to_the_decoders_is_a_switch(tmp_path: Path) -> None:
+    """A loop in the cache, and behind it code that is too long for it, in turn."""
+    body = (
+        "mov $50, %ecx\n 2: add %rbx, %rdx\n dec %ecx\n jnz 2b\n jmp 3f\n .p2align 6\n 3:" + "add %rbx, %rdx\n" * 4000
+    )
+    assert list(added(tmp_path, body, 10, ["DSB2MITE_SWITCHES.COUNT"]).values()) == [10]
+
+
+def test_the_sources_deliver_what_is_issued() -> None:
+    events = ["UOPS_ISSUED.ANY", "IDQ.DSB_UOPS", "IDQ.MITE_UOPS", "IDQ.MS_UOPS", "LSD.UOPS"]
+    command = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
+    run = pfmon.run(command, events=events, unlimited=True, machine="skylake", stdout=pfmon.DEVNULL)
+    issued, *delivered = (int(count.value or 0) for count in run.counts)
+    assert issued == sum(delivered) and delivered[0] > 0.8 * issued > 1000 and delivered[-1] == 0
+
+
 SMALLER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=8K", "l2.ways=4", "l3.size=64K",
            "dtlb1.entries=4", "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=8", "tlb2.ways=2",
            "tlb2.instructions=false", "memory.inclusive=false", "prefetch.degree=0")  # fmt: skip
@@ -261,7 +286,7 @@ def test_requests_and_translations_are_those_of_a_plain_model(name: str) -> None
         one = guest([EXAMPLES / "x86_64" / name, *SMALL[name]], files=files, addresses=True, engine="x86_64")
         machine = machine_of(figures, one.table, (), True, 1)
         assert isinstance(machine, IntervalMachine)
-        machine.record_events(executions=False)
+        machine.record_events(executions=False, sources=False)
         one.run(Tee(recorder, machine))
         one.close()
     machine.finish()

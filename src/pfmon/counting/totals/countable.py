@@ -63,6 +63,11 @@ EXECUTIONS = frozenset(
 )
 """Occurrences that follow from executions (core_events.pxd, EVENT_EXECUTIONS)."""
 
+SOURCES = frozenset(
+    f"CORE_{name}" for name in ("DECODED_SLOT", "CACHED_SLOT", "LOOPED_SLOT", "DECODED_INSTRUCTION", "CACHE_LEFT")
+)
+"""Occurrences of where micro-operations come from."""
+
 LOAD_MISS_CYCLE = "CORE_LOAD_MISS_CYCLE"
 """One of every out-of-order machine with time."""
 
@@ -80,6 +85,11 @@ def is_miss(monitor: Monitor) -> bool:
 def of_executions(monitor: Monitor) -> bool:
     """Whether an event follows from how often instructions execute on a core, which its machine records on demand."""
     return not EXECUTIONS.isdisjoint(_occurrences(monitor))
+
+
+def of_sources(monitor: Monitor) -> bool:
+    """Whether an event tells where micro-operations come from, which a core's machine records on demand."""
+    return not SOURCES.isdisjoint(_occurrences(monitor))
 
 
 def of_instruction_table(monitor: Monitor) -> bool:

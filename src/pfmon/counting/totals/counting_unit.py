@@ -19,6 +19,7 @@ from pfmon.counting.totals.countable import (
     limit,
     of_executions,
     of_instruction_table,
+    of_sources,
 )
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
@@ -128,6 +129,11 @@ class CountingUnit:
     def counts_executions(self) -> bool:
         """Whether a monitor's event follows from how often instructions execute on a core."""
         return any(map(of_executions, self.monitors))
+
+    @property
+    def counts_sources(self) -> bool:
+        """Whether a monitor's event tells where micro-operations come from."""
+        return any(map(of_sources, self.monitors))
 
     def check_machine(self, figures: MachineFigures) -> None:
         """PfmonError for an event that a machine does not count."""

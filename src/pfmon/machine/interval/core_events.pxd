@@ -44,6 +44,11 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_FETCH_TRANSLATION_CYCLE
     EVENT_FETCH_LINE_CYCLE
     EVENT_REDIRECTED
+    EVENT_DECODED_SLOT           # + CodeSource
+    EVENT_CACHED_SLOT
+    EVENT_LOOPED_SLOT
+    EVENT_DECODED_INSTRUCTION
+    EVENT_CACHE_LEFT
     EVENT_EXECUTIONS             # from here on: those that follow from a block's executions
     EVENT_LOAD_HIT = EVENT_EXECUTIONS
     EVENT_SLOT

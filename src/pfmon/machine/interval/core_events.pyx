@@ -119,6 +119,23 @@ cdef void record_blocked(MissEvents self, IntervalBlock* plan) noexcept nogil:
     self.blocked = False
 
 
+cdef void record_sources(MissEvents self, IntervalBlock* plan) noexcept nogil:
+    """Records where the micro-operations of a block come from; microcode has a source of its own."""
+    cdef uint32_t source = self.end >> END_SOURCE_SHIFT, i
+    cdef const CoreInstruction* one
+    if source == FROM_LOOP_BUFFER and self.loop_size == 0:       # a short loop, which branches once a cycle all the same
+        source = FROM_DECODERS if self.code_windows is None else FROM_UOP_CACHE
+    for i in range(plan.length):
+        one = &instructions_of(plan.core)[i]
+        if one.kind & CORE_MICROCODED == 0:
+            self.tallies.add_event(plan, i, EVENT_DECODED_SLOT + source, one.slots)
+        if source == FROM_DECODERS:
+            self.tallies.add_event(plan, i, EVENT_DECODED_INSTRUCTION, 1)
+    if source == FROM_DECODERS and self.source == FROM_UOP_CACHE:
+        self.tallies.add_event(plan, 0, EVENT_CACHE_LEFT, 1)
+    self.source = source
+
+
 cdef dict executed_forms(IntervalBlocks plans):
     """How often the instructions of each form executed (x86_operands.pxd), as of the records."""
     cdef uint64_t stride = plans.table.c.header.payload_bytes, bank, index, times

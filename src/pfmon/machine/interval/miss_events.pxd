@@ -37,6 +37,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer
     cdef bint loops              # the buffer delivers it
     cdef bint recording          # events besides misses are wanted (core_events.pxd)
+    cdef bint sources            # ... of where micro-operations come from
+    cdef uint32_t source         # CodeSource of the block that ran last
     cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
     cdef bint blocked            # a store blocks a load of the current block
 

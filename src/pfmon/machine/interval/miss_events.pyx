@@ -34,10 +34,11 @@ cdef class MissEvents(EventSetConsumer):
             if figures["line"]:
                 self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
 
-    def record_events(self, bint executions):
-        """Records events besides misses (CoreEvent), too; ``executions``: also those that follow from executions. Before
-        the stream begins."""
-        self.recording, self.tallies.executions = self.core is not None, executions and self.core is not None
+    def record_events(self, bint executions, bint sources):
+        """Records events besides misses (CoreEvent), too; ``executions``: also those that follow from executions,
+        ``sources``: also where micro-operations come from. Before the stream begins."""
+        if self.core is not None:
+            self.recording, self.sources, self.tallies.executions = True, sources, executions
 
     def omissions(self):
         """(text, share of the instructions) of what the model leaves out of what ran so far."""
@@ -319,6 +320,8 @@ cdef class MissEvents(EventSetConsumer):
             record_outcome(self, plan)
         if self.blocked:
             record_blocked(self, plan)
+        if self.sources:
+            record_sources(self, plan)
         self.core.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle

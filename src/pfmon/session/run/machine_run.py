@@ -113,15 +113,16 @@ class MachineRun:
         for unit in units:
             unit.check_machine(self._figures)
         if any(unit.counts_core for unit in units):
-            self.record_events(any(unit.counts_executions for unit in units))
+            executions = any(unit.counts_executions for unit in units)
+            self.record_events(executions, any(unit.counts_sources for unit in units))
 
-    def record_events(self, executions: bool) -> None:
+    def record_events(self, executions: bool, sources: bool) -> None:
         """Record an out-of-order core's events besides misses, too; ``executions``: those that follow from executions,
-        such as micro-operations and loads that hit."""
+        such as micro-operations and loads that hit, ``sources``: those of where micro-operations come from."""
         from pfmon.machine._machine import IntervalMachine
 
         if isinstance(self._machine, IntervalMachine):
-            self._machine.record_events(executions)
+            self._machine.record_events(executions, sources)
 
     def forget_levels(self) -> None:
         """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""

@@ -77,7 +77,7 @@ class ProgramPmu:
         from pfmon.session.run.machine_run import MachineRun
 
         run = MachineRun(figures, self._engine.table, event_sets=EVENT_SETS, threaded=False)
-        run.record_events(executions=True)  # what the program will count is not known
+        run.record_events(executions=True, sources=True)  # what the program will count is not known
         return run
 
     @property

@@ -283,6 +283,11 @@ cpdef enum Occurrence:
     CORE_FETCH_TRANSLATION_CYCLE # cycles in which fetch waited for a translation
     CORE_FETCH_LINE_CYCLE        # ... for a line of instructions
     CORE_REDIRECTED              # taken branches whose target was known at decode
+    CORE_DECODED_SLOT            # micro-operations by where they come from (CodeSource), microcode aside: the decoders,
+    CORE_CACHED_SLOT             # ... the micro-operation cache,
+    CORE_LOOPED_SLOT             # ... the loop buffer
+    CORE_DECODED_INSTRUCTION     # by the decoders
+    CORE_CACHE_LEFT              # blocks from the decoders behind one from the micro-operation cache
     # ... that follow from executions
     CORE_LOAD_HIT                # the other instructions that load, and prefetches
     CORE_SLOT                    # micro-operations that dispatched and retired
