@@ -147,6 +147,41 @@ def test_stores_and_locked_accesses_request_lines_to_own_them(tmp_path: Path) ->
     assert list(added(tmp_path, body, 300, events).values()) == [600, 600, 600, 0, 300]
 
 
+def test_software_prefetches_look_into_l2_and_are_no_misses_of_loads(tmp_path: Path) -> None:
+    """Each brings a new line, which the load behind it finds when it is there."""
+    events = [
+        "L2_RQSTS.PF_MISS",
+        "OFFCORE_REQUESTS.ALL_DATA_RD",
+        "L2_RQSTS.ALL_DEMAND_DATA_RD",
+        "MEM_LOAD_RETIRED.L1_HIT",
+    ]
+    body = f"prefetcht0 (%rax)\n mov $500, %ecx\n 2: dec %ecx\n jnz 2b\n mov (%rax), %rbx\n add ${LINE}, %rax"
+    assert list(added(tmp_path, body, 200, events).values()) == [200, 200, 0, 400]
+
+
+def test_each_line_of_a_stream_comes_into_l2_once(tmp_path: Path) -> None:
+    """Whether a load or the prefetcher asks for it: 64 lines a page, 100 pages."""
+    text = f"{DATA} _start:{passes(LINE, 6400, 'mov (%rax), %rbx')}\n {EXIT}"
+    events = ["L2_RQSTS.DEMAND_DATA_RD_MISS", "L2_RQSTS.PF_MISS", "MEM_LOAD_RETIRED.L2_HIT", "L1D.REPLACEMENT"]
+    run = pfmon.run([str(assemble(tmp_path, text))], events=events, machine="skylake", unlimited=True)
+    demanded, prefetched, hits, lines = (int(count.value or 0) for count in run.counts)
+    assert demanded + prefetched == lines == 6400 and prefetched > 5000
+    assert hits > 5000
+
+
+def test_new_code_is_read_through_l2(tmp_path: Path) -> None:
+    """A chain of jumps, each in a line of its own, that runs once: nothing has its lines."""
+    found = []
+    for number in (200, 400):
+        text = "_start: jmp 3f\n .balign 64\n" + "3: jmp 3f\n .balign 64\n" * number + f"3: {EXIT}"
+        found.append(counted(tmp_path, text, ["L2_RQSTS.CODE_RD_MISS", "LLC-loads", "ICACHE_16B.IFDATA_STALL"]))
+    assert found[1]["L2_RQSTS.CODE_RD_MISS"] - found[0]["L2_RQSTS.CODE_RD_MISS"] == 200
+    assert found[1]["LLC-loads"] == found[0]["LLC-loads"]
+    latency = int(load("skylake")["memory.latency"])
+    waited = found[1]["ICACHE_16B.IFDATA_STALL"] - found[0]["ICACHE_16B.IFDATA_STALL"]
+    assert 200 * latency <= waited < 1.2 * 200 * latency
+
+
 def test_modified_lines_go_from_l2_to_l3(tmp_path: Path) -> None:
     """Every line of a pass over 1 MB is modified, and leaves L2, 256 KB, in the next pass at the latest."""
     events = ["L2_TRANS.L2_WB", "L2_LINES_OUT.NON_SILENT", "L2_LINES_OUT.SILENT", "L2_RQSTS.RFO_MISS"]
