@@ -48,7 +48,7 @@ def test_cycles_with_fewer_and_with_more_are_all_cycles() -> None:
     ("event", "most"), first_quick([(INSTRUCTIONS, 30), ("BRANCH_INSTRUCTIONS_RETIRED", 30), (REFERENCES, 30)])
 )
 def test_cycles_with_so_many_and_more_add_up_to_the_count(event: str, most: int) -> None:
-    """Each one of a cycle is in as many thresholds as it is in its cycle; retirement has no width."""
+    """Each one of a cycle is in as many thresholds as it is in its cycle."""
     (total,) = counts("lz", [event])
     least = range(1, most + 1)
     by_threshold = counts("lz", [event] * most, event_thresholds=list(least), unlimited=True)

@@ -62,7 +62,7 @@ def test_stamps_of_x86_programs_grow_within_a_block() -> None:
     for sample in samples:
         if 32 in sample.overflowed:
             issued[sample.stamp] = issued.get(sample.stamp, 0) + 1
-    assert max(issued.values()) >= 4  # retired in a cycle, which has no width
+    assert max(issued.values()) >= 4  # retired in a cycle
 
 
 def test_stamps_go_on_where_nothing_is_counted() -> None:

@@ -45,6 +45,7 @@ cdef class OutOfOrderCore:
     cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil
     cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil
     cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil
+    cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil
     cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil
     cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,

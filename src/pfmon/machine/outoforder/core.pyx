@@ -35,11 +35,12 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
     times.executed = begin + graph.from_dispatch[graph.retired + SINK_EXECUTED]
     times.resolved = begin + graph.from_dispatch[graph.retired + SINK_RESOLVED]
     state.dispatch = begin + graph.dispatch
-    retired = begin + graph.from_dispatch[graph.retired]
-    if retired > state.retired:
-        retired -= state.retired
+    retired = begin + graph.from_dispatch[graph.retired] - state.retired
+    if retired > part.slots * self.figures.slot:
         state.retired += retired
         self.count_dispatched(block, part, retired)
+    else:
+        self.retire_next(block, part)
 
 
 cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const GraphSource* source) noexcept nogil:
@@ -77,7 +78,9 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
     times.executed, times.resolved = at[retired + SINK_EXECUTED], at[retired + SINK_RESOLVED]
     state.dispatch = begin + graph.dispatch
     value = at[retired] - state.retired
-    if value > 0:
+    if value <= part.slots * self.figures.slot:
+        self.retire_next(block, part)
+    else:
         state.retired = at[retired]
         if which == PROGRESS_FILL:
             self.count_dispatched(block, part, value)
@@ -333,6 +336,13 @@ cdef class OutOfOrderCore:
         if not block.listed:
             block.listed, block.next, self.listed = True, self.listed, block
         block.ticks[instruction * TICK_KINDS + kind] += ticks
+
+    cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil:
+        """Retires a part behind that before it, as many µops in a cycle as can retire."""
+        cdef int64_t ticks = part.slots * self.figures.slot
+        self.state.retired += ticks
+        if ticks:
+            self.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, ticks)
 
     cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil:
         """Counts ticks by which retirement proceeded with dispatch, which may have waited before."""

@@ -166,12 +166,17 @@ cdef inline int64_t store(const CoreFigures* figures, CoreState* state, uint32_t
     return ready
 
 
-cdef inline void retire(const CoreFigures* figures, CoreState* state, uint32_t number, int64_t begin, int64_t done,
-                        uint32_t cause, BlockTimes* times) noexcept nogil:
-    """Retires an instruction that dispatched at ``begin``."""
+cdef inline void retire(const CoreFigures* figures, CoreState* state, uint32_t number, int64_t slots, int64_t begin,
+                        int64_t done, uint32_t cause, BlockTimes* times) noexcept nogil:
+    """Retires an instruction that dispatched at ``begin``: as many µops in a cycle as dispatch."""
+    slots *= figures.slot
     if done <= begin + figures.ticks:
         done, cause = begin + figures.ticks, times.cause
-    if done > state.retired:
+    if done < state.retired + slots:
+        if slots:
+            report_delay(times, number, DELAY_DISPATCH, slots)
+        state.retired += slots
+    elif done > state.retired:
         report_delay(times, number, cause, done - state.retired)
         state.retired = done
         times.cause, times.waited = DELAY_DISPATCH, 0
@@ -249,7 +254,7 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
             end_alone(figures, state, one, done, times)
         else:
             state.dispatch += one.slots * figures.slot
-        retire(figures, state, i, begin, done, cause, times)
+        retire(figures, state, i, one.slots, begin, done, cause, times)
         for k in range(one.first_access, one.first_access + one.accesses):
             if accesses[k].writes:       # it is committed then, if none before it is late (core.pyx)
                 times.store[k].committed = max(state.committed, max(state.retired, times.arrives)) + figures.ticks
