@@ -11,6 +11,7 @@ PACKAGES = {
     **dict.fromkeys(("qemu-x86_64", "qemu-i386", "qemu-ppc64", "qemu-ppc64le", "qemu-ppc"), "qemu-user"),
     "cc": "gcc",
     "gdb": "gdb",
+    "perf": "linux-perf",
     "valgrind": "valgrind",
     "llvm-mc": "llvm",
     "llvm-mca": "llvm",

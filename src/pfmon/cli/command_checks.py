@@ -19,8 +19,25 @@ def samples_are_printed(options: Options, output: OutputOptions) -> None:
     if not options.sampled:
         refuse_unmet("samples", output)
     elif output.json:
-        printed = [*given("samples", output), *["--smpl-truth"] * options.smpl_truth]
+        exported = ["--export"] * bool(output.exports)
+        printed = [*exported, *given("samples", output), *["--smpl-truth"] * options.smpl_truth]
         refuse(dict.fromkeys(printed, True), "{} applies to printed samples: --json has them unformatted", "--json")
+
+
+def exports_are_of_one_run(options: Options, output: OutputOptions) -> None:
+    """Raise PfmonError for exports of all calls where several programs run, or nothing does."""
+    if output.exports and not options.sampled:
+        refuse(
+            {
+                "--follow-...": options.follows,
+                "a second program": options.two_programs,
+                "--guest-pmu": bool(options.guest_pmu),
+                "--slow": options.slow,
+            },
+            "--export: all calls are exported without samples, of one program on a machine: leave {} out, or give "
+            "--long-smpl-periods=PERIOD,... too",
+            "--export",
+        )
 
 
 def baselines_are_of_whole_counts(options: Options, output: OutputOptions) -> None:
@@ -118,8 +135,55 @@ def _two_programs_are_given(options: Options, output: OutputOptions) -> None:
     refuse_unmet("two programs", options)
 
 
+def csv_is_of_whole_counts(options: Options, output: OutputOptions) -> None:
+    """Raise PfmonError for --csv beside what is more than the counts of a run."""
+    if output.csv:
+        refuse(
+            {"--json": output.json, "--with-header": output.with_header, "--show-time": output.show_time}
+            | _more_than_counts(options),
+            "--csv prints the counts of the whole run: leave {} out, or print all by --json",
+            "--csv",
+        )
+
+
+def repeated_runs_are_counted(options: Options, output: OutputOptions) -> None:
+    """Raise PfmonError for several runs beside what is of one."""
+    if output.repeat > 1:
+        refuse(
+            {
+                "--record": options.record,
+                "--baseline": output.baseline,
+                "--save-baseline": output.save_baseline,
+                "--report=html": options.collect_report,
+                "--crash-report": output.crash_report,
+            }
+            | _more_than_counts(options),
+            "--repeat: counts are of all runs, and {} is of one: leave one of them out",
+            "--repeat",
+        )
+
+
+def _more_than_counts(options: Options) -> dict[str, object]:
+    """Return the options that have more than a count of each event."""
+    return {
+        "--report": options.report,
+        "sampling": options.sampled,
+        "--per-function": options.per_function,
+        "--per-block": options.per_block,
+        "--annotate": options.annotate,
+        "--print-interval": options.print_interval is not None,
+        "--per-thread": options.per_thread,
+        "--true-values": options.true_values,
+        "--follow-...": options.follows,
+        "a second program": options.two_programs,
+    }
+
+
 RULES = (
+    csv_is_of_whole_counts,
+    repeated_runs_are_counted,
     samples_are_printed,
+    exports_are_of_one_run,
     baselines_are_of_whole_counts,
     live_shows_progress,
     two_programs_go_together,

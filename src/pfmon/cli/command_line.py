@@ -45,7 +45,7 @@ def kept(
 ) -> tuple[Options, OutputOptions]:
     """Return the options of the run and of the output. Raises PfmonError, or calls ``misread`` with the error and the
     option, and continues."""
-    options, output = Options(use_default_events=True), OutputOptions()
+    options, output = Options(), OutputOptions()
     for one in given:
         try:
             OPTIONS[one.name].take(options, output, one.value)

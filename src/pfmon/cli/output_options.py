@@ -58,6 +58,9 @@ class OutputOptions(OptionRecord):
     show_time: bool
     no_cmd_output: bool
     json: bool
+    csv: bool
+    repeat: int
+    """How often the program is run."""
 
     html_report: str
     """The file of an HTML report."""
@@ -66,6 +69,18 @@ class OutputOptions(OptionRecord):
     save_baseline: str
     tolerance: str
     """Percentages, unparsed: their events are known only when the PMU is programmed."""
+
+    @property
+    def parted(self) -> bool:
+        """Whether standard output has results for programs to read, and nothing that the program prints."""
+        return (self.json or self.csv) and self.outfile in ("", "-")
+
+    @property
+    def only_exports(self) -> bool:
+        """Whether samples are exported, and no option asks for them in the output."""
+        histograms = self.smpl_show_func or self.smpl_show_top or self.smpl_cum_threshold or self.smpl_sort
+        printed = self.smpl_module or self.smpl_outfile or histograms or self.resolve_addresses
+        return bool(self.exports) and not printed
 
     @property
     def watches(self) -> bool:

@@ -208,7 +208,7 @@ def test_the_pmu_is_pfmons_unless_the_program_has_it(tmp_path: Path) -> None:
     for words in (["-e", "nops_retired"], ["-e", "none"], []):
         done = pfmon("--no-cmd-output", *words, str(path))
         assert done.returncode == 0
-        (said,) = [line for line in done.stderr.splitlines() if "no events given" not in line]
+        (said,) = done.stderr.splitlines()
         assert "EBUSY; --guest-pmu gives it to the program" in said
 
 

@@ -1,14 +1,35 @@
-"""Without events, cycles and instructions are counted, with their ratio, and that is said."""
+"""Without events, cycles, instructions, branches and misses are counted, with the ratios that perf stat prints."""
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from command import EXAMPLES, example, pfmon
 from grids import each, first_quick
 
+import pfmon as library
 from pfmon import pmu
 from pfmon.pmu.targets import targets
 from pfmon.signals.machine_signals import counts_all_cycles
+
+LINE = re.compile(r" +([\d,]+) {6}(\S+)(?: +# +([\d.]+) *(\S.*))?")
+
+
+class Line(NamedTuple):
+    """A line of the summary: the count, and the ratio beside it with its unit."""
+
+    count: int
+    ratio: float | None
+    unit: str
+
+
+def summary(text: str) -> dict[str, Line]:
+    """The lines of a summary, by event."""
+    found = [line for line in map(LINE.fullmatch, text.splitlines()) if line]
+    return {
+        one[2]: Line(int(one[1].replace(",", "")), float(one[3]) if one[3] else None, one[4] or "") for one in found
+    }
 
 
 def numbers(text: str) -> dict[str, float]:
@@ -27,26 +48,28 @@ def test_they_are_the_cycles_and_instructions_of_each_pmu(name: str) -> None:
 @pytest.mark.parametrize(
     ("program", "name"), first_quick([("ia64/fib", "itanium2"), ("x86_64/fib", "skylake"), ("ppc64/fib", "ppc604e")])
 )
-def test_a_program_without_events_gets_cycles_instructions_and_their_ratio(program: str, name: str) -> None:
+def test_a_program_without_events_gets_a_summary(program: str, name: str) -> None:
     if not program.startswith("ia64"):
         pytest.importorskip("pfmon.engine.qemu.qemu_guest")
     done = pfmon(f"{EXAMPLES}/{program}", "9")
     if "install the package" in done.stderr:
         pytest.skip("qemu-user is not here")
     cycles, instructions = targets()[name].default_events
-    assert done.stderr == (
-        f"pfmon: no events given: counting {cycles} and {instructions} of {name}; "
-        f"-e {instructions} alone takes a fraction of the time\n"
-    )
-    counts = numbers(done.stdout)
-    asked = numbers(pfmon("-e", f"{cycles},{instructions}", f"{EXAMPLES}/{program}", "9").stdout)
-    assert counts == {**asked, "CPI (cycles per instruction)": pytest.approx(asked[cycles] / asked[instructions], 1e-5)}
+    assert done.stderr == ""
+    found = summary(done.stdout)
+    assert list(found)[:4] == [cycles, instructions, "branches", "branch-misses"]
+    asked = numbers(pfmon("--unlimited", "-e", ",".join(found), f"{EXAMPLES}/{program}", "9").stdout)
+    assert {event: line.count for event, line in found.items()} == asked
+    assert found[instructions].unit == "insn per cycle"
+    assert found[instructions].ratio == pytest.approx(asked[instructions] / asked[cycles], abs=0.005)
+    assert found["branch-misses"].unit == "% of all branches"
+    assert found["branch-misses"].ratio == pytest.approx(100 * asked["branch-misses"] / asked["branches"], abs=0.005)
 
 
 def test_with_slow_instructions_alone() -> None:
     done = pfmon("--slow", example("fib"), "5")
     assert list(numbers(done.stdout)) == ["IA64_INST_RETIRED"]
-    assert done.stderr == "pfmon: no events given: counting IA64_INST_RETIRED of itanium2\n"
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -79,4 +102,12 @@ def test_recording_alone_counts_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "run")
     done = pfmon("--record", path, example("fib"), "5")
     assert (done.returncode, done.stderr) == (0, "") and not numbers(done.stdout)
-    assert "CPU_CYCLES" in numbers(pfmon("--replay", path).stdout)
+    assert "CPU_CYCLES" in summary(pfmon("--replay", path).stdout)
+
+
+def test_the_library_counts_the_same() -> None:
+    run = library.run([example("fib"), "9"], stdout=library.DEVNULL)
+    assert {one.name: one.value for one in run.counts} == {
+        event: line.count for event, line in summary(pfmon(example("fib"), "9").stdout).items()
+    }
+    assert not library.run([example("fib"), "9"], stdout=library.DEVNULL, events="none").counts

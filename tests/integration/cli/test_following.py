@@ -67,7 +67,6 @@ def test_json_has_tasks_with_processes() -> None:
 def test_processes_without_events_count_cycles_and_instructions() -> None:
     done = pfmon("--follow-all", "/bin/sh", "-c", "echo one; /bin/echo two; exit 3")
     assert done.returncode == 3
-    assert done.stderr.startswith("pfmon: no events given: counting cycles and instructions")
     assert (
         done.stdout.count(" instructions\n") == 3 + 1
     )  # the shell, its child, its program; all and " CPI " in done.stdout.splitlines()[-1]

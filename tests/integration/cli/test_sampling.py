@@ -241,7 +241,7 @@ def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -
     "option",
     first_quick(
         [
-            *("--export=csv:/tmp/x", "--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
+            *("--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
             *("--smpl-show-func", "--smpl-show-top=2", "--resolve-addresses", "--smpl-entries=7"),
             *("--smpl-inst-view", "--smpl-data-view", "--smpl-level-view", "--smpl-eager-save"),
         ]

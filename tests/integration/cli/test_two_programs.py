@@ -80,7 +80,8 @@ def test_results_of_two_are_not_compared_with_those_of_one(tmp_path: Path) -> No
 
 def test_without_events_cycles_and_instructions_are_counted() -> None:
     done = pfmon("--no-cmd-output", "--smt", HASHMAP, *SORT)
-    assert done.stderr == "pfmon: no events given: counting CPU_OP_CYCLES_ALL and IA64_INST_RETIRED of montecito\n"
+    assert done.stderr == ""
+    assert done.stdout.count("CPU_OP_CYCLES_ALL") == done.stdout.count("IA64_INST_RETIRED") == 2
     assert done.stdout.count("CPI (cycles per instruction)") == 2
 
 

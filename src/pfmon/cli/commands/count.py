@@ -27,6 +27,7 @@ from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
     from pfmon.cli.output.baseline_check import BaselineOptions
+    from pfmon.cli.output.call_exports import CallExports
     from pfmon.cli.output.html_report import HtmlReport
     from pfmon.cli.output.sample_output import SampleOutput
     from pfmon.cli.output.task_samples import TaskSamples
@@ -34,18 +35,30 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
-    """Run ``command``, or a recording, and return the exit status. Raises PfmonError before the program starts."""
-    files = Files(None, DEVNULL, DEVNULL) if output.no_cmd_output else Files()
+    """Run ``command``, or a recording, as often as is asked for, and return the exit status. Raises PfmonError before
+    the program starts."""
     check_crash_report(output.crash_report, two_programs=False)
+    earlier: list[Run] = []
     heard: list[str] = []
+    while (status := _run_once(options, output, command, earlier, heard)) is None:
+        continue
+    return status
+
+
+def _run_once(
+    options: Options, output: OutputOptions, command: Sequence[str], earlier: list[Run], heard: list[str]
+) -> int | None:
+    """Run it once more; the exit status after the last run, None before it. ``earlier``: gets a run that is not the
+    last one; ``heard``: what was said meanwhile."""
 
     def on_notice(notice: str) -> None:
+        if notice not in heard or not earlier:
+            print_notice(notice)
         heard.append(notice)
-        print_notice(notice)
 
     # A signal ends the run after its time, also waits that a thread cannot end.
     context = RunContext(
-        files,
+        _files(output),
         on_notice,
         on_detail=print_notice if output.verbose else lambda _: None,
         timed=False,
@@ -54,7 +67,22 @@ def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
     )
     with prepare_run(options, command, context) as prepared:
         comparing = _comparing(options, output, prepared)
-        return _run(output, prepared, comparing, options.session_timeout, heard)
+        return _run(output, prepared, comparing, options.session_timeout, heard, earlier)
+
+
+def _files(output: OutputOptions) -> Files:
+    silent, out = program_output(output)
+    return Files(None, out, silent)
+
+
+def program_output(output: OutputOptions) -> tuple[int | None, int | None]:
+    """Return the standard error and the standard output of a program: nothing that it prints stands among results for
+    programs to read."""
+    if output.no_cmd_output:
+        return DEVNULL, DEVNULL
+    if output.parted:
+        return None, DEVNULL if sys.stderr is None else 2
+    return None, None
 
 
 def _run(
@@ -63,18 +91,20 @@ def _run(
     comparing: BaselineOptions | None,
     timeout: float | None,
     heard: Sequence[str],
-) -> int:
-    """Run what is prepared, for ``timeout`` seconds at most; ``heard``: gets what is said meanwhile."""
+    earlier: list[Run],
+) -> int | None:
+    """Run what is prepared, for ``timeout`` seconds at most; ``heard``: gets what is said meanwhile; ``earlier``:
+    gets a run that is not the last one, of which None is returned."""
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if output.verbose else early:
-        print_notice(warning)
+        if not earlier:
+            print_notice(warning)
     html = _html(output, prepared)
-    results = ResultOutput(output.outfile, output.append, structured=output.json)
-    if prepared.usual:
-        print_notice(_default_events_text(prepared.events, prepared.processor.pmu))
-    if output.verbose and prepared.session.counting:
+    exported = _call_exports(output, prepared)
+    results = ResultOutput(output.outfile, output.append, structured=output.json or output.csv)
+    if output.verbose and prepared.session.counting and not earlier:
         results.said(programmed(prepared))
-    if output.print_syms:
+    if output.print_syms and not earlier:
         results.early(_symbols(output, prepared))
     import_text_modules(output, prepared)
     if not gc.isenabled():  # __main__.command(): all is loaded now
@@ -96,22 +126,28 @@ def _run(
             if samples:
                 samples.abandon()
             raise
+    if len(earlier) + 1 < output.repeat and not done.stopped:
+        earlier.append(done)
+        return None
     print_exit(done, [note for note in done.notes[len(early) :] if note not in heard])
     if (death := done.death) is not None:
         outputs.write(lambda: write_crash_report(output.crash_report, death.report))
     if samples:
         outputs.write(lambda: samples.finish(done))
-    outputs.write(lambda: results.write(result_text(output, done, early, prepared)))
+    outputs.write(lambda: results.write(result_text(output, done, early, prepared, earlier)))
     if html:
         outputs.write(lambda: html.write(done))
+    if exported:
+        outputs.write(lambda: exported.write(done))
     status = outputs.write(lambda: comparing.finish(done)) if comparing else done.status
     return outputs.status(status)
 
 
 def _symbols(output: OutputOptions, prepared: Prepared) -> str:
     """--print-syms. PfmonError: the results are JSON, or the program has none."""
-    if output.json:
-        raise PfmonError("--print-syms is text, and --json prints one object: leave one of them out")
+    if output.json or output.csv:
+        other = "--json prints one object" if output.json else "--csv prints a table"
+        raise PfmonError(f"--print-syms is text, and {other}: leave one of them out")
     from pfmon.report.symbol_list import symbol_lines
 
     found = prepared.objects().own[0].table.symbols()
@@ -119,12 +155,6 @@ def _symbols(output: OutputOptions, prepared: Prepared) -> str:
         program = prepared.command[0]
         raise PfmonError(f"--print-syms: {program} has no symbols; --symbol-file=FILE has those of a stripped one")
     return symbol_lines(found, prepared.results.demangle)
-
-
-def _default_events_text(events: Sequence[str], pmu: str) -> str:
-    """Return the message naming the events that are counted by default."""
-    why = f"; -e {events[-1]} alone takes a fraction of the time" if len(events) > 1 else ""
-    return f"no events given: counting {' and '.join(events)} of {pmu}{why}"
 
 
 def programmed(prepared: Prepared) -> str:
@@ -205,6 +235,15 @@ def _html(output: OutputOptions, prepared: Prepared) -> HtmlReport | None:
     from pfmon.cli.output.html_report import HtmlReport
 
     return HtmlReport(output, prepared)
+
+
+def _call_exports(output: OutputOptions, prepared: Prepared) -> CallExports | None:
+    """Return the writer of exports without samples, None without them."""
+    if not (output.exports and prepared.session.plan.collect_calls):
+        return None
+    from pfmon.cli.output.call_exports import CallExports
+
+    return CallExports(output, prepared)
 
 
 def _takers(samples: SampleOutput | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pfmon.atomic_write import WholeFile
-from pfmon.cli.commands.count import print_death, programmed
+from pfmon.cli.commands.count import print_death, program_output, programmed
 from pfmon.cli.commands.run_termination import stop_notice, stopping
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output.result_output import (
@@ -45,7 +45,7 @@ def run(options: Options, output: OutputOptions, command: Sequence[str]) -> int:
         ends = _RunNotices(output, threads_of_one=options.smt_threads)
         commands, replays = _programs(options, command)
         prepared = PreparedCore(
-            *(options, commands, _files(options.smt_threads, output.no_cmd_output, file), replays, ends.on_notice),
+            *(options, commands, _files(options.smt_threads, output, file), replays, ends.on_notice),
             timed=False,  # a signal ends both
             stacks=bool(output.exports),
         )
@@ -87,12 +87,12 @@ def _programs(options: Options, command: Sequence[str]) -> tuple[list[Sequence[s
     return [options.smt, command], [options.smt_replay, options.replay]
 
 
-def _files(threads_of_one: bool, silenced: bool, output: int | None) -> tuple[Files, Files]:
-    """Return the standard files of each thread's program; ``output``: thread 0's standard output, if it has a file."""
-    silent = DEVNULL if silenced else None
+def _files(threads_of_one: bool, output: OutputOptions, first: int | None) -> tuple[Files, Files]:
+    """Return the standard files of each thread's program; ``first``: thread 0's standard output, if it has a file."""
+    silent, out = program_output(output)
     if threads_of_one:
-        return Files(None, silent, silent), Files()
-    return Files(DEVNULL, silent if output is None else output, silent), Files(None, silent, silent)
+        return Files(None, out, silent), Files()
+    return Files(DEVNULL, out if first is None else first, silent), Files(None, out, silent)
 
 
 def _write_crash_report(output: OutputOptions, number: int, run: Run) -> None:
@@ -174,9 +174,6 @@ class _RunNotices:
         self.notes = [[*one.notes, *one.inexact] for one in threads]
         verbose = self._verbose
         _print_each([one.notes for one in threads] if verbose else self.notes)
-        if threads[0].usual:
-            events = " and ".join(event.name for event in threads[0].session.plan.requests[0].events)
-            print_notice(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
         for number, one in enumerate(threads):
             if verbose and one.session.counting:
                 results.said(f"# thread {number}\n{programmed(one)}")

@@ -11,6 +11,7 @@ from pfmon.cli.output.result_output import check_can_be_written
 from pfmon.errors import LostError, reason
 from pfmon.report.exports import EXPORTS
 from pfmon.report.exports.sample_export import ExportSubject, SampleExport
+from pfmon.session.profile.call_rows import ExactCalls
 from pfmon.session.sampling.sampling_period import Sample
 
 
@@ -36,6 +37,15 @@ class ExportFile:
             self._whole.finish()
         except OSError as error:
             raise self._failed(error) from None
+
+    def write_calls(self, calls: ExactCalls) -> None:
+        """Write all calls of a run instead of samples. LostError when they cannot be written."""
+        try:
+            self._write(self._export.take_calls(calls))
+            self.finish()
+        except BaseException:
+            self.abandon()
+            raise
 
     def abandon(self) -> None:
         """There will be no whole file, if there is none yet: what was there stays."""

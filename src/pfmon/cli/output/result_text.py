@@ -29,14 +29,24 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.report.header": output.with_header,
             "pfmon.report.profile_tables": results.split,
             "pfmon.report.task_report": plan.following or plan.controls.per_thread,
+            "pfmon.report.stat_text": prepared.summary,
+            "pfmon.report.csv_counts": output.csv,
+            "pfmon.report.repeated_counts": output.repeat > 1,
         }
     )
 
 
-def result_text(output: OutputOptions, done: Run, notes: Sequence[str], prepared: Prepared) -> str:
-    """Return the results in the requested format; ``notes`` describe the setup."""
+def result_text(
+    output: OutputOptions, done: Run, notes: Sequence[str], prepared: Prepared, earlier: Sequence[Run] = ()
+) -> str:
+    """Return the results in the requested format; ``notes`` describe the setup; ``earlier``: the runs before it of the
+    same command."""
     if output.json:
-        return json.dumps(done.to_dict(_occasion(output))) + "\n"
+        return "".join(json.dumps(one.to_dict(_occasion(output))) + "\n" for one in (*earlier, done))
+    if output.csv:
+        from pfmon.report.csv_counts import csv_counts
+
+        return csv_counts([one.counts for one in (*earlier, done)], prepared.usual, _megahertz(prepared))
     text = ""
     if output.with_header:
         from pfmon.report.header import header
@@ -54,7 +64,26 @@ def result_text(output: OutputOptions, done: Run, notes: Sequence[str], prepared
         from pfmon.report.task_report import thread_text
 
         text += thread_text(done.threads, output.number_style)
-    return text + counted_text(output, done, prepared.usual, prepared.session.plan.controls.true_values)
+    if prepared.summary:
+        return text + _summary(output, done, prepared, earlier)
+    true_values = prepared.session.plan.controls.true_values
+    return text + counted_text(output, done, prepared.usual, true_values, earlier)
+
+
+def _megahertz(prepared: Prepared) -> int:
+    """The machine's clock, 0 where none runs."""
+    machine = prepared.session.machine
+    return int(machine["machine.frequency"]) if machine else 0
+
+
+def _summary(output: OutputOptions, done: Run, prepared: Prepared, earlier: Sequence[Run]) -> str:
+    """Return the default events as perf stat(1) prints them."""
+    from pfmon.report.stat_text import StatMachine, stat_text
+
+    machine = prepared.session.machine
+    named = StatMachine(str(machine["machine.name"]), _megahertz(prepared)) if machine else None
+    style = "us" if output.number_style == "plain" else output.number_style
+    return stat_text(done.command, [one.counts for one in (*earlier, done)], named, done.finding, style)
 
 
 def _occasion(output: OutputOptions) -> Mapping[str, str] | None:
@@ -68,12 +97,18 @@ def _occasion(output: OutputOptions) -> Mapping[str, str] | None:
 
 def _is_sampled_alone(output: OutputOptions, done: Run) -> bool:
     """Whether the samples are all that is shown."""
-    return done.sampled and not output.smpl_print_counts
+    return done.sampled and not (output.smpl_print_counts or output.only_exports)
 
 
-def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_values: bool = False) -> str:
+def counted_text(
+    output: OutputOptions,
+    done: Run,
+    usual: bool = False,
+    true_values: bool = False,
+    earlier: Sequence[Run] = (),
+) -> str:
     """Return the counts in the requested format; ``usual``: default events, whose ratio is printed too;
-    ``true_values``: estimates beside the counts of uninterrupted counting."""
+    ``true_values``: estimates beside the counts of uninterrupted counting; ``earlier``: the runs before it."""
     text = ""
     if _is_sampled_alone(output, done):
         return text
@@ -81,6 +116,8 @@ def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_val
         from pfmon.report.count_text import estimate_lines
 
         text += estimate_lines(done.counts, output.number_style)
+    elif earlier:
+        text += _repeated([*earlier, done], output.number_style)
     elif done.derived is None:
         text += count_lines(done.counts, output.number_style)
     if usual and len(done.counts) > 1:
@@ -89,6 +126,18 @@ def counted_text(output: OutputOptions, done: Run, usual: bool = False, true_val
         cycles, instructions = (count.value for count in done.counts)
         text += cpi_line(cycles, instructions, output.number_style)
     return text + _profiles(output, done) + _report(output, done)
+
+
+def _repeated(runs: Sequence[Run], style: str) -> str:
+    """Return the means of several runs, and what they have in common."""
+    from pfmon.report.repeated_counts import mean_counts, repeats_line, spread_text, spreads
+
+    counts = [one.counts for one in runs]
+    means = count_lines(mean_counts(counts), style).splitlines()
+    lines = [
+        f"{line}{spread_text(share) if share else ''}\n" for line, share in zip(means, spreads(counts), strict=True)
+    ]
+    return "".join([*lines, f"# {repeats_line(counts)}\n"])
 
 
 def _lines(rows: Annotated) -> list[ProfileLine]:

@@ -18,6 +18,7 @@ from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.run.monitored_run import Session
+from pfmon.session.run.supported import PROCESSORS
 from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class SampleOutput:
         self._print_early = print_early
         self._path, self._eager = owner.name_of(output.smpl_outfile), output.smpl_eager_save
         self._kept = False
+        self._silent = output.only_exports
         self._errors: dict[object, LostError] = {}
         try:
             self._whole = WholeFile(self._path, at_once=self._eager) if self._path else None
@@ -145,7 +147,8 @@ class SampleOutput:
             return
         if self._whole is None:
             assert isinstance(content, str)  # _check_module
-            self._print_early(content)
+            if not self._silent:
+                self._print_early(content)
             return
         try:
             self._whole.file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
@@ -176,7 +179,13 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
         plan.settings.nanoseconds_per_instruction,
         plan.settings.epoch,
         int(machine["machine.frequency"]) if machine else 0,
+        architecture=architecture_of(prepared),
     )
+
+
+def architecture_of(prepared: Prepared) -> str:
+    """Return the architecture of a program's instructions."""
+    return PROCESSORS[prepared.session.engine.instruction_set].instruction_set
 
 
 def _registers(session: Session) -> list[int]:

@@ -127,7 +127,7 @@ class TaskSamples:
         if output.smpl_outfile and not names_tasks(output.smpl_outfile):
             option = f"--smpl-outfile={output.smpl_outfile}"
             outputs.write(partial(self._write, tasks, output.smpl_outfile, "", option))
-        elif not output.smpl_outfile:
+        elif not (output.smpl_outfile or output.only_exports):
             outputs.write(partial(self._print, tasks))
         for option, path in self._joined.items():
             if option not in self._kept.lost:  # what was there stays

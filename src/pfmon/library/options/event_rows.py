@@ -36,7 +36,9 @@ def _events(_: str, text: str) -> list[list[str]]:
 
 
 def _event_sets(name: str, value: object) -> list[list[str]]:
-    """Return event names, or several sequences of names: multiplexed event sets."""
+    """Return event names, or several sequences of names: multiplexed event sets; none of them for "none"."""
+    if isinstance(value, str) and value.lower() == NONE:
+        return []
     several = not isinstance(value, str) and isinstance(value, Iterable)
     given = list(value) if several and isinstance(value, Iterable) else [value]
     groups = given if given and all(isinstance(one, list | tuple) for one in given) else [value]

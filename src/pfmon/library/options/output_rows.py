@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.kinds import FILE, FLAG, TEXT, flag, of_command
+from pfmon.library.options.kinds import FILE, FLAG, TEXT, flag, number, of_command
 from pfmon.library.options.option import Option, Topic, of_output, one_of
 
+MAX_REPEATS = 1000
 PROGRESS = {True: "progress", False: "no-progress"}
 
 
@@ -40,7 +41,21 @@ OUTPUT = Topic(
         Option("with-header", "print the command, the machine and each counter's event before the counts", FLAG),
         Option("show-time", "print the host's time that the run took", FLAG),
         Option("no-cmd-output", "discard the program's standard output and error", FLAG),
-        Option("json", "print the results as one JSON object", FLAG),
+        Option(
+            "json", "print the results as one JSON object; what the program prints goes to standard error then", FLAG
+        ),
+        Option(
+            "csv",
+            "print the counts as comma-separated values; what the program prints goes to standard error then",
+            FLAG,
+        ),
+        Option(
+            "repeat",
+            "run the program N times: means of the counts, and how far the runs differ",
+            number(1, MAX_REPEATS, default=1),
+            "N",
+            short="r",
+        ),
         Option("verbose", "print the programming of the PMU", FLAG, short="v", hp=("debug",)),
     ),
 )

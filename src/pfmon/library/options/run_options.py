@@ -29,7 +29,7 @@ class Options(OptionRecord):
     sets: Sequence[SetOptions]
     """Options of each event set; there is one at least, which may have no events."""
     use_default_events: bool
-    """Without events: count cycles and instructions."""
+    """Without events: count the default ones."""
 
     levels: str
     """Letters of privilege levels, "" for user level."""
@@ -183,7 +183,7 @@ class Options(OptionRecord):
         """Whether counts are split by function, block or instruction."""
         return self.per_function or self.per_block or bool(self.annotate)
 
-    def __init__(self, use_default_events: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.use_default_events = use_default_events
+        self.use_default_events = True
         self.sets = [SetOptions()]

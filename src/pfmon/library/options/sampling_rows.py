@@ -166,13 +166,13 @@ TOPIC = Topic(
         ),
         Option(
             "export",
-            "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "
-            "callgrind, csv, parquet",
+            "for other tools: all calls with their cycles, or the samples of --long-smpl-periods: collapsed (stacks, "
+            "for flame graphs), speedscope, firefox, pprof, perf-data (perf.data), perf-script, callgrind, csv, "
+            "parquet",
             of_command(_export, _keep_export, []),
             "FORMAT:FILE",
             field="exports",
             of_output=True,
-            needs=("samples",),
         ),
         Option(
             "smpl-skid",

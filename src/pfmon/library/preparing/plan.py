@@ -33,7 +33,7 @@ class RunContext(NamedTuple):
     ``hardware_thread``: that of a shared core that the program runs on; ``timed``: end the run after the time of the
     options; ``threaded``: the machine has a thread of its own (many simultaneous runs share the processors better
     without); ``watched``: counts are read while the program runs; ``stacks``: samples are taken with the calls that the
-    program is in."""
+    program is in, or all calls are kept if no samples are taken."""
 
     files: Files | None = None
     on_notice: Callable[[str], None] = _nobody
@@ -80,6 +80,7 @@ def plan_of(
         engine=guest.engine,
         slow=execution.slow,
         unlimited=parts.counting.unlimited,
+        finding=parts.counting.summary,
         profile=results.split or _splits_counts_of_page(parts),
         annotate=_annotated(results.annotate, loaded.linked),
         controls=_controls(parts, at_addresses),
@@ -93,6 +94,7 @@ def plan_of(
         following=parts.following,
         debug=guest.debug,
         collect_report=results.page,
+        collect_calls=context.stacks and parts.buffer is None,
         threaded=context.threaded,
         guest_pmu=execution.guest_pmu,
         watched=context.watched,

@@ -69,6 +69,8 @@ class Prepared:
         self.engine = None if recording else EngineRecord(guest.engine, guest.settings.cpu, guest.masked)
         """The engine of the run; None for a recording."""
         self.events, self.usual = parts.counting.events, parts.counting.usual
+        self.summary = parts.counting.summary
+        """Whether the default events of a whole run are counted."""
         self._load = _loader(parts.guest, recording)
         loaded, asked = self._loaded(parts, recording)
         if recording:

@@ -13,7 +13,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
-from pfmon.library.resolving.default_events import counted_sets, counts_default_events
+from pfmon.library.resolving.default_events import counted_sets, counts_default_events, gives_summary
 from pfmon.library.resolving.ineffective_options import engine_notes, environment_notes, ia64_notes, notes_on_options
 from pfmon.library.resolving.machine_selection import cpu_model, processor_of
 from pfmon.library.resolving.run_parts import (
@@ -73,8 +73,9 @@ def counting_of(options: Options, processor: Processor) -> Counting:
     return Counting(
         counted_sets(options, processor.model),
         qualification_of(options),
-        options.unlimited or options.report == "derived",
+        options.unlimited or options.report == "derived" or gives_summary(options),
         counts_default_events(options),
+        gives_summary(options),
     )
 
 

@@ -81,12 +81,14 @@ class Qualification(NamedTuple):
 
 class Counting(NamedTuple):
     """What is counted. ``sets``: the event sets, with the names of their events; ``of_all``: what holds for all events;
-    ``unlimited``: on as many PMUs as they need; ``usual``: cycles and instructions, since no event is given."""
+    ``unlimited``: on as many PMUs as they need; ``usual``: the default events, since none is given; ``summary``: these
+    are of the whole run, with the largest cause of stalls."""
 
     sets: Sequence[SetOptions]
     of_all: Qualification
     unlimited: bool
     usual: bool
+    summary: bool
 
     @property
     def events(self) -> list[str]:

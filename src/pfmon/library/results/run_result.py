@@ -53,7 +53,9 @@ class Run:
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
     ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
     true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
-    `to_html`. ``notes``: options without, or with approximate, effect, and messages about the program.
+    `to_html`. ``finding``: the largest cause of stalls, if the default events were counted and it has more than a third
+    of the cycles (session.profile.finding). ``notes``: options without, or with approximate, effect, and messages about
+    the program. ``calls``: all of them, for exports of the command line.
     """
 
     def __init__(
@@ -83,6 +85,8 @@ class Run:
         self.cpi = outcome.cpi
         self.derived = _derived(processor, self.counts) if results.report == "derived" else None
         self.surveyed = outcome.surveyed
+        self.finding = outcome.finding
+        self.calls = outcome.calls
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = samples is not None
         self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)

@@ -7,6 +7,7 @@ from pfmon.report.exports.collapsed import Collapsed
 from pfmon.report.exports.csv_table import CsvTable
 from pfmon.report.exports.firefox import Firefox
 from pfmon.report.exports.parquet import Parquet
+from pfmon.report.exports.perf_data import PerfData
 from pfmon.report.exports.perf_script import PerfScript
 from pfmon.report.exports.pprof import Pprof
 from pfmon.report.exports.sample_export import SampleExport
@@ -17,6 +18,7 @@ EXPORTS: dict[str, type[SampleExport]] = {
     "speedscope": Speedscope,
     "firefox": Firefox,
     "pprof": Pprof,
+    "perf-data": PerfData,
     "perf-script": PerfScript,
     "callgrind": Callgrind,
     "csv": CsvTable,

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pfmon.report.exports.exact_calls import EVENTS, call_paths, counts_of
 from pfmon.report.exports.sample_export import SampleExport, utf8
+from pfmon.session.profile.call_rows import ExactCalls
 from pfmon.session.profile.code_profile import Function
 from pfmon.session.sampling.sampling_period import Sample
 from pfmon.version import VERSION
@@ -22,7 +24,8 @@ Cost = Counter[str]
 
 
 class Callgrind(SampleExport):
-    """Samples do not show how often a call was made; its call count is the number of samples that contain it."""
+    """Samples do not show how often a call was made; its call count is the number of samples that contain it. Where all
+    calls are known, it is the number of calls; they are at the first line of the caller."""
 
     def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
@@ -44,6 +47,20 @@ class Callgrind(SampleExport):
             for site, called in edges:
                 self._calls.setdefault(site, {}).setdefault(called, Counter())[event] += sample.last
             self._samples.update(edges)
+        return b""
+
+    def take_calls(self, calls: ExactCalls) -> bytes:
+        for address, counts in calls.own.items():
+            self._own[address] = Counter(dict(zip(EVENTS, counts_of(counts), strict=True)))
+        for path in call_paths(calls.nodes, self.names):
+            cost = Counter(dict(zip(EVENTS, path.counts, strict=True)))
+            self._total += cost
+            callees = map(self.names.function, path.entries)
+            edges = dict.fromkeys(zip(path.entries[1:], callees, strict=False))  # a recursive call counts once
+            for number, (site, callee) in enumerate(edges):
+                self._calls.setdefault(site, {}).setdefault(callee, Counter()).update(cost)
+                if not number:
+                    self._samples[site, callee] += path.calls
         return b""
 
     def finish(self) -> bytes:

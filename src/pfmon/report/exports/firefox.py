@@ -39,7 +39,7 @@ class Firefox(SampleExport):
 
     def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
-        self._tables = Tables(self.names)
+        self._tables = Tables(self.names, subject.architecture)
         self._threads: dict[str, _Samples] = {}
 
     def take(self, samples: Sequence[Sample]) -> bytes:

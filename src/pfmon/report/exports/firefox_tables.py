@@ -14,7 +14,6 @@ USER = 1
 """The number of the frames' category."""
 LIBRARY = 1
 """The type of a library's resource."""
-ARCHITECTURE = "ia64"
 
 
 class _Table:
@@ -41,8 +40,8 @@ class _Table:
 class Tables:
     """Builds the tables as stacks are requested; `shared` returns them."""
 
-    def __init__(self, names: FunctionNames) -> None:
-        self._names = names
+    def __init__(self, names: FunctionNames, architecture: str) -> None:
+        self._names, self._architecture = names, architecture
         self._known: dict[Sequence[int], int] = {}
         self._strings: dict[str, int] = {}
         self._stacks = _Table("frame", "prefix")
@@ -133,7 +132,7 @@ class Tables:
         if image.path not in paths:
             name, path = image.path.rpartition("/")[2], image.path
             self.libraries.append(
-                {"arch": ARCHITECTURE, "name": name, "path": path, "debugName": name, "debugPath": path}
+                {"arch": self._architecture, "name": name, "path": path, "debugName": name, "debugPath": path}
                 | {"breakpadId": "", "codeId": None}
             )
             paths.append(path)

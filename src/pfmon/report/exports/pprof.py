@@ -7,8 +7,10 @@ import gzip
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pfmon.report.exports.exact_calls import call_paths
 from pfmon.report.exports.protobuf import data, number, numbers
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
+from pfmon.session.profile.call_rows import ExactCalls
 from pfmon.session.sampling.sampling_period import Sample
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class Pprof(SampleExport):
         self._events: dict[str, set[int]] = {}
         """Event -> the periods that occurred."""
         self._last = 0
+        self._counted = "samples"
+        """What the first value of each stack is the number of."""
 
     def take(self, samples: Sequence[Sample]) -> bytes:
         for sample in samples:
@@ -49,8 +53,16 @@ class Pprof(SampleExport):
             self._last = self.subject.time(sample)
         return b""
 
+    def take_calls(self, calls: ExactCalls) -> bytes:
+        self._counted = "calls"
+        super().take_calls(calls)
+        for path in call_paths(calls.nodes, self.names):
+            if path.entries in self._values:
+                self._values[path.entries][""] = path.calls
+        return b""
+
     def finish(self) -> bytes:
-        types = ["samples", *self._events]
+        types = [self._counted, *self._events]
         parts = [data(SAMPLE_TYPE, self._value_type(name)) for name in types]
         for stack, values in self._values.items():
             locations = numbers(1, map(self._location, stack))

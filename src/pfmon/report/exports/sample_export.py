@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pfmon.report.exports.exact_calls import call_paths
+from pfmon.session.profile.call_rows import ExactCalls
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.sampling.sampling_period import Sample
 
@@ -17,7 +19,8 @@ class ExportSubject(NamedTuple):
     """The origin of samples. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
     ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
     ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
-    instructions; ``of_task``: the file is of several programs, and this is one of them."""
+    instructions; ``of_task``: the file is of several programs, and this is one of them; ``architecture``: that of the
+    program's instructions, by the name that uname -m has."""
 
     names: FunctionNames
     command: Sequence[str]
@@ -28,6 +31,7 @@ class ExportSubject(NamedTuple):
     epoch: int = 0
     megahertz: int = 0
     of_task: bool = False
+    architecture: str = ""
 
     @property
     def comm(self) -> str:
@@ -62,6 +66,19 @@ class SampleExport(ABC):
     @abstractmethod
     def take(self, samples: Sequence[Sample]) -> bytes:
         """Add a buffer of samples; return the bytes that can be written."""
+
+    def take_calls(self, calls: ExactCalls) -> bytes:
+        """Take all calls of a run instead of samples; return the bytes that can be written. Each call path is a sample
+        of each event, whose period is the path's count; the samples follow each other as the paths first did, each when
+        the cycles of those before it have passed."""
+        stamp = 0
+        samples = []
+        for path in call_paths(calls.nodes, self.names):
+            for event, count in enumerate(path.counts):
+                if count:
+                    samples.append(Sample(path.entries[0], stamp, (event,), count, 0, (), path.entries[1:]))
+            stamp += path.counts[0]
+        return self.take(samples)
 
     @abstractmethod
     def finish(self) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pfmon.session.profile.code_profile import NO_SYMBOL, FunctionNames
@@ -25,6 +25,14 @@ class CallRow(NamedTuple):
 
 RawNode = tuple[int, int, int, int, tuple[int, ...]]
 """(parent, entry, file, calls, counts); parents precede their children."""
+
+
+class ExactCalls(NamedTuple):
+    """All calls of a run. ``nodes``: cycles by part, then instructions, of each call path; ``own``: the same of each
+    instruction, by its address."""
+
+    nodes: Sequence[RawNode]
+    own: Mapping[int, Sequence[int]]
 
 
 def call_rows(nodes: Sequence[RawNode], names: FunctionNames) -> list[CallRow]:

@@ -25,7 +25,9 @@ from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
+    from pfmon.session.profile.finding import Finding
     from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
     from pfmon.session.run.report_collector import CollectedReport, ObservedRun, ReportCollector
     from pfmon.session.run.run_recording import RunRecording
@@ -75,6 +77,7 @@ class Session:
             raise
         self._stopped = ""
         self._surveyed: CollectedReport | None = None
+        self._calls: ExactCalls | None = None
         self._at_work: Monitoring | SampledRun | None = None
         self._misplaced: BaseException | None = None
 
@@ -255,7 +258,10 @@ class Session:
         if self._recording and self._stopped != FAILED:
             self.unrecorded = self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
-        self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None
+        if survey and self.plan.collect_report:
+            self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle)
+        if survey and self.plan.collect_calls:
+            self._calls = survey.calls(self.engine)
         return ending, times
 
     def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
@@ -280,6 +286,7 @@ class Session:
         notes: list[str] = []
         profile: Profile | None = None
         lines: list[tuple[int, str]] = []
+        finding: Finding | None = None
         if monitoring:
             monitoring.check()
             monitoring.finish_interval()
@@ -288,6 +295,8 @@ class Session:
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
+            if self.plan.finding:
+                finding = self._finding(monitoring.seen())
             monitoring.close()
             self._at_work = None
         return self._outcome(ending, times, counts, notes)._replace(
@@ -295,6 +304,7 @@ class Session:
             threads=threads,
             listing=lines,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
+            finding=finding,
         )
 
     def _survey(self) -> ReportCollector | None:
@@ -334,6 +344,7 @@ class Session:
             notes=notes,
             notices=self._notices,
             surveyed=self._surveyed,
+            calls=self._calls,
         )
 
     def _profile(self, seen: RunData, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
@@ -347,6 +358,11 @@ class Session:
         from pfmon.session.profile.annotated_code import listed
 
         return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
+
+    def _finding(self, seen: RunData) -> Finding | None:
+        from pfmon.session.profile.finding import finding
+
+        return finding(seen, self.objects, self.plan.demangle) if seen.records else None
 
     def _status(self, ending: ExitReport | None) -> int:
         still_ran = self._tasks is not None and self._stopped  # what the first program started

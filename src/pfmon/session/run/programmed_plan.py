@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ProgrammedPlan:
     """The constructor raises PfmonError for what the PMU or the machine cannot do. ``groups``: the event sets;
     ``trigger``: the events that start and stop counting, if the machine decides when one happens; ``machine``: None:
-    none is wanted; ``surveyed_machine``: that of an HTML report."""
+    none is wanted; ``surveyed_machine``: that of an HTML report, or of all calls."""
 
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
@@ -43,7 +43,7 @@ class ProgrammedPlan:
 
             check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
         self.machine = planned_machine(plan) if self._wants_machine else None
-        self.surveyed_machine = planned_machine(plan) if plan.collect_report else None
+        self.surveyed_machine = planned_machine(plan) if plan.surveyed else None
 
     def check_engine(self, engine: Engine) -> None:
         """Raise PfmonError for a PMU that the program's processors lack, and for addresses missing from the stream."""
@@ -62,9 +62,10 @@ class ProgrammedPlan:
                 "pfmon.session.profile.cpi_stack": plan.report and plan.following,
                 "pfmon.session.profile.annotated_code": plan.annotate is not None,
                 "pfmon.session.profile": plan.profile,
+                "pfmon.session.profile.finding": plan.finding,
             }
         )
-        if plan.annotate is not None or plan.collect_report or plan.deferred:
+        if plan.annotate is not None or plan.surveyed or plan.deferred or plan.finding:
             import_line_reader()
 
     @property
@@ -87,7 +88,7 @@ class ProgrammedPlan:
         """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = self.live or plan.following or plan.record or plan.slow or plan.collect_report or plan.watched
+        besides = self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched
         return always and len(self.groups) == 1 and not besides and not self._counts_directions
 
     @property
@@ -106,7 +107,7 @@ class ProgrammedPlan:
     def counts_addresses(self) -> bool:
         """Whether counting needs addresses in the stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        wanted = self._wants_machine or self.plan.collect_report or data_triggers or bool(self.plan.guest_pmu)
+        wanted = self._wants_machine or self.plan.surveyed or data_triggers or bool(self.plan.guest_pmu)
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property

@@ -16,7 +16,7 @@ from pfmon.machine.config.machine_figures import IN_ORDER, MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
-from pfmon.session.profile.call_rows import CallRow, call_rows
+from pfmon.session.profile.call_rows import CallRow, ExactCalls, call_rows
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
@@ -74,12 +74,20 @@ class ReportCollector:
         """Return a consumer that passes the stream to a reader and to this object."""
         return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
 
-    def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
-        """End the run and return the data. LostError: data was lost."""
+    def calls(self, engine: Engine) -> ExactCalls:
+        """End the run and return its calls. LostError: data was lost."""
+        counts = counted(self._seen(engine), part_queries(), by_place=True).by_address()
+        return ExactCalls(self._calls.nodes(), counts)
+
+    def _seen(self, engine: Engine) -> RunData:
         lost = self._calls.lost or (self._misses is not None and self._misses.out_of_memory)
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
-        seen = RunData(engine.table, self._tally, self.running.records())
+        return RunData(engine.table, self._tally, self.running.records())
+
+    def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
+        """End the run and return the data. LostError: data was lost."""
+        seen = self._seen(engine)
         cpi = breakdown(self._figures, seen, objects, demangle)
         names = FunctionNames(objects, demangle, engine.table.instruction_set)
         sink = counted(seen, part_queries(), by_place=True)

@@ -9,8 +9,10 @@ from pfmon.engine.api import ExitReport
 from pfmon.session.run.programmed_pmu import Count, ThreadCounts
 
 if TYPE_CHECKING:
+    from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.cpi_stack import CpiStack
+    from pfmon.session.profile.finding import Finding
     from pfmon.session.run.followed_tasks import TaskCounts
     from pfmon.session.run.report_collector import CollectedReport
 
@@ -28,7 +30,8 @@ class RunOutcome(NamedTuple):
     the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
     ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
     task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
-    ``surveyed``: the data of an HTML report."""
+    ``surveyed``: the data of an HTML report; ``finding``: the largest cause of stalls, if it was looked for and is
+    large; ``calls``: all of them, if they were kept."""
 
     status: int
     counts: list[Count]
@@ -45,3 +48,5 @@ class RunOutcome(NamedTuple):
     tasks: Sequence[TaskCounts] | None = None
     threads: Sequence[ThreadCounts] | None = None
     surveyed: CollectedReport | None = None
+    finding: Finding | None = None
+    calls: ExactCalls | None = None

@@ -63,13 +63,15 @@ class RunPlan(NamedTuple):
     """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if
     there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
     come from; ``annotate``: a range of code whose instructions are to be listed, or its name, if that is known when the
-    program has run; ``unlimited``: count on as many PMUs as the events need; ``controls``: when is counted;
+    program has run; ``unlimited``: count on as many PMUs as the events need;
+    ``finding``: find the largest cause of stalls, if a machine runs; ``controls``: when is counted;
     ``machine``: gives the machine that the program runs on, None: that of the PMU's processor; ``report``: break the
     cycles down; there are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that
     is run instead of a program (``partial``: as far as it is whole), whose ``program`` is needed for names alone;
     ``sampling``: which events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++
     names where counts come from; ``following``: what is counted of what the program starts; ``debug``: where separate
-    debug files are looked for; ``collect_report``: look at everything, beside what counts; ``threaded``: a machine in a
+    debug files are looked for; ``collect_report``: look at everything, beside what counts;
+    ``collect_calls``: keep all calls beside it, with cycles and instructions; ``threaded``: a machine in a
     thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture
     decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
     ``hardware_thread``: the hardware thread of a core that it runs on; ``deferred``: says, of the files that are
@@ -90,6 +92,7 @@ class RunPlan(NamedTuple):
     profile: bool = False
     annotate: tuple[int, int] | str | None = None
     unlimited: bool = False
+    finding: bool = False
     controls: Controls = Controls()
     machine: Callable[[], MachineFigures] | None = None
     report: bool = False
@@ -101,12 +104,18 @@ class RunPlan(NamedTuple):
     following: FollowOptions | None = None
     debug: DebugDirectories = NO_DIRECTORIES
     collect_report: bool = False
+    collect_calls: bool = False
     threaded: bool = True
     guest_pmu: str = ""
     watched: bool = False
     hardware_thread: HardwareThread | None = None
     deferred: Callable[[Sequence[MappedFile]], ResolvedAddresses | None] | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
+
+    @property
+    def surveyed(self) -> bool:
+        """Whether everything is looked at, or all calls, beside what counts."""
+        return self.collect_report or self.collect_calls
 
 
 def event_groups(plan: RunPlan) -> list[EventSets]:

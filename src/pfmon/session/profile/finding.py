@@ -1,0 +1,83 @@
+"""The largest cause of stalls in one line: what it is, its share of the cycles, and where most of it happens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from pfmon.counting._counting import QueryKind
+from pfmon.counting.totals.record_query import RecordQuery, names
+from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.profile.cpi_causes import PARTS
+from pfmon.session.profile.cpi_stack import counted
+from pfmon.session.run.programmed_pmu import RunData
+
+THRESHOLD = 1 / 3
+"""The share of all cycles above which a cause is worth a line."""
+
+WORDS = {
+    "data access": "waiting for data",
+    "operations": "waiting for operations",
+    "branch mispredicts": "mispredicted branches",
+    "instruction fetch": "waiting for instructions",
+    "cache misses": "instruction cache misses",
+    "TLB misses": "instruction TLB misses",
+    "divider": "a busy divider",
+}
+"""What parts of the breakdown and their components are called in a sentence; others by their name."""
+
+
+class Finding(NamedTuple):
+    """A cause of stalls. ``share``: of all cycles; ``cause``: a part of the breakdown, or the component of it that is
+    more than the threshold by itself; ``place``: file and line, or the function without DWARF, with most of its cycles,
+    "" if they belong to no code."""
+
+    share: float
+    cause: str
+    place: str
+
+    def __str__(self) -> str:
+        most = f", most at {self.place}" if self.place else ""
+        return f"{self.share:.0%} of cycles: {self.cause}{most}"
+
+
+def finding(seen: RunData, objects: LoadedObjects, demangle: bool = True) -> Finding | None:
+    """Return the largest part of the cycles that is not inherent execution; None: it is no more than a third."""
+    parts = {part: {name: _causes(*of) for name, of in inner.items()} for part, inner in PARTS.items()}
+    pieces = [mask for inner in parts.values() for mask in inner.values()]
+    totals = iter(counted(seen, [_query(mask) for mask in pieces]).totals()[:-1])
+    cycles = {part: {name: next(totals) for name in inner} for part, inner in parts.items()}
+    whole = sum(sum(inner.values()) for inner in cycles.values())
+    part = max(list(PARTS)[1:], key=lambda part: sum(cycles[part].values()))
+    own = cycles[part]
+    if sum(own.values()) <= THRESHOLD * whole:
+        return None
+    component = max(own, key=own.__getitem__)
+    if len(own) > 1 and own[component] > THRESHOLD * whole:
+        share, cause, mask = own[component] / whole, component, parts[part][component]
+    else:
+        share, cause, mask = sum(own.values()) / whole, part, sum(parts[part].values())  # no cause is in two components
+    return Finding(share, WORDS.get(cause, cause), _place(mask, seen, objects, demangle))
+
+
+def _causes(*patterns: str) -> int:
+    """Return the causes that match one of the patterns, as bits."""
+    numbers = names("cycle")
+    return sum(1 << numbers[cause] for cause in numbers if any(fnmatchcase(cause, one) for one in patterns))
+
+
+def _query(causes: int) -> RecordQuery:
+    """The cycles of causes; of none: those that retired."""
+    return RecordQuery(QueryKind.CYCLES, retiring=not causes, causes=causes)
+
+
+def _place(mask: int, seen: RunData, objects: LoadedObjects, demangle: bool) -> str:
+    """Return the line, or the function, with most cycles of some causes."""
+    lookup = FunctionNames(objects, demangle, seen.table.instruction_set)
+    places: Counter[str] = Counter()
+    for address, counts in counted(seen, [_query(mask)], by_place=True).by_address().items():
+        if counts[0]:
+            places[str(lookup.source(address) or lookup.function(address))] += counts[0]
+    return places.most_common(1)[0][0] if places else ""
