@@ -20,6 +20,7 @@ LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 WAYS_OUT = {"f": "; memory that pfmon shares with its processes counts as files too: raise the limit"}
 """Advice, by the limit's option."""
 SUBCOMMANDS = ("diff", "sweep")
+VERBS = ("stat", "record", "report", "annotate")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -87,7 +88,11 @@ def _standard_files_are_open() -> None:
 
 def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
     """Return the lines that report an error; for a mistake on the command line, all mistakes on it."""
-    if error.exit_status != PfmonError.exit_status or error.during_run or (words and words[0] in SUBCOMMANDS):
+    if (
+        error.exit_status != PfmonError.exit_status
+        or error.during_run
+        or (words and words[0] in (*SUBCOMMANDS, *VERBS))
+    ):
         return [str(error)]
     from pfmon.cli.command_line_errors import all_mistakes
 
@@ -99,6 +104,10 @@ def _do(words: Sequence[str]) -> int:
         from pfmon.cli.commands.subcommand import run_subcommand
 
         return run_subcommand(words)
+    if words and words[0] in VERBS:
+        from pfmon.cli.commands.verbs import run_verb
+
+        return run_verb(words, _do_or_say)
     from pfmon.cli.command_line import a_program_is_given, read
 
     options, output, command = read(words)

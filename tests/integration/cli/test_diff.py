@@ -138,7 +138,7 @@ def test_the_page_shows_what_the_text_shows(tmp_path: Path) -> None:
     ("words", "said"),
     first_quick(
         [
-            ((), "two files are wanted, and 0 given; usage: pfmon diff [OPTION]... A B"),
+            ((), "two files are wanted, and 0 given; usage: pfmon diff [OPTION]... [A B]"),
             (("/no/a", "/no/b"), "/no/a: no such file or directory"),
             (("JSON", "/etc/passwd"), "/etc/passwd: neither results (--json), nor a baseline, nor a recording"),
             (("JSON", "JSON", "-e", "cpu_cycles"), "options are for recordings, and neither file is one"),

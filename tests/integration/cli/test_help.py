@@ -1,16 +1,18 @@
 """--help: short first, the rest by topic or at once, options of other processors with --pmu alone."""
 
+import platform
 import re
 import shlex
 import signal
+from pathlib import Path
 
 import pytest
 from answers import answer, declined, said
-from command import example, pfmon
-from grids import each
+from command import EXAMPLES, pfmon
+from grids import each, first_quick
 
 from pfmon import pmu
-from pfmon.cli.commands.help import COMMON, EXAMPLES
+from pfmon.cli.commands.help import COMMON
 from pfmon.library.options.option import Topic
 from pfmon.library.options.table import OPTIONS, TOPICS
 
@@ -20,11 +22,12 @@ def listed(text: str) -> set[str]:
     return set(re.findall(r"^  (?:-\w, |    )--([\w-]+)", text, re.M))
 
 
-def test_help_begins_with_usage_and_five_examples() -> None:
+def test_help_begins_with_usage_and_examples() -> None:
     lines = answer("--help").splitlines()
     assert lines[0].startswith("usage: pfmon ")
     first = lines.index("Examples:") + 1
-    assert all(line.strip().startswith("pfmon ") for line in lines[first : first + 5]) and lines[first + 5] == ""
+    assert all(line.strip().startswith("pfmon ") for line in lines[first : first + 6]) and lines[first + 6] == ""
+    assert max(map(len, lines)) <= 120
     assert set(COMMON) <= listed("\n".join(lines))
     assert len(lines) < 60
     assert answer("-h") == answer("--help")
@@ -37,11 +40,40 @@ def test_the_exit_status_of_each_signal_is_listed(option: str, number: signal.Si
     assert f"{128 + number} by {named if number == signal.SIGINT else number.name}" in answer(option)
 
 
-@pytest.mark.parametrize("command", EXAMPLES)
-def test_examples_run(command: str) -> None:
-    words = shlex.split(command.replace("PROGRAM", example("hashmap") + " 200"))
-    done = pfmon(*words[1:])
-    assert done.returncode == 0 and len(done.stdout.splitlines()) > 2
+def shown_examples(*words: str) -> list[str]:
+    """The commands of the examples that --help prints."""
+    text = answer(*words)
+    lines = text[text.index("Examples:\n") : text.index("\n\nCommon options")].splitlines()[1:]
+    return [line.strip().split("  ")[0] for line in lines]
+
+
+def run_examples(commands: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "file").touch()
+    for command in commands:
+        words = shlex.split(command)
+        done = pfmon(*words[1:])
+        assert words[0] == "pfmon" and (done.returncode, done.stderr) == (0, "") and done.stdout, command
+    assert {path.suffix for path in folder.iterdir()} == {".data", ".html", ""}
+
+
+@pytest.mark.parametrize(
+    "program", first_quick(["x86_64/fib", pytest.param("ia64/fib", marks=pytest.mark.slow), "ppc64/fib"])
+)
+def test_examples_are_of_the_program_and_run(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if program.startswith("ppc64"):
+        pytest.importorskip("pfmon.engine.qemu.qemu_guest")
+    path = str(EXAMPLES / program)
+    commands = shown_examples("--help", path)
+    assert len(commands) == 6 and all(command.endswith(f" {path}") for command in commands)
+    run_examples(commands, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_examples_without_a_program_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if platform.machine() != "x86_64":
+        pytest.skip("they are of an x86-64 host's programs")
+    run_examples(shown_examples("--help"), tmp_path, monkeypatch)
 
 
 @each("name", pmu.names())

@@ -14,9 +14,10 @@ from pfmon.library.options.option_values import whole_number
 from pfmon.library.results.result_files import diff
 from pfmon.report.difference import Difference
 
-USAGE = "usage: pfmon diff [OPTION]... A B"
+USAGE = "usage: pfmon diff [OPTION]... [A B]"
 INTRODUCTION = """Compares two results: counts, cycles by cause, functions that changed. A and B are output of --json,
-baselines (--save-baseline), or recordings (--record), which are counted first."""
+baselines (--save-baseline), or recordings (--record), which are counted first; without them pfmon.data.old and
+pfmon.data, the last two of pfmon record."""
 OPTIONS = [
     Option("events", "count these events of recordings (the other side's)", "EVENT,...", "e"),
     Option("pmu", "count recordings with this PMU", "NAME"),
@@ -30,13 +31,15 @@ OPTIONS = [
     Option("outfile", "write the text, or the JSON, into a file", "FILE"),
     Option("help", "show this help", short="h"),
 ]
+DEFAULT_FILES = ("pfmon.data.old", "pfmon.data")
+"""The recordings of the last two `pfmon record`."""
 FUNCTIONS = 20
 MAX_FUNCTIONS = 1 << 20
 
 
 def run(words: Sequence[str]) -> int:
     """Run `pfmon diff` with the words after it and return the exit status. Raises PfmonError for wrong words."""
-    said = understood(words, OPTIONS, USAGE, INTRODUCTION, 2)
+    said = understood(words, OPTIONS, USAGE, INTRODUCTION, 2, DEFAULT_FILES)
     if said is None:
         return 0
     given, files = said

@@ -11,19 +11,30 @@ from pfmon.library.options.option import Option, Topic
 from pfmon.library.options.table import OPTIONS, TOPICS
 
 PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
-SUBCOMMANDS = ("       pfmon diff A B", "       pfmon sweep FILE.toml")
+SUBCOMMANDS = (
+    "       pfmon stat|record|report|annotate ... (pfmon stat --help, ...)",
+    "       pfmon diff [A B]",
+    "       pfmon sweep FILE.toml",
+)
 EXAMPLES = {
-    "pfmon PROGRAM": "cycles, instructions and their ratio",
-    "pfmon -e loads_retired,nops_retired PROGRAM": "count these events",
-    "pfmon --report cpi PROGRAM": "where the cycles went, by cause and by function",
-    "pfmon --per-function -e l2_misses,ia64_inst_retired PROGRAM": "which functions miss a cache",
-    "pfmon --long-smpl-periods=10000 -e cpu_cycles --smpl-module=inst-hist --smpl-show-func PROGRAM": "samples",
+    "pfmon {program}": "cycles, instructions, branches, misses, as perf stat has them",
+    "pfmon -e {events} {program}": "count these events",
+    "pfmon --report cpi {program}": "where the cycles went, by cause and by function",
+    "pfmon --report html:{name}.html {program}": "everything in a page for a browser",
+    "pfmon --per-function -e {misses} {program}": "in which functions they happen",
+    "pfmon --export perf-data:perf.data {program}": "every call, for perf report and perf script",
 }
-"""Example commands and their output."""
+"""Example commands and what they show."""
+EVENTS = {
+    "x86": ("instructions,branch-misses", "cache-misses,branch-misses"),
+    "ia64": ("loads_retired,nops_retired", "l2_misses,ia64_inst_retired"),
+    "ppc": ("INSTRUCTIONS_COMPLETED,DCACHE_MISSES", "cache-misses,branch-misses"),
+}
+"""The events and the misses of the examples, by the architecture of the PMU."""
 COMMON = (
     *("events", "pmu", "report", "unlimited", "per-function", "annotate", "print-interval", "irange"),
-    *("outfile", "json", "export", "session-timeout", "show-events", "event-info", "check-events-only"),
-    *("help", "help-all", "version"),
+    *("repeat", "outfile", "json", "csv", "export", "session-timeout", "show-events", "event-info"),
+    *("check-events-only", "help", "help-all", "version"),
 )
 """The options that --help itself lists."""
 MARK = "[set]"
@@ -44,11 +55,22 @@ WIDTH = 120
 INDENT = 36
 
 
-def help_text() -> str:
-    """Return the usage, five examples and the common options."""
-    width = max(len(command) for command in EXAMPLES if len(command) < WIDTH // 2)
+def examples(architecture: str, program: str = "PROGRAM") -> dict[str, str]:
+    """Return example commands for a program, of a PMU of that architecture, and what they show."""
+    events, misses = EVENTS[architecture]
+    name = program.split()[0].rpartition("/")[2]
+    return {
+        command.format(program=program, name=name, events=events, misses=misses): shows
+        for command, shows in EXAMPLES.items()
+    }
+
+
+def help_text(architecture: str, program: str) -> str:
+    """Return the usage, examples for a program, and the common options."""
+    commands = examples(architecture, program)
+    width = max(len(command) for command in commands if len(command) < WIDTH // 2)
     lines = [USAGE, *SUBCOMMANDS, PURPOSE, "", "Examples:"]
-    for command, shows in EXAMPLES.items():
+    for command, shows in commands.items():
         lines.append(f"  {command:<{width}}  {shows}")
     lines += ["", "Common options:", *(option_line(OPTIONS[name]) for name in COMMON)]
     lines += ["", *_wrapped(f"Topics (--help TOPIC): {', '.join(_topics())}", WIDTH)]
@@ -65,13 +87,18 @@ def help_all(pmu: str) -> str:
 
 def topic_text(topic: str, pmu: str) -> str:
     """Return the options of a topic, or of an option's topic. PfmonError: there is no such topic."""
-    word = topic.lower().removeprefix("--")
-    found = [one for one in TOPICS if one.name.startswith(word)] if word else []
-    found = found or [one for one in TOPICS if any(option.long == word for option in one.options)]
+    found = topics_named(topic)
     if not found:
         raise PfmonError(f"unknown help topic {topic!r}; there are: {', '.join(_topics())}, and every option's name")
     lines = [line for one in found for line in _section(one, pmu)]
     return "\n".join([*lines[1:], "", *_others(pmu, found)]).rstrip() + "\n"
+
+
+def topics_named(topic: str) -> list[Topic]:
+    """Return the topics of a name, or the topic of an option."""
+    word = topic.lower().removeprefix("--")
+    found = [one for one in TOPICS if one.name.startswith(word)] if word else []
+    return found or [one for one in TOPICS if any(option.long == word for option in one.options)]
 
 
 def _topics() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pfmon.cli.commands.help import ENDING, ENVIRONMENT, EXAMPLES, OF_SETS, PURPOSE, help_of
+from pfmon.cli.commands.help import ENDING, ENVIRONMENT, OF_SETS, PURPOSE, examples, help_of
 from pfmon.library.options.option import Option
 from pfmon.library.options.table import TOPICS
 from pfmon.version import VERSION
@@ -34,7 +34,7 @@ def manual_page() -> str:
         lines.append(f'.SS "{_plain(topic.title)}"')
         lines += [line for option in topic.options for line in _option(option)]
     lines.append(".SH EXAMPLES")
-    for command, shows in EXAMPLES.items():
+    for command, shows in examples("x86").items():
         lines += [".TP", f".B {_plain(command)}", _plain(shows)]
     lines += [".SH EXIT STATUS", _plain(" ".join(ENDING.split()))]
     lines += [".SH ENVIRONMENT", _plain(" ".join(ENVIRONMENT.split()))]

@@ -1,9 +1,11 @@
-"""Shared code of the subcommands (`pfmon diff`, `pfmon sweep`); their options may stand anywhere among the words."""
+"""Shared code of the subcommands (`pfmon diff`, `pfmon sweep`), which have options of their own; these may stand
+anywhere among the words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from os.path import exists
 from typing import NamedTuple
 
 from pfmon.cli.option_parsing import parse
@@ -53,10 +55,18 @@ FILES = {1: "one file is", 2: "two files are"}
 
 
 def understood(
-    words: Sequence[str], options: Sequence[Option], usage: str, introduction: str, count: int
+    words: Sequence[str],
+    options: Sequence[Option],
+    usage: str,
+    introduction: str,
+    count: int,
+    usual: Sequence[str] = (),
 ) -> tuple[dict[str, list[str]], list[str]] | None:
-    """Return the options' values and ``count`` files; None after printing help. PfmonError: another number of files."""
+    """Return the options' values and ``count`` files; None after printing help. ``usual``: the files if none are given
+    and these are there. PfmonError: another number of files."""
     given, files = parsed(options, words)
+    if not files and all(map(exists, usual)):
+        files = list(usual)
     if "help" in given:
         show(help_text(usage, introduction, options))
         return None

@@ -41,12 +41,10 @@ OUTPUT = Topic(
         Option("with-header", "print the command, the machine and each counter's event before the counts", FLAG),
         Option("show-time", "print the host's time that the run took", FLAG),
         Option("no-cmd-output", "discard the program's standard output and error", FLAG),
-        Option(
-            "json", "print the results as one JSON object; what the program prints goes to standard error then", FLAG
-        ),
+        Option("json", "print the results as one JSON object; the program's output goes to standard error then", FLAG),
         Option(
             "csv",
-            "print the counts as comma-separated values; what the program prints goes to standard error then",
+            "print the counts as comma-separated values; the program's output goes to standard error then",
             FLAG,
         ),
         Option(

@@ -234,7 +234,7 @@ class Prepared:
             session.plan.requests,
             [[one.programming for one in group.sets] for group in session.groups],
             session.plan.model.target.matchers.pmcs,
-            MachineRecord(self.processor.machine or self.processor.pmu, self.processor.settings),
+            MachineRecord(self.processor.machine_name, self.processor.settings),
             self.engine,
         )
 

@@ -58,11 +58,16 @@ class Processor(NamedTuple):
         """The PMU."""
         return get(self.pmu)
 
+    @property
+    def machine_name(self) -> str:
+        """The name or the file of the machine, also where no option names it."""
+        return self.machine or self.model.target.machine(self.ia32)
+
     def figures(self) -> MachineFigures:
         """Return the figures of the machine. PfmonError: they are wrong."""
         from pfmon.machine.config.machine_config import load
 
-        return load(self.machine or self.model.target.machine(self.ia32), self.settings)
+        return load(self.machine_name, self.settings)
 
 
 class Qualification(NamedTuple):

@@ -50,7 +50,7 @@ def baseline_of(
     return Baseline(
         list(command),
         processor.pmu,
-        without_folder(processor.machine or processor.pmu),
+        without_folder(processor.machine_name),
         list(processor.settings),
         _qualification(options),
         counts,
