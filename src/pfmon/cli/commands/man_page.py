@@ -13,9 +13,12 @@ from pfmon.version import VERSION
 DESCRIPTION = (
     "pfmon runs an unmodified program on a model of its processor and gives you that processor's PMU: name events, get "
     "counts. It needs no PMU in the machine that it runs on. Counts are exact, or modelled and said to be so, and they "
-    "repeat to the last digit. IA-64 programs are executed by pfmon itself, x86-64, i386 and PowerPC programs under "
-    "qemu-user.",
-    "Without events it counts cycles and instructions. -i EVENT explains an event and says how exact its count is.",
+    "repeat to the last digit. pfmon executes IA-64 programs, and x86-64 programs on x86-64 hosts, itself; others "
+    "run under qemu-user.",
+    "Without events it counts cycles, instructions, branches and misses. -i EVENT explains an event and says how exact "
+    "its count is. stat, record, report and annotate before the options are perf's verbs (pfmon stat --help); diff "
+    "compares two results, sweep counts on many machines. A program of such a name runs behind two dashes: pfmon -- "
+    "stat.",
     OF_SETS.strip(),
 )
 

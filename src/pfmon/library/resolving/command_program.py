@@ -18,6 +18,15 @@ OBEYED = ("GLIBC_TUNABLES", "PYTHONHASHSEED", "TZ")
 OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
 """... and how the names of others begin."""
 
+INSTEAD_OF = {
+    "help": "; pfmon --help prints the help",
+    "list": "; pfmon -l PROGRAM lists the events",
+    "script": "; pfmon --export perf-script:FILE PROGRAM writes what perf script prints",
+    "top": "; pfmon --live PROGRAM shows counts while a program runs",
+    "version": "; pfmon --version prints the version",
+}
+"""What does here what verbs of perf do that pfmon does not have."""
+
 
 def environment(of_host: bool, given: Sequence[str]) -> list[str]:
     """Return NAME=VALUE of every variable; later ones replace earlier ones. ``of_host``: start from pfmon's own;
@@ -56,7 +65,7 @@ def find_program(name: str) -> str:
 
     found = which(name)
     if found is None:
-        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else INSTEAD_OF.get(name, "")
         raise PfmonError(f"{name}: not found in PATH{hint}")
     return found
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pfmon.counting._counting import QueryKind
 from pfmon.counting.totals.record_query import RecordQuery, names
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.profile.code_profile import Function, FunctionNames
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_stack import counted
 from pfmon.session.run.programmed_pmu import RunData
@@ -28,11 +28,14 @@ WORDS = {
 }
 """What parts of the breakdown and their components are called in a sentence; others by their name."""
 
+SYSTEM = ("/lib", "/usr/lib")
+"""Where the system's libraries are."""
+
 
 class Finding(NamedTuple):
     """A cause of stalls. ``share``: of all cycles; ``cause``: a part of the breakdown, or the component of it that is
-    more than the threshold by itself; ``place``: file and line, or the function without DWARF, with most of its cycles,
-    "" if they belong to no code."""
+    more than the threshold by itself; ``place``: the line with most of its cycles, FILE:LINE, or the function, "" if
+    they belong to no code."""
 
     share: float
     cause: str
@@ -74,10 +77,24 @@ def _query(causes: int) -> RecordQuery:
 
 
 def _place(mask: int, seen: RunData, objects: LoadedObjects, demangle: bool) -> str:
-    """Return the line, or the function, with most cycles of some causes."""
+    """Return the function with most cycles of some causes, or in code of the user's its line with most of them. Lines
+    of the system's libraries are in debug files that take long to read, and say less than the function."""
     lookup = FunctionNames(objects, demangle, seen.table.instruction_set)
+    counts = {
+        address: cycles[0]
+        for address, cycles in counted(seen, [_query(mask)], by_place=True).by_address().items()
+        if cycles[0]
+    }
+    functions: Counter[Function] = Counter()
+    for address, cycles in counts.items():
+        functions[lookup.function(address)] += cycles
+    if not functions:
+        return ""
+    function = functions.most_common(1)[0][0]
+    if function.object.startswith(SYSTEM):
+        return str(function)
     places: Counter[str] = Counter()
-    for address, counts in counted(seen, [_query(mask)], by_place=True).by_address().items():
-        if counts[0]:
-            places[str(lookup.source(address) or lookup.function(address))] += counts[0]
-    return places.most_common(1)[0][0] if places else ""
+    for address, cycles in counts.items():
+        if lookup.function(address) == function:
+            places[str(lookup.source(address) or function)] += cycles
+    return places.most_common(1)[0][0]

@@ -1,0 +1,170 @@
+"""The first minutes with the command: counts, causes, recordings, other tools, mistakes."""
+
+import csv
+import json
+import platform
+import re
+import shutil
+import subprocess
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from command import pfmon
+from host_programs import needs
+from newcomer import COIN, SLOW, Task
+
+pytestmark = [
+    needs("cc"),
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+]
+FINDING = rf"^\d\d% of cycles: mispredicted branches, most at slow\.c:{COIN}$"
+
+TASKS = [
+    Task(
+        "what does my program do?",
+        ("pfmon ./slow",),
+        (
+            r"^heads \d+$",
+            r"^ Performance counter stats for './slow' on .*GHz.*:$",
+            r"^ +[\d,]+ +cycles +# +[\d.]+ [mu]s at [\d.]+ GHz$",
+            r"^ +[\d,]+ +instructions +# +[\d.]+ insn per cycle$",
+            r"^ +[\d,]+ +branches\b",
+            r"^ +[\d,]+ +branch-misses +# +[\d.]+% of all branches$",
+            r"^ +[\d,]+ +cache-misses +# ",
+            FINDING,
+        ),
+        (r"^pfmon: ", r"intel_v\d"),
+    ),
+    Task("as I know it from perf", ("pfmon stat ./slow 100000",), (r"insn per cycle", FINDING)),
+    Task(
+        "two events, to be read by my old script",
+        ("pfmon -e instructions,branch-misses ./slow",),
+        (r"^heads \d+$", r"^ {19}\d{7} instructions$", r"^ +\d+ branch-misses$"),
+        (r"Performance counter",),
+    ),
+    Task(
+        "is it the same every time?",
+        ("pfmon -r 3 ./slow 5000",),
+        (r"\(3 runs\):$", r"^3 runs: all counts are equal$"),
+        (r"\+-",),
+    ),
+    Task(
+        "perf's way to repeat, perf's way to separate",
+        ("pfmon stat -r 2 -x, -e branches,branch-misses ./slow 5000",),
+        (r"^value,event,", r"^\d+,branches,0\.00,,$", r"^\d+,branch-misses,0\.00,[\d.]+,% of all branches$"),
+    ),
+    Task(
+        "where did the cycles go?",
+        ("pfmon --report cpi ./slow",),
+        (r"100\.0% all cycles$", r"% branch mispredicts +#{10,}", r"% coin +#{20,}$"),
+    ),
+    Task(
+        "record now, ask later",
+        ("pfmon record ./slow", "pfmon report"),
+        (r"100\.0% all cycles$", r"% coin +#{20,}$"),
+        (r"^heads",),
+    ),
+    Task(
+        "a recording says how to go on",
+        ("pfmon record ./slow 5000",),
+        (r"^heads", r"^pfmon: pfmon\.data: the run, \d+ bytes; pfmon report shows it$"),
+    ),
+    Task(
+        "which instruction of it?",
+        ("pfmon record ./slow", "pfmon annotate -e branch-misses"),
+        (r"instructions of coin$", rf"slow\.c:{COIN} if \(next\(&state\) & 1\)$", r"^ +\d{4,} +[0-9a-f]+ j"),
+    ),
+    Task(
+        "did my change help?",
+        ("pfmon record ./slow 10000", "pfmon record ./slow 5000", "pfmon diff"),
+        (
+            r"^A: pfmon\.data\.old .*\./slow 10000",
+            r"^B: pfmon\.data .*\./slow 5000",
+            r"^ *\d+ +\d+ +-\d+ +-4\d\.\d+% +coin$",
+        ),
+    ),
+    Task(
+        "which functions mispredict?",
+        ("pfmon --per-function -e branches,branch-misses ./slow",),
+        (r"^branches +branch-misses +function$", r"^ +\d+ +\d{4,} +0x[0-9a-f]+ coin$"),
+    ),
+    Task(
+        "which events are there?",
+        ("pfmon -l ./slow",),
+        (r"\A[\s\S]*^instructions$", r"^branch-misses$"),
+        (r"^NOPS_RETIRED$",),
+    ),
+    Task(
+        "what does one of them mean?",
+        ("pfmon -i branch-misses ./slow",),
+        (r"^Name +: branch-misses$", r"mispredicted", r"^Fidelity: modelled"),
+    ),
+    Task(
+        "what can I type?",
+        ("pfmon --help ./slow",),
+        (r"^usage: pfmon ", r"^ +pfmon stat\|record\|report\|annotate", r"^  pfmon --report cpi \./slow  "),
+        (r"loads_retired", r"intel_v2"),
+    ),
+    Task("what can I type after a verb?", ("pfmon stat --help",), (r"^usage: pfmon stat ", r"^  -r, --repeat=N")),
+    Task(
+        "on an older processor",
+        ("pfmon --pmu nehalem ./slow 5000",),
+        (r"on Nehalem \(", r"insn per cycle"),
+    ),
+    Task("I forgot ./", ("pfmon slow",), (r"did you mean \./slow\?$",), status=2),
+    Task("I forgot the program", ("pfmon stat -e cycles",), (r"no program given; usage: pfmon ",), status=2),
+    Task("a typing error", ("pfmon -e branch-mises ./slow",), (r"'branch-mises'; nearest: branch-misses",), status=2),
+    Task("report before record", ("pfmon report",), (r"pfmon record PROGRAM makes it$",), status=2),
+    Task("perf's list", ("pfmon list",), (r"pfmon -l PROGRAM lists the events$",), status=2),
+    Task("attach, as perf can", ("pfmon stat -p 1",), (r"^pfmon: -p: .*pfmon PROGRAM$",), status=2),
+]
+
+
+@pytest.fixture(scope="module", name="binary")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("slow")
+    (folder / "slow.c").write_text(SLOW)
+    subprocess.run(["cc", "-g", "-O1", "-o", "slow", "slow.c"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("slow", "slow.c"):
+        shutil.copy(binary / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.want)
+def test_a_newcomer_sees_what_she_wants(task: Task) -> None:
+    task.check()
+
+
+def test_a_script_gets_json_alone() -> None:
+    done = pfmon("--json", "./slow", "5000")
+    assert done.stderr.startswith("heads ")
+    counts = {one["name"]: one["count"] for one in json.loads(done.stdout)["events"]}
+    assert counts["instructions"] > counts["branches"] > counts["branch-misses"] > 1000
+
+
+def test_a_spreadsheet_gets_a_table_alone() -> None:
+    rows = list(csv.DictReader(StringIO(pfmon("--csv", "./slow", "5000").stdout)))
+    assert [row["event"] for row in rows][:4] == ["cycles", "instructions", "branches", "branch-misses"]
+    assert all(int(row["value"]) >= 0 for row in rows)
+
+
+def test_a_flame_graph_has_every_call(tmp_path: Path) -> None:
+    assert pfmon("--export", "collapsed:slow.folded", "./slow").returncode == 0
+    stacks = dict(line.rsplit(" ", 1) for line in (tmp_path / "slow.folded").read_text().splitlines())
+    (coin,) = [int(stacks[stack]) for stack in stacks if stack.endswith("main;coin")]
+    assert coin > sum(map(int, stacks.values())) / 2
+
+
+@needs("perf")
+def test_perf_report_reads_the_profile() -> None:
+    assert pfmon("--export", "perf-data:perf.data", "./slow").returncode == 0
+    words = ["perf", "report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym", "-i", "perf.data"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
+    first = re.search(r"^ +([\d.]+)% +\[\.\] (\S+)", done.stdout, re.M)
+    assert first and first[2] == "coin" and float(first[1]) > 50
