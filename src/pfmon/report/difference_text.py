@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pfmon.pmu.processor_names import shown_name
 from pfmon.report.count_text import UNDEFINED, value_text
 from pfmon.report.difference import ComparedResult, Difference, Pair
 
@@ -26,8 +27,8 @@ def difference_text(found: Difference, most: int, style: str = "plain") -> str:
 
 
 def _side(name: str, side: ComparedResult) -> str:
-    command = " ".join(side.command)
-    return f"{name}: {side.path} ({side.kind}): {command}, PMU {side.pmu}, machine {side.machine}\n"
+    command, pmu = " ".join(side.command), shown_name(side.pmu, side.machine)
+    return f"{name}: {side.path} ({side.kind}): {command}, PMU {pmu}, machine {side.machine}\n"
 
 
 def _causes(found: Difference) -> str:
