@@ -81,6 +81,7 @@ TASKS = [
         (
             r"^A: pfmon\.data\.old .*\./slow 10000",
             r"^B: pfmon\.data .*\./slow 5000",
+            r"^ *\d+ +\d+ +-\d+ +-\d+\.\d+% +cycles$",
             r"^ *\d+ +\d+ +-\d+ +-4\d\.\d+% +coin$",
         ),
     ),

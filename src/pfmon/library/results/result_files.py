@@ -14,6 +14,7 @@ from pfmon.library.keywords import Keywords
 from pfmon.library.results.baseline import from_object
 from pfmon.library.results.json_values import a_count, a_list, a_number, a_shown_text, an_object
 from pfmon.library.run_api import replay
+from pfmon.pmu import get
 from pfmon.program.loaded_objects import shown_name
 from pfmon.report.difference import ComparedCycles, ComparedResult, Difference, difference
 from pfmon.session.profile.cpi_causes import PARTS
@@ -136,12 +137,16 @@ def _cycles(report: Mapping[str, Any]) -> ComparedCycles:
 
 
 def _counted(path: Path, options: dict[str, Any]) -> ComparedResult:
-    """Count a recording's cycles, and its events if any are given."""
+    """Count a recording's cycles and instructions, and its events if any are given."""
     machine = {name: value for name, value in options.items() if name in OF_MACHINES}
     found = replay(path, report="cpi", **machine).to_dict()
     if options["events"]:
         counted = replay(path, **{"unlimited": True, "per_function": True, **options}).to_dict()
         found = {**counted, "report": found["report"]}
+    else:
+        names = get(found["pmu"]).target.default_events
+        totals = [found["report"][total] for total in ("cycles", "instructions")]
+        found["events"] = [{"name": name, "count": total} for name, total in zip(names, totals, strict=True)]
     return _results(str(path), found)._replace(kind="recording")
 
 
