@@ -45,6 +45,8 @@ def test_mispredicted_branches_are_found_at_their_line(program: str) -> None:
     report = json.loads(pfmon("--json", "--report=cpi", program).stdout)["report"]
     share = report["parts"]["branch mispredicts"]["cycles"] / report["cycles"]
     assert share > 1 / 3
+    told = json.loads(pfmon("--json", program).stdout)["finding"]
+    assert told == {"share": pytest.approx(share), "cause": "mispredicted branches", "place": "odd.c:11"}
     assert found and found.groups() == (f"{100 * share:.0f}", "mispredicted branches", "odd.c:11")
 
 

@@ -23,6 +23,7 @@ RUNS = [
     ["--opc-match8=b:br.cloop", "-e", "ia64_tagged_inst_retired_ibrp0_pmc8", *NOPLOOP],
     ["--pmu=montecito", "--set=l3.size=6M", "-e", "l3_reads_all_hit:mes", *NOPLOOP],
     ["--long-smpl-periods=5", "--smpl-stacks", "-e", "data_ear_cache_lat4", *HASHMAP],
+    NOPLOOP,
     ["--report", "cpi", *NOPLOOP],
     ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],

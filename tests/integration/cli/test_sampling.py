@@ -159,10 +159,10 @@ def test_eager_samples_are_in_the_file_while_the_program_runs(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_json_has_the_samples() -> None:
-    samples = json.loads(printed(*SAMPLED, "--json")[0])["samples"]
+    samples = json.loads(pfmon(*SAMPLED, "--json", *QUEENS).stdout)["samples"]
     assert [sample["stamp"] for sample in samples] == [500, 1000, 1500, 2000, 2500]
     assert all(sample["overflowed"] == [4] and sample["last_val"] == 500 for sample in samples)
-    assert json.loads(printed("-e", "loads_retired", "--json")[0])["samples"] is None
+    assert json.loads(pfmon("-e", "loads_retired", "--json", *QUEENS).stdout)["samples"] is None
 
 
 def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def _samples(output: OutputOptions, prepared: Prepared, results: ResultOutput) -
         return None
     from pfmon.cli.output.sample_output import SampleOutput
 
-    return SampleOutput(output, prepared, results.early)
+    return SampleOutput(output, prepared, results.early, silent=output.only_exports)
 
 
 def _task_samples(output: OutputOptions, prepared: Prepared, results: ResultOutput) -> TaskSamples | None:

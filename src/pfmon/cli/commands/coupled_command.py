@@ -136,7 +136,7 @@ class _ThreadSamples:
             smpl_outfile=of_thread(output.smpl_outfile, number),
             exports=[(name, of_thread(path, number)) for name, path in output.exports],
         )
-        self._samples = SampleOutput(own, prepared, self._texts.append)
+        self._samples = SampleOutput(own, prepared, self._texts.append, silent=own.only_exports)
         self.take = self._samples.take
 
     def finish(self, done: Run) -> None:
@@ -226,5 +226,5 @@ def _text(
         text += f"{lines[number]}{body}" if body or (run.sampled and not output.smpl_outfile) else ""
     if reports:
         return text + cpi_text(done.cycles, reports, lines, output.number_style)
-    printed = not done.threads[0].sampled or output.smpl_print_counts
+    printed = not done.threads[0].sampled or output.smpl_print_counts or output.only_exports
     return text + core_text(done.cycles, output.number_style) if printed else text

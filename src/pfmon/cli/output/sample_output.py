@@ -56,9 +56,10 @@ class SampleOutput:
         prepared: Prepared,
         print_early: Callable[[str], object],
         owner: Owner | None = None,
+        silent: bool = False,
     ) -> None:
-        """``print_early``: gets what goes to no file; ``owner``: None: the run. PfmonError when the file cannot be
-        written."""
+        """``print_early``: gets what goes to no file; ``owner``: None: the run; ``silent``: nothing but exports is
+        wanted. PfmonError when the file cannot be written."""
         wanted = wants_names(output)
         session = prepared.session
         owner = owner or Owner(prepared.command, session.plan.settings.process_id, prepared.objects)
@@ -72,7 +73,7 @@ class SampleOutput:
         self._print_early = print_early
         self._path, self._eager = owner.name_of(output.smpl_outfile), output.smpl_eager_save
         self._kept = False
-        self._silent = output.only_exports
+        self._silent = silent
         self._errors: dict[object, LostError] = {}
         try:
             self._whole = WholeFile(self._path, at_once=self._eager) if self._path else None

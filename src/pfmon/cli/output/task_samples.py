@@ -105,7 +105,8 @@ class TaskSamples:
             *(task.command, task.pid, lambda: objects),
             *(lambda path: name_of_task(path, task.pid, task.image), add),
         )
-        samples = SampleOutput(self._own, self._prepared, lambda text: add("", _bytes(text)), owner)
+        silent = self._wanted.only_exports
+        samples = SampleOutput(self._own, self._prepared, lambda text: add("", _bytes(text)), owner, silent)
         self._open[task.name] = samples
 
         def ended(exact: Mapping[int, int] | None) -> None:

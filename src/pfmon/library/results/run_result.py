@@ -115,8 +115,8 @@ class Run:
         date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE), engine (null for a
         recording) and programming as ProgrammingRecord.to_dict has them; notes (texts); profile (null, or events,
         functions, blocks, annotated, each null if not requested); report (null, Cpi.to_dict or DerivedReport.to_dict);
-        samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
-        ThreadCounts.to_dict of each)."""
+        finding (null, or share, cause, place); samples (null, or Sample.to_dict of each); tasks (null, or
+        TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -135,6 +135,7 @@ class Run:
             "notes": list(self.notes),
             "profile": self._profile(),
             "report": self._report(),
+            "finding": self.finding._asdict() if self.finding else None,
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
             "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],
