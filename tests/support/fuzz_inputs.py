@@ -192,7 +192,17 @@ WORDS: dict[str, Sequence[str]] = {
         "=",
         "qemu.cpu=x",
     ),
-    "FORMAT:FILE": ("csv:e", "pprof:e", "collapsed:e", "callgrind:-", "x:e", "csv:", "parquet:none/e"),
+    "FORMAT:FILE": (
+        "csv:e",
+        "pprof:e",
+        "perf-data:e",
+        "firefox:e",
+        "collapsed:e",
+        "callgrind:-",
+        "x:e",
+        "csv:",
+        "parquet:none/e",
+    ),
     "COMMAND": (EPIC, f"{EPIC} 3", "none", "", "'"),
     "PERIOD": ("1000", "1", "0", "-5", "1000,", ",7", "18446744073709551616"),
     "REGISTER=VALUE ...": ("pmc4=0x5028", "pmc4=", "pmd99=1", "pmc8=-1 pmc9=0xffffffffffffffffff"),
@@ -239,7 +249,23 @@ def command_line(pick: random.Random) -> Case:
     if pick.random() < 0.7:
         words[:0] = ["-e", ",".join(pick.choices(WORDS["EVENT"], k=pick.randrange(1, 4)))]
     program = pick.choice(([EPIC], [EPIC, "3"], ["--", EPIC], [], ["none"], [str(CONFIGS)]))
-    return Case(None, ([*LEAST, *words, *program],))
+    return Case(None, ([*_verb(pick), *LEAST, *words, *program],))
+
+
+VERBS = (
+    ["stat"],
+    ["stat", "-x,"],
+    ["stat", "-x"],
+    ["record", "-o", "r"],
+    ["report"],
+    ["report", "-i", "r"],
+    ["annotate"],
+)
+
+
+def _verb(pick: random.Random) -> list[str]:
+    """None in most cases."""
+    return pick.choice(VERBS) if pick.random() < 0.2 else []
 
 
 KINDS: dict[str, Callable[[random.Random], Case]] = {
