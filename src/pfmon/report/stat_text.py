@@ -3,20 +3,18 @@ stalls."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from pfmon.report.count_ratios import count_ratios
 from pfmon.report.count_text import value_text
 from pfmon.report.repeated_counts import mean_counts, repeats_line, spread_text, spreads
+from pfmon.report.task_report import shown_command
 from pfmon.session.profile.finding import Finding
 from pfmon.session.run.programmed_pmu import Count
 
 VALUE, NAME = 18, 24
 """Widths of perf's columns."""
-MAX_COMMAND_LENGTH = 60
-"""Characters of the command in the first line."""
 
 
 class StatMachine(NamedTuple):
@@ -47,7 +45,5 @@ def stat_text(
 
 
 def _heading(command: Sequence[str], runs: int, machine: StatMachine | None) -> str:
-    words = shlex.join(command)
-    shown = words if len(words) <= MAX_COMMAND_LENGTH else f"{words[:MAX_COMMAND_LENGTH]}..."
     where = f" on {machine.name}" if machine else ""
-    return f" Performance counter stats for '{shown}'{where}{f' ({runs} runs)' if runs > 1 else ''}:"
+    return f" Performance counter stats for '{shown_command(command)}'{where}{f' ({runs} runs)' if runs > 1 else ''}:"

@@ -32,6 +32,17 @@ def test_different_counts_have_a_mean_and_a_spread(tmp_path: Path) -> None:
     assert said == "# 3 runs: means; instructions differs between them"
 
 
+def test_a_run_that_was_ended_is_not_among_those_that_are_counted(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\n[ -e {tmp_path}/third ] && while :; do :; done\n"
+                      f"[ -e {tmp_path}/second ] && : > {tmp_path}/third\n: > {tmp_path}/second\n")  # fmt: skip
+    script.chmod(0o755)
+    done = pfmon("-e", "instructions", "-r", "9", "-t", "1", "--csv", str(script))
+    assert done.returncode == 124 and "--session-timeout ended the program" in done.stderr
+    (row,) = csv.DictReader(StringIO(done.stdout))
+    assert int(row["value"]) < 1_000_000 and float(row["spread_percent"]) > 0
+
+
 def test_the_summary_says_how_many_runs_it_is_of() -> None:
     done = pfmon("--no-cmd-output", "-r", "2", *FIB)
     assert "(2 runs):" in done.stdout and "2 runs: all counts are equal" in done.stdout

@@ -13,6 +13,8 @@ import argcomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
 from argcomplete.shell_integration import shellcode
 
+from pfmon.cli.commands.subcommand import SUBCOMMANDS
+from pfmon.cli.commands.verbs import VERBS
 from pfmon.engine.registry import engine_names, instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.options.session_rows import REPORTS
@@ -67,8 +69,16 @@ def _set_completer(name: str, action: Action) -> None:
     action.completer = COMPLETERS.get(name) or _by_value(name, action)  # type: ignore[attr-defined]  # argcomplete's
 
 
+def _programs(prefix: str, **more: Any) -> list[str]:
+    """Return the verbs and the files that a word begins."""
+    verbs = [verb for verb in (*VERBS, *SUBCOMMANDS) if verb.startswith(prefix)]
+    return [*verbs, *FilesCompleter()(prefix, **more)]
+
+
 def _by_value(name: str, action: Action) -> Any:
-    if name in ("program", "argument") or action.metavar in FILES:
+    if name == "program":
+        return _programs
+    if name == "argument" or action.metavar in FILES:
         return FilesCompleter()
     if action.metavar == "DIR":
         return DirectoriesCompleter()

@@ -134,7 +134,8 @@ def _run(
         outputs.write(lambda: write_crash_report(output.crash_report, death.report))
     if samples:
         outputs.write(lambda: samples.finish(done))
-    outputs.write(lambda: results.write(result_text(output, done, early, prepared, earlier)))
+    shown, before = (earlier[-1], earlier[:-1]) if done.stopped and earlier else (done, earlier)  # whole runs
+    outputs.write(lambda: results.write(result_text(output, shown, early, prepared, before)))
     if html:
         outputs.write(lambda: html.write(done))
     if exported:

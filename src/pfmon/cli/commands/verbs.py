@@ -152,10 +152,11 @@ def _report(given: Given, options: list[str], command: list[str], do: Do) -> int
 
 
 def _annotate(given: Given, options: list[str], command: list[str], do: Do) -> int:
-    if len(command) > 1:
-        raise PfmonError(f"one function is wanted, and {len(command)} given; {VERBS['annotate'].usage}")
+    named = [*command, *([given["symbol"]] if "symbol" in given else [])]
+    if len(named) > 1:
+        raise PfmonError(f"one function is wanted, and {len(named)} given; {VERBS['annotate'].usage}")
     path = _recording(given)
-    function = command[0] if command else _largest_function(path)
+    function = named[0] if named else _largest_function(path)
     events = [] if _events(options) else ["--events=cycles"]
     return do([f"--replay={path}", *events, f"--annotate={function}", *options])
 
@@ -218,7 +219,14 @@ pfmon --export perf-data:perf.data PROGRAM.""",
         """Says where the cycles of a recording went, or of a program that it runs: by cause and by function; with -e,
 which functions the events happened in.""",
         {"events": "e"},
-        [INPUT, Option("html", "write a page instead", "FILE"), STDIO, HELP],
+        [
+            INPUT,
+            Option("html", "write a page instead", "FILE"),
+            STDIO,
+            Option("calls", WITHOUT_EFFECT, short="g"),
+            Option("no-children", WITHOUT_EFFECT),
+            HELP,
+        ],
         _report,
     ),
     "annotate": Verb(
@@ -226,7 +234,7 @@ which functions the events happened in.""",
         """Lists the instructions of a function of a recording with their cycles, or the events of -e; without FUNCTION,
 of the function with most cycles.""",
         {"events": "e"},
-        [INPUT, STDIO, HELP],
+        [INPUT, Option("symbol", "the function, as FUNCTION", "FUNCTION", "s"), STDIO, HELP],
         _annotate,
     ),
 }
