@@ -85,11 +85,16 @@ class LoadedObjects:
         debug: DebugDirectories = NO_DIRECTORIES,
     ) -> None:
         """``debug``: directories of separate debug files."""
-        images = program.images if program else []
-        self.own = [ObjectFile(one.path if number else "", one, debug) for number, one in enumerate(images)]
         self._debug = debug
         self._mapped = mapped
         self._files: dict[MappedFile, ObjectFile] = {}
+        self.own: list[ObjectFile] = []
+        self.place(program)
+
+    def place(self, program: Program | None) -> None:
+        """Set the program, which may be at other addresses than before."""
+        images = program.images if program else []
+        self.own = [ObjectFile(one.path if number else "", one, self._debug) for number, one in enumerate(images)]
 
     @property
     def count(self) -> int:

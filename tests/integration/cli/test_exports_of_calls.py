@@ -106,3 +106,29 @@ def test_what_has_no_calls_asks_for_samples(tmp_path: Path, words: list[str]) ->
     path = tmp_path / "out"
     assert "--long-smpl-periods=PERIOD" in refused(*words, f"--export=collapsed:{path}", example("fib"), "9")
     assert not path.exists()
+
+
+THREADS = """
+#include <pthread.h>
+__attribute__((noinline)) static int leaf(int n) { for (int i = 0; i < n; i++) __asm__ volatile(""); return n; }
+static void *work(void *p) { leaf(1000); return p; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return leaf(10) != 10; }
+"""
+
+
+@needs("cc", "qemu-x86_64")
+def test_a_run_that_begins_anew_has_the_names_of_its_functions(tmp_path: Path) -> None:
+    (tmp_path / "threads.c").write_text(THREADS)
+    subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "threads", "threads.c"], cwd=tmp_path, check=True)
+    program, out = str(tmp_path / "threads"), tmp_path / "out"
+    assert pfmon("--export", f"collapsed:{out}", program).returncode == 0
+    assert callers_of_leaf(out) == {"main", "work"}
+    assert (
+        pfmon("-e", "instructions", "--long-smpl-periods=50", "--export", f"collapsed:{out}", program).returncode == 0
+    )
+    assert "work" in callers_of_leaf(out)
+
+
+def callers_of_leaf(path: Path) -> set[str]:
+    stacks = [line.rsplit(" ", 1)[0].split(";") for line in path.read_text().splitlines()]
+    return {stack[-2] for stack in stacks if stack[-1] == "leaf"}

@@ -57,6 +57,8 @@ class Prepared:
         self._files = context.files or Files()
         self._context, self._otherwise = context, otherwise
         self._stopped = self._in_use = False
+        self._named: list[LoadedObjects] = []
+        """What names are looked up in."""
         try:
             self._prepare(parts, recording, context)
         except BaseException:
@@ -192,6 +194,8 @@ class Prepared:
         parts = self._otherwise()
         self._context.on_notice(f"begins anew under {parts.guest.engine}: {error.why}")
         self._prepare(parts, None, self._context)
+        for objects in self._named:
+            objects.place(self.program())
 
     def _inexact(self) -> list[str]:
         """Return the notes on approximations, including ranges that were resolved during the run."""
@@ -208,7 +212,9 @@ class Prepared:
         for `program`."""
         from pfmon.program.loaded_objects import LoadedObjects
 
-        return LoadedObjects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
+        made = LoadedObjects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
+        self._named.append(made)
+        return made
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
