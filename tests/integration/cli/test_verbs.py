@@ -11,6 +11,8 @@ from command import EXAMPLES, example, pfmon, refused
 from pfmon.cli.commands.verbs import NOT_HERE, VERBS
 
 FIB = example("fib"), "9"
+MANY = "loads_retired,stores_retired,nops_retired,ia64_inst_retired,cpu_cycles,br_mispred_detail_all_all_pred"
+"""More than there are counters."""
 
 
 @pytest.fixture(name="folder", autouse=True)
@@ -26,6 +28,9 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("-e", "loads_retired", "-r", "2"), ("-e", "loads_retired", "-r", "2")),
         (("-x,", "-e", "loads_retired"), ("--csv", "-e", "loads_retired")),
         (("-B", "-d", "-e", "loads_retired"), ("--us-counter-format", "-e", "loads_retired")),
+        (("-e", "nops_retired", "-e", "loads_retired"), ("-e", "nops_retired,loads_retired")),
+        (("-e", "{nops_retired,loads_retired}"), ("-e", "nops_retired,loads_retired")),
+        (("-e", MANY), ("-e", MANY, "--unlimited")),
         (("-I", "0.01", "-e", "loads_retired"), ("--print-interval=0.01", "-e", "loads_retired")),
         (("-v", "--pmu", "montecito", "-e", "nops_retired"), ("-v", "--pmu=montecito", "-e", "nops_retired")),
     ],

@@ -55,6 +55,11 @@ TASKS = [
         (r"^value,event,", r"^\d+,branches,0\.00,,$", r"^\d+,branch-misses,0\.00,[\d.]+,% of all branches$"),
     ),
     Task(
+        "all that interests me, though the processor has few counters",
+        ("pfmon stat -e cycles,instructions -e branches,branch-misses,cache-references,cache-misses ./slow 5000",),
+        (r" cycles$", r" instructions$", r" branches$", r" branch-misses$", r" cache-references$", r" cache-misses$"),
+    ),
+    Task(
         "where did the cycles go?",
         ("pfmon --report cpi ./slow",),
         (r"100\.0% all cycles$", r"% branch mispredicts +#{10,}", r"% coin +#{20,}$"),

@@ -80,8 +80,27 @@ def run_verb(words: Sequence[str], do: Do) -> int:
     if "help" in given:
         show(_help(verb))
         return 0
-    options = [_word(one) for one in parsed if one.name not in own]
+    options = _together([_word(one) for one in parsed if one.name not in own])
     return verb.run(given, options, command, do)
+
+
+NOT_TOGETHER = ("--switch-timeout", "--long-smpl-periods", "--short-smpl-periods", "--unlimited")
+"""Options with which the events of several -e, or more than there are counters, are as without a verb."""
+
+
+def _together(options: list[str]) -> list[str]:
+    """Return the options with all events in one -e, which may be more than there are counters, as with perf; its
+    groups, {EVENT,...}, need no braces."""
+    events = [option.partition("=")[2] for option in options if _names_events(option)]
+    if not events or any(option.partition("=")[0] in NOT_TOGETHER for option in options):
+        return options
+    others = [option for option in options if not _names_events(option)]
+    names = ",".join(events).translate(str.maketrans("", "", "{}"))
+    return [f"--events={names}", "--unlimited", *others]
+
+
+def _names_events(option: str) -> bool:
+    return option.startswith("--events=")
 
 
 def _word(one: ParsedOption) -> str:
@@ -162,7 +181,7 @@ def _annotate(given: Given, options: list[str], command: list[str], do: Do) -> i
 
 
 def _events(options: Sequence[str]) -> bool:
-    return any(option.startswith("--events=") for option in options)
+    return any(map(_names_events, options))
 
 
 def _recording(given: Given) -> str:
