@@ -94,6 +94,12 @@ def ia64() -> dict[str, Case]:
         *(f"{words} --replay=RECORDED" for words in (CYCLES, SAMPLES, *REPORTS)),
         *(f"{SAMPLES} {words} FIB 5" for words in OF_SAMPLES),
         *(f"{SAMPLES} --export={name}:{{}}/export FIB 5" for name in EXPORTS),
+        *(f"--export={name}:{{}}/export FIB 5" for name in EXPORTS),
+        *(
+            f"{words} {output} FIB 5"
+            for words in ("", CYCLES)
+            for output in ("-r 2", "--csv", "--csv -r 2", "--json -r 2")
+        ),
         *(f"{events} --smpl-module={name} --smpl-outfile={{}}/samples FIB 5" for name, events in MODULE_EVENTS.items()),
         f"{SAMPLES} --smpl-module=inst-hist --smpl-show-func --smpl-truth FIB 5",
         *(f"{MISSES} --smpl-module=dear-hist --smpl-{view}-view FIB 5" for view in ("inst", "data", "level")),
@@ -109,6 +115,7 @@ def ia64() -> dict[str, Case]:
 
 MODULE_EVENTS = {name: {"dear-hist": MISSES, "btb-hist": BRANCHES}.get(name, SAMPLES) for name in MODULES}
 FOLLOWED = (
+    "",
     CYCLES,
     f"{CYCLES} --json",
     f"{CYCLES} --aggregate-results",
@@ -146,6 +153,7 @@ FAILURES = {
     "full file": Case("--per-block --unlimited -e all --outfile={}/counts FIB 5", LOST, "1000"),
     "full file of samples": Case(f"{SAMPLES} --smpl-outfile={{}}/samples FIB 15", LOST, "1000"),
     "full export": Case(f"{SAMPLES} --export=csv:{{}}/table FIB 15", LOST, "1000"),
+    "full export of calls": Case("--export=perf-data:{}/data FIB 15", LOST, "1000"),
     "full page": Case("--report=html:{}/page FIB 5", LOST, "1000"),
     "full recording": Case(f"{CYCLES} --record={{}}/record FIB 15", LOST, "1000"),
     "damaged recording": Case(f"{CYCLES} --replay=DAMAGED", 2),
