@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pfmon.report.count_text import UNDEFINED, value_text
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
+from pfmon.session.profile.finding import Finding
 from pfmon.session.profile.omissions import omissions_line
 
 BAR = 40
@@ -23,9 +24,9 @@ SHORT = {
 }
 
 
-def cpi_text(cpi: CpiStack, style: str = "plain") -> str:
-    """Return the tables as text: the run, what is left out of it, the ratios, the functions."""
-    run = _run_table(cpi, style) + omissions_line(cpi.omissions)
+def cpi_text(cpi: CpiStack, style: str = "plain", found: Finding | None = None) -> str:
+    """Return the tables as text: the run, what is left out of it, the largest cause, the ratios, the functions."""
+    run = _run_table(cpi, style) + omissions_line(cpi.omissions) + (f"\n{found}\n" if found else "")
     return f"{run}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
 
 

@@ -62,7 +62,7 @@ TASKS = [
     Task(
         "where did the cycles go?",
         ("pfmon --report cpi ./slow",),
-        (r"100\.0% all cycles$", r"% branch mispredicts +#{10,}", r"% coin +#{20,}$"),
+        (r"100\.0% all cycles$", r"% branch mispredicts +#{10,}", FINDING, r"% coin +#{20,}$"),
     ),
     Task(
         "record now, ask later",

@@ -167,7 +167,7 @@ def _report(output: OutputOptions, done: Run) -> str:
         return ""
     from pfmon.report.cpi_report import cpi_text
 
-    return cpi_text(done.cpi, output.number_style)
+    return cpi_text(done.cpi, output.number_style, done.finding)
 
 
 def _profiles(output: OutputOptions, done: Run) -> str:

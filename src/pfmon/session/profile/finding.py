@@ -24,7 +24,13 @@ WORDS = {
     "instruction fetch": "waiting for instructions",
     "cache misses": "instruction cache misses",
     "TLB misses": "instruction TLB misses",
+    "decoding": "fetching and decoding instructions",
+    "L1D latency": "latency of loads that L1D serves",
     "divider": "a busy divider",
+    "dispatch": "dispatching no more in a cycle",
+    "floating-point registers": "waiting for floating-point registers",
+    "predicates, application registers": "waiting for predicates or application registers",
+    "first-level data cache": "a busy first-level data cache",
 }
 """What parts of the breakdown and their components are called in a sentence; others by their name."""
 

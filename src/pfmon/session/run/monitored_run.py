@@ -304,7 +304,7 @@ class Session:
             threads=threads,
             listing=lines,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
-            finding=finding,
+            finding=observer.finding(self.plan, self.objects) if observer else finding,
         )
 
     def _survey(self) -> ReportCollector | None:

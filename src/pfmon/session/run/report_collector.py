@@ -20,6 +20,7 @@ from pfmon.session.profile.call_rows import CallRow, ExactCalls, call_rows
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
+from pfmon.session.profile.finding import Finding, finding
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
@@ -129,6 +130,12 @@ class ObservedRun:
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""
+        return breakdown(self._figures, self._seen(), objects, plan.demangle)
+
+    def finding(self, plan: RunPlan, objects: LoadedObjects) -> Finding | None:
+        """Return the largest cause of stalls, if it is large."""
+        return finding(self._seen(), objects, plan.demangle)
+
+    def _seen(self) -> RunData:
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
-        seen = RunData(self._engine.table, self._tally, self.running.records())
-        return breakdown(self._figures, seen, objects, plan.demangle)
+        return RunData(self._engine.table, self._tally, self.running.records())
