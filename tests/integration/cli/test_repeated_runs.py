@@ -56,6 +56,11 @@ def test_what_the_program_prints_stays_apart(form: str) -> None:
     assert done.stdout.startswith("{" if form == "--json" else "value,event")
 
 
+def test_what_two_programs_print_stays_apart() -> None:
+    done = pfmon("--json", "--pmu=montecito", "--smt", f"{FIB[0]} 5", "-e", "loads_retired", *FIB)
+    assert len(json.loads(done.stdout)["threads"]) == 2 and len(done.stderr.splitlines()) == 2
+
+
 def test_results_in_a_file_leave_standard_output_to_the_program(tmp_path: Path) -> None:
     done = pfmon("--json", f"--outfile={tmp_path / 'out'}", *EVENTS, *FIB)
     assert done.stdout == pfmon("-e", "none", *FIB).stdout and done.stderr == ""

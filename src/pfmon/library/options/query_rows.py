@@ -18,7 +18,14 @@ def action(name: str) -> Kind:
 
 
 ACTIONS = [
-    Option("show-events", "list the events whose names match REGEX", action("list"), "REGEX", "l", optional=True),
+    Option(
+        "show-events",
+        "list the events whose names match REGEX; of a program's PMU: -l PROGRAM",
+        action("list"),
+        "REGEX",
+        "l",
+        optional=True,
+    ),
     Option(
         "long-show-events",
         "list them with codes and counters",
@@ -27,8 +34,16 @@ ACTIONS = [
         "L",
         optional=True,
     ),
-    Option("event-info", "explain an event, given by name, code or regular expression", action("info"), "EVENT", "i"),
-    Option("pmu-info", "describe the PMU", action("pmu-info"), short="I"),
+    Option(
+        "event-info",
+        "explain an event, given by name, code or regular expression; of a program's PMU: -i EVENT PROGRAM",
+        action("info"),
+        "EVENT",
+        "i",
+    ),
+    Option(
+        "pmu-info", "describe the PMU and the machine; those of a program: -I PROGRAM", action("pmu-info"), short="I"
+    ),
     Option("check-events-only", "check that the events of -e can be counted together, and stop", action("check")),
     Option(
         "decode",
@@ -36,7 +51,14 @@ ACTIONS = [
         action("decode"),
         "REGISTER=VALUE ...",
     ),
-    Option("help", "print the usage; TOPIC: the options of a topic", action("help"), "TOPIC", "h", optional=True),
+    Option(
+        "help",
+        "print the usage; TOPIC: the options of a topic; a program instead: examples for it",
+        action("help"),
+        "TOPIC",
+        "h",
+        optional=True,
+    ),
     Option("help-all", "print all options; those of other processors with --pmu", action("help-all")),
     Option(
         "completion",
