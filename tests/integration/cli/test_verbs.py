@@ -52,13 +52,15 @@ def test_a_recording_is_reported_and_annotated() -> None:
     assert recorded.returncode == 0
     assert re.fullmatch(r"pfmon: pfmon\.data: the run, \d+ bytes; pfmon report shows it\n", recorded.stderr)
     assert (
-        pfmon("report", "--stdio", "-g", "--no-children").stdout == pfmon("--replay=pfmon.data", "--report=cpi").stdout
+        pfmon("report", "--stdio", "-g", "--no-children", "-s", "sym").stdout
+        == pfmon("--replay=pfmon.data", "--report=cpi").stdout
     )
     assert pfmon("report", "-e", "loads_retired").stdout == (
         pfmon("--replay=pfmon.data", "-e", "loads_retired", "--per-function").stdout
     )
     listed = pfmon("--replay=pfmon.data", "-e", "cycles", "--annotate=fib").stdout
     assert pfmon("annotate", "fib").stdout == pfmon("annotate", "-s", "fib").stdout == listed
+    assert pfmon("annotate", "fib", "-i", "pfmon.data", "--stdio").stdout == listed
     assert pfmon("annotate", "--stdio", "-e", "loads_retired", "fib").stdout != listed
 
 

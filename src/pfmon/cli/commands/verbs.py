@@ -43,13 +43,15 @@ NOT_HERE = {
 
 class Verb(NamedTuple):
     """``letters``: pfmon's options that have a letter of perf's here; ``own``: the verb's further options; ``run``:
-    does it, given these, the words of pfmon's options, and the program with its arguments."""
+    does it, given these, the words of pfmon's options, and the program with its arguments; ``runs_program``: there may
+    be one, whose options are its own."""
 
     usage: str
     introduction: str
     letters: Mapping[str, str]
     own: Sequence[Option]
     run: Callable[[Given, list[str], list[str], Do], int]
+    runs_program: bool = True
 
     @property
     def options(self) -> list[Syntax]:
@@ -71,7 +73,7 @@ class Verb(NamedTuple):
 def run_verb(words: Sequence[str], do: Do) -> int:
     """Do what a verb and the words behind it say; the exit status. PfmonError: a mistake among its own options."""
     verb = VERBS[words[0]]
-    parsed, command = parse(verb.options, words[1:])
+    parsed, command = _parsed(verb, words[1:])
     own = {option.long for option in verb.own}
     given = {one.name: one.value or "" for one in parsed if one.name in own}
     for one in parsed:
@@ -82,6 +84,19 @@ def run_verb(words: Sequence[str], do: Do) -> int:
         return 0
     options = _together([_word(one) for one in parsed if one.name not in own])
     return verb.run(given, options, command, do)
+
+
+def _parsed(verb: Verb, words: Sequence[str]) -> tuple[list[ParsedOption], list[str]]:
+    """Return the options and the other words, which options may follow where they are no program's."""
+    found, others = parse(verb.options, words)
+    if verb.runs_program:
+        return found, others
+    names = others[:1]
+    while len(others) > 1:
+        more, others = parse(verb.options, others[1:])
+        found += more
+        names += others[:1]
+    return found, names
 
 
 NOT_TOGETHER = ("--switch-timeout", "--long-smpl-periods", "--short-smpl-periods", "--unlimited")
@@ -244,6 +259,7 @@ which functions the events happened in.""",
             STDIO,
             Option("calls", WITHOUT_EFFECT, short="g"),
             Option("no-children", WITHOUT_EFFECT),
+            Option("sort", WITHOUT_EFFECT, "KEY,...", "s"),
             HELP,
         ],
         _report,
@@ -255,6 +271,7 @@ of the function with most cycles.""",
         {"events": "e"},
         [INPUT, Option("symbol", "the function, as FUNCTION", "FUNCTION", "s"), STDIO, HELP],
         _annotate,
+        runs_program=False,
     ),
 }
 """By the first word of a command line."""
