@@ -8,7 +8,7 @@ import pytest
 from answers import answer
 from command import EXAMPLES, example, pfmon, refused
 
-from pfmon.cli.commands.verbs import NOT_HERE, VERBS
+from pfmon.cli.commands.verbs import NOT_HERE, VERBS, WITHOUT_EFFECT
 
 FIB = example("fib"), "9"
 MANY = "loads_retired,stores_retired,nops_retired,ia64_inst_retired,cpu_cycles,br_mispred_detail_all_all_pred"
@@ -131,6 +131,23 @@ def test_help_lists_the_options_and_all_of_them_are_taken(verb: str) -> None:
 )
 def test_mistakes_are_said_in_a_line(words: tuple[str, ...], said: str) -> None:
     assert said in refused(*words)
+
+
+def without_effect(verb: str) -> list[list[str]]:
+    """The options of a verb that change nothing."""
+    own = [one for one in VERBS[verb].own if one.help == WITHOUT_EFFECT]
+    return [[f"--{one.long}={one.value}" if one.value else f"--{one.long}"] for one in own]
+
+
+def test_options_without_effect_change_nothing(folder: Path) -> None:
+    assert pfmon("record", *FIB).returncode == 0
+    plain = (folder / "pfmon.data").read_bytes()
+    for verb, behind in {"stat": FIB, "record": FIB, "report": (), "annotate": ("fib",)}.items():
+        expected = pfmon(verb, *behind)
+        for option in without_effect(verb):
+            done = pfmon(verb, *option, *behind)
+            assert (done.stdout, done.stderr, done.returncode) == (expected.stdout, expected.stderr, 0), option
+    assert (folder / "pfmon.data").read_bytes() == plain
 
 
 def test_an_x86_64_program_is_recorded() -> None:

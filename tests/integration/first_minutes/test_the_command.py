@@ -121,6 +121,12 @@ TASKS = [
     Task("I forgot ./", ("pfmon slow",), (r"did you mean \./slow\?$",), status=2),
     Task("I forgot the program", ("pfmon stat -e cycles",), (r"no program given; usage: pfmon ",), status=2),
     Task("a typing error", ("pfmon -e branch-mises ./slow",), (r"'branch-mises'; nearest: branch-misses",), status=2),
+    Task(
+        "what perf stat counts first",
+        ("pfmon stat -e task-clock ./slow",),
+        (r"perf has this from the kernel",),
+        status=2,
+    ),
     Task("report before record", ("pfmon report",), (r"pfmon record PROGRAM makes it$",), status=2),
     Task("perf's list", ("pfmon list",), (r"pfmon -l PROGRAM lists the events$",), status=2),
     Task("attach, as perf can", ("pfmon stat -p 1",), (r"^pfmon: -p: .*pfmon PROGRAM$",), status=2),

@@ -13,10 +13,10 @@ from functools import cache
 from typing import NamedTuple
 
 from pfmon.csv_tables import rows
-from pfmon.errors import PfmonError, RuleError, UnknownNameError
+from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.request import EventRequest, OpcodeMatch, Request, event_requests
-from pfmon.pmu.processor_names import shown_name
+from pfmon.pmu.model.unknown_event import UnknownEventError
 from pfmon.pmu.target import table_path
 from pfmon.pmu.targets import named
 
@@ -158,9 +158,7 @@ def states_filter_measured_events(name: str, request: EventRequest) -> None:
 def _known(table: EventTable, name: str) -> None:
     """Raise the error for an unknown name; derived events count as known."""
     if name.partition(":")[0] not in table:
-        raise UnknownNameError(
-            f"{shown_name(table.pmu)} event", name, table.all_names() + list(load_derived(table.pmu))
-        )
+        raise UnknownEventError(table.pmu, name, table.all_names() + list(load_derived(table.pmu)))
 
 
 def term_request(term: str, options: EventRequest, qualified: bool = True) -> EventRequest:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.errors import BadValueError, UnknownNameError
+from pfmon.errors import BadValueError
 from pfmon.pmu.model.derived import Derived, load_derived
 from pfmon.pmu.model.event_table import Event, name_pattern
 from pfmon.pmu.model.generic_events import GenericEvent, perf_names
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.model.thread_counters import counters_for_two_threads
-from pfmon.pmu.processor_names import shown_name
+from pfmon.pmu.model.unknown_event import UnknownEventError
 from pfmon.signals.signal_names import is_produced, never_because
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
@@ -91,7 +91,7 @@ def event_info(model: PmuModel, what: str) -> str:
         texts += [event_text(event) for event in model.events.matching(what)]
         texts += [derived_text(one) for one in load_derived(model.name).values() if _found(what, one.name)]
     if not texts:
-        raise UnknownNameError(f"{shown_name(model.name)} event", what, model.events.all_names())
+        raise UnknownEventError(model.name, what, model.events.all_names())
     return "\n\n".join(texts)
 
 

@@ -12,10 +12,10 @@ from functools import cache
 from typing import NamedTuple
 
 from pfmon.csv_tables import fields, table
-from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.errors import BadValueError, PfmonError
 from pfmon.lazy_map import LazyMap
 from pfmon.pmu.model.generic_events import GenericEvent, generic_event, perf_names
-from pfmon.pmu.processor_names import shown_name
+from pfmon.pmu.model.unknown_event import UnknownEventError
 from pfmon.pmu.target import table_path
 from pfmon.pmu.targets import named
 from pfmon.signals.signal_names import signals
@@ -166,7 +166,7 @@ class EventTable:
         elif generic := self.generic(own):
             event = self._named(generic)
         else:
-            raise UnknownNameError(f"{shown_name(self.pmu)} event", own, self.all_names())
+            raise UnknownEventError(self.pmu, own, self.all_names())
         return event._replace(name=f"{event.name}:{modifiers}") if colon else event
 
     def generic(self, name: str) -> GenericEvent | None:
