@@ -96,11 +96,11 @@ def _place(mask: int, seen: RunData, objects: LoadedObjects, demangle: bool) -> 
         functions[lookup.function(address)] += cycles
     if not functions:
         return ""
-    function = functions.most_common(1)[0][0]
+    function = max(functions, key=functions.__getitem__)
     if function.object.startswith(SYSTEM):
         return str(function)
     places: Counter[str] = Counter()
     for address, cycles in counts.items():
         if lookup.function(address) == function:
             places[str(lookup.source(address) or function)] += cycles
-    return places.most_common(1)[0][0]
+    return max(places, key=places.__getitem__)
