@@ -101,6 +101,11 @@ def test_samples_are_not_printed_beside_an_export(tmp_path: Path) -> None:
     assert shown.stdout.startswith("# total_samples")
 
 
+def test_events_are_said_not_to_be_exported(tmp_path: Path) -> None:
+    done = pfmon("-e", "loads_retired", f"--export=collapsed:{tmp_path / 'out'}", example("fib"), "9")
+    assert done.returncode == 0 and "not the events of -e" in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("words", [["--follow-all"], ["--slow"], ["--smt", "true"]])
 def test_what_has_no_calls_asks_for_samples(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "out"

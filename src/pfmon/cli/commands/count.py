@@ -244,6 +244,11 @@ def _call_exports(output: OutputOptions, prepared: Prepared) -> CallExports | No
         return None
     from pfmon.cli.output.call_exports import CallExports
 
+    if prepared.events and not prepared.usual:
+        print_notice(
+            "--export has the cycles and instructions of all calls, not the events of -e; --long-smpl-periods=PERIOD "
+            "samples these"
+        )
     return CallExports(output, prepared)
 
 
