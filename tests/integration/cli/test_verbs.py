@@ -80,6 +80,14 @@ def test_the_recording_before_is_kept_and_compared(folder: Path) -> None:
     assert f"A: pfmon.data.old (recording): {FIB[0]} 8" in pfmon("diff").stdout
 
 
+def test_a_link_is_followed(folder: Path) -> None:
+    (folder / "pfmon.data").symlink_to(folder / "elsewhere")
+    for number in ("8", "9"):
+        assert pfmon("record", FIB[0], number).returncode == 0
+    assert (folder / "pfmon.data").is_symlink() and not (folder / "pfmon.data.old").is_symlink()
+    assert f"A: pfmon.data.old (recording): {FIB[0]} 8" in pfmon("diff").stdout
+
+
 def test_a_run_that_fails_leaves_the_recordings(folder: Path) -> None:
     pfmon("record", *FIB)
     before = (folder / "pfmon.data").read_bytes()

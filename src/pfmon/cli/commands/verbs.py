@@ -147,18 +147,18 @@ def _record(given: Given, options: list[str], command: list[str], do: Do) -> int
         raise PfmonError(f"no program given; {VERBS['record'].usage}")
     path, before = Path(name), Path(f"{name}{BEFORE}.{os.getpid()}")
     with suppress(OSError):  # there is none, or links are not to be had
-        before.hardlink_to(path)
+        before.hardlink_to(path.resolve())
     known = _identity(path)
-    status = do([f"--record={name}", *options, "--", *command])
-    recorded = _identity(path) not in (None, known)
-    with suppress(OSError):
+    try:
+        status = do([f"--record={name}", *options, "--", *command])
+        recorded = _identity(path) not in (None, known)
         if recorded:
-            before.replace(f"{name}{BEFORE}")
-        else:
-            before.unlink()
-    if recorded:
-        print_notice(f"{name}: the run, {path.stat().st_size} bytes; pfmon report{_of(name)} shows it")
-    return status
+            with suppress(OSError):
+                before.replace(f"{name}{BEFORE}")
+            print_notice(f"{name}: the run, {path.stat().st_size} bytes; pfmon report{_of(name)} shows it")
+        return status
+    finally:
+        before.unlink(missing_ok=True)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
