@@ -142,7 +142,7 @@ def _pmus(options: Options, command: Sequence[str], asks: bool) -> list[str]:
     try:
         named = pmu_named(options)
     except PfmonError:  # reported by a rule
-        named = options.named_pmu or DEFAULT_PMU
+        named = options.pmu or DEFAULT_PMU
     if named or (asks and not command):
         return [named or DEFAULT_PMU]
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pfmon.pmu.processor_names import shown_name
 from pfmon.report.count_text import UNDEFINED, value_text
 from pfmon.report.difference import ComparedResult, Difference, Pair
 
@@ -27,7 +26,7 @@ def difference_text(found: Difference, most: int, style: str = "plain") -> str:
 
 
 def _side(name: str, side: ComparedResult) -> str:
-    command, pmu = " ".join(side.command), shown_name(side.pmu, side.machine)
+    command, pmu = " ".join(side.command), side.pmu
     return f"{name}: {side.path} ({side.kind}): {command}, PMU {pmu}, machine {side.machine}\n"
 
 

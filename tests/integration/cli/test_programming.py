@@ -11,8 +11,6 @@ from answers import answer, declined, said
 from command import example
 from grids import each
 
-from pfmon.pmu.processor_names import shown_name
-
 CHECK = "--check-events-only"
 PLM_USER, PLM_KERNEL, OI = 8, 1, 1 << 5
 
@@ -312,4 +310,4 @@ def test_pmus_of_other_architectures_answer_questions(pmu: str) -> None:
     assert names
     assert names[0] in answer(f"--pmu={pmu}", "-i", names[0])
     assert pmu in answer(f"--pmu={pmu}", "-I")
-    assert answer(f"--pmu={pmu}", CHECK, "-e", names[0]).startswith(f"{shown_name(pmu)} can count this:\n")
+    assert answer(f"--pmu={pmu}", CHECK, "-e", names[0]).startswith(f"{pmu} can count this:\n")

@@ -24,8 +24,6 @@ from pfmon.machine.config.machine_figures import HOST
 from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.model.describe import event_list
-from pfmon.pmu.processor_names import MACHINES as MACHINES_OF_PMUS
-from pfmon.pmu.processor_names import processor_names
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS
 
@@ -91,8 +89,8 @@ def _one_of(known: Callable[[], list[str]]) -> Callable[..., list[str]]:
 
 def _pmu(given: Namespace) -> str:
     """Return the PMU selected by the words so far."""
-    if given.pmu and given.pmu[-1] in (*names(), *MACHINES_OF_PMUS):
-        return str(MACHINES_OF_PMUS.get(given.pmu[-1], given.pmu[-1]))
+    if given.pmu and given.pmu[-1] in names():
+        return str(given.pmu[-1])
     instructions = instruction_set_of(given.program) if given.program else None
     return PROCESSORS[instructions].pmu if instructions is not None else DEFAULT_PMU
 
@@ -127,7 +125,7 @@ def _formats() -> list[str]:
 COMPLETERS: dict[str, Any] = {
     "events": _events,
     "event-info": _events,
-    "pmu": _one_of(processor_names),
+    "pmu": _one_of(names),
     "engine": _one_of(engine_names),
     "machine": _one_of(lambda: [*MACHINES, HOST]),
     "report": _one_of(lambda: list(REPORTS)),

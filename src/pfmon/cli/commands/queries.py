@@ -16,7 +16,6 @@ from pfmon.library.resolving.run_parts import Processor
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Programming
 from pfmon.pmu.model.request import Request
-from pfmon.pmu.processor_names import shown_name
 from pfmon.stream._stream import InstructionSet
 from pfmon.version import VERSION
 
@@ -144,7 +143,7 @@ def _found(processor: Processor, pattern: str, text: str) -> str:
         return _lines(text)
     from pfmon.pmu.model.derived import load_derived
 
-    model, shown = processor.model, shown_name(processor.pmu, processor.machine)
+    model, shown = processor.model, processor.pmu
     derived = list(load_derived(model.name))
     near = nearest_names(pattern, model.events.all_names() + derived)
     hint = f"; nearest: {', '.join(near)}" if near else f"; pfmon --pmu={shown} -l lists them all"
@@ -222,7 +221,7 @@ def check(options: Options, verbose: bool, command: Sequence[str] = ()) -> str:
     requests = [one._replace(two_threads=both) for one in asked.requests]
     if not (options.events or requests[0].branch_buffer or requests[0].ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    text = "" if verbose else f"{shown_name(processor.pmu, processor.machine)} can count this:\n"
+    text = "" if verbose else f"{processor.pmu} can count this:\n"
     programmings = []
     warnings = [*asked.warnings, *range_notes(options.sets)]
     for number, part in enumerate(requests):

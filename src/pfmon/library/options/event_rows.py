@@ -12,7 +12,6 @@ from pfmon.library.options.kinds import FLAG, as_given, flag, named, one_an_even
 from pfmon.library.options.option import Kind, Option, Read, Topic, extend, once, put, update
 from pfmon.library.options.option_values import MAX_PRELOAD, whole_number
 from pfmon.pmu import IA64, names
-from pfmon.pmu.processor_names import MACHINES, processor_names
 from pfmon.pmu.targets import having, of_architecture
 
 X86, PPC = of_architecture("x86"), of_architecture("ppc")
@@ -22,8 +21,8 @@ NONE = "none"
 
 def _pmu(_: str, text: str) -> str:
     name = text.lower()
-    if name not in names() and name not in MACHINES:
-        raise UnknownNameError("PMU", text, processor_names())
+    if name not in names():
+        raise UnknownNameError("PMU", text, names())
     return name
 
 
@@ -108,7 +107,7 @@ EVENTS = Topic(
         ),
         Option(
             "pmu",
-            f"the processor's PMU: {', '.join(processor_names())} (that of the program)",
+            f"the processor's PMU: {', '.join(names())} (that of the program)",
             Kind(_pmu, lambda name, value: _pmu(name, python_values.text(name, value)), put),
             "NAME",
             keyword=True,

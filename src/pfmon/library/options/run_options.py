@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence, Set
 from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.option_record import OptionRecord
 from pfmon.library.options.set_options import SetOptions
-from pfmon.pmu.processor_names import MACHINES
 
 
 def instruction_set_named(given: Set[str]) -> str:
@@ -22,9 +21,9 @@ class Options(OptionRecord):
     part = OF_RUN
 
     pmu: str
-    """As given: `named_pmu`."""
+    """The PMU, "" for that of the machine, or of the program's processors (machine_selection.py)."""
     machine: str
-    """As given: `named_machine`."""
+    """A machine's name or file, "" for that of the PMU."""
     machine_settings: Sequence[str]
     """Changes of its figures, FIGURE=VALUE."""
     sets: Sequence[SetOptions]
@@ -133,16 +132,6 @@ class Options(OptionRecord):
     """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str
     """The program uses the PMU: machine, or exact events alone."""
-
-    @property
-    def named_pmu(self) -> str:
-        """The PMU, "" for that of the machine, or of the program's processors (machine_selection.py)."""
-        return MACHINES.get(self.pmu, self.pmu)
-
-    @property
-    def named_machine(self) -> str:
-        """A machine's name or file, "" for that of the PMU."""
-        return self.machine or (self.pmu if self.pmu in MACHINES else "")
 
     @property
     def demangle(self) -> bool:

@@ -95,7 +95,7 @@ class PreparedCore:
             check_two_programs(options)
             named = pmu_named(options)
             processor = Processor(
-                named if named in TWO_THREADS else TWO_THREADS[0], options.named_machine, options.machine_settings
+                named if named in TWO_THREADS else TWO_THREADS[0], options.machine, options.machine_settings
             )
             figures = processor.figures()
             machine_is_montecitos(figures, options.cores)

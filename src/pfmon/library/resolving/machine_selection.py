@@ -7,7 +7,6 @@ from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
 from pfmon.library.resolving.run_parts import Processor
 from pfmon.pmu import get
-from pfmon.pmu.processor_names import shown_name
 from pfmon.pmu.targets import DEFAULT_PMU
 from pfmon.session.run.supported import PROCESSORS, check_fits
 from pfmon.stream._stream import InstructionSet
@@ -21,7 +20,7 @@ def processor_of(options: Options, instruction_set: InstructionSet | None = None
     PMU. ``instruction_set``: None if unknown, or without a program; loading the program reports the error."""
     pmu = _pmu(options, instruction_set)
     ia32 = instruction_set == InstructionSet.I386 and get(pmu).architecture == "ia64"
-    return Processor(pmu, options.named_machine, options.machine_settings, ia32)
+    return Processor(pmu, options.machine, options.machine_settings, ia32)
 
 
 def _pmu(options: Options, instruction_set: InstructionSet | None) -> str:
@@ -39,17 +38,14 @@ def _pmu(options: Options, instruction_set: InstructionSet | None) -> str:
 def pmu_named(options: Options) -> str:
     """Return the PMU that options name: --pmu, that of --machine, or that of a core on which two programs run; "" if
     the program decides. PfmonError: --pmu is another than the machine's."""
-    machine = options.named_machine
+    machine = options.machine
     if not machine:
         return options.pmu or (TWO_THREADS[0] if options.two_programs else "")
     own = str(Processor("", machine, options.machine_settings).figures()["machine.pmu"])
     if options.pmu and _names(options.pmu) <= _names(own):
         return options.pmu  # the machine has it, too: the architecture's
-    if options.pmu and options.named_pmu != own:
-        shown = shown_name(own, machine)
-        raise PfmonError(
-            f"--pmu={options.pmu}: {machine} has the PMU of {shown}; leave --pmu out or give --pmu={shown}"
-        )
+    if options.pmu and options.pmu != own:
+        raise PfmonError(f"--pmu={options.pmu}: {machine} has the PMU of {own}; leave --pmu out or give --pmu={own}")
     return own
 
 

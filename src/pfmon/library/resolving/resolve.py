@@ -95,9 +95,7 @@ def engine_of(options: Options, processor: Processor, instructions: InstructionS
     if instructions is None:
         return ExecutedBy(options.engine)
     cpu = cpu_model(processor, instructions)
-    named = (
-        cpu if options.named_machine or any(text.startswith("qemu.cpu") for text in options.machine_settings) else ""
-    )
+    named = cpu if options.machine or any(text.startswith("qemu.cpu") for text in options.machine_settings) else ""
     row = registry.chosen(instructions, options.engine, _needs(options), named)
     if not row.processors:
         return ExecutedBy(row.name, cpu)

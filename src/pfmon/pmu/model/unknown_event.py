@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pfmon.errors import UnknownNameError
-from pfmon.pmu.processor_names import shown_name
 
 SOFTWARE = (
     *("task-clock", "cpu-clock", "page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs"),
@@ -19,7 +18,7 @@ class UnknownEventError(UnknownNameError):
     """The PMU has no such event. The message says it of software events of perf's, which no PMU has."""
 
     def __init__(self, pmu: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"{shown_name(pmu)} event", name, known)
+        super().__init__(f"{pmu} event", name, known)
         if name.lower() in SOFTWARE:
             self.args = (
                 f"{name}: perf has this from the kernel, and here only the program runs; without -e, pfmon counts what "

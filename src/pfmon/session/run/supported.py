@@ -8,7 +8,6 @@ from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, Request
-from pfmon.pmu.processor_names import processor_names, shown_name
 from pfmon.pmu.targets import default_of, of_architecture
 from pfmon.session.run.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles
@@ -52,8 +51,8 @@ def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
     processors = PROCESSORS[instruction_set]
     if processors.instruction_set not in model.target.machines:
         raise PfmonError(
-            f"--pmu={shown_name(model.name)}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
-            f"{processors.program}; PMUs for it: {', '.join(processor_names(of_architecture(processors.architecture)))}"
+            f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
+            f"{processors.program}; PMUs for it: {', '.join(of_architecture(processors.architecture))}"
         )
 
 
