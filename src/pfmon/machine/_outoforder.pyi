@@ -6,16 +6,6 @@ from typing import Any, Self, final
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.stream._stream import BlockTable
 
-# outoforder/core_block.pyx
-
-@final
-class CoreBlocks:
-    """Blocks as an out-of-order core executes them."""
-
-    table: BlockTable
-
-    def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
-
 # outoforder/core.pyx
 
 @final
@@ -27,3 +17,13 @@ class OutOfOrderCore:
 
     def __new__(cls, graphs: bool = True) -> Self: ...
     def set_figures(self, figures: Mapping[str, Any]) -> None: ...
+
+# outoforder/core_block.pyx
+
+@final
+class CoreBlocks:
+    """Blocks as an out-of-order core executes them."""
+
+    table: BlockTable
+
+    def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...

@@ -110,7 +110,7 @@ TASKS = [
         "what can I type?",
         ("pfmon --help ./slow",),
         (r"^usage: pfmon ", r"^ +pfmon stat\|record\|report\|annotate", r"^  pfmon --report cpi \./slow  "),
-        (r"loads_retired", r"intel_v2"),
+        (r"loads_retired",),
     ),
     Task("what can I type after a verb?", ("pfmon stat --help",), (r"^usage: pfmon stat ", r"^  -r, --repeat=N")),
     Task(

@@ -133,7 +133,7 @@ def test_fixed_counters_are_used_first_and_conditions_need_general_ones() -> Non
 @each(
     ("events", "options", "text"),
     [
-        (["NOPE"], {}, "unknown core2 event"),
+        (["NOPE"], {}, "unknown intel_v2 event"),
         (["LLC_MISSES"], {"irange": RangeRequest(((0, 16),))}, r"intel_v2 has no code ranges \(--irange"),
         (["LLC_MISSES"], {"plm": 4}, "levels 1 and 2"),
         ([EventRequest("LLC_MISSES", threshold=256)], {}, "too wide"),
