@@ -46,7 +46,7 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
                                                   self.responses.response[self.responses.count - 1].access != number):
                     self.store_response(number, address, address + size, slot)
         if accesses_of(plan)[number].writes:
-            put_store(self.stores, address, size, number)
+            put_store(self.stores, address, accesses_of(plan)[number].size, number)
 
 
 cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept nogil:
