@@ -16,6 +16,7 @@ PROLOGUE = """
     .balign 64
 buffer: .skip {bytes}
 end_state: .skip 4096
+passes: .skip 8
     .text
     .globl _start
 _start:
@@ -221,6 +222,11 @@ class Writer:
         names = [name for name in ("rbx", "r8", "r10", "r11", "r15") if f",%{name},8" in code]
         return "; ".join([*(f"mov ${self._random.randrange(128, 192)}, %{name}" for name in names), code])
 
+    def divide(self) -> str:
+        """An unsigned division that does not overflow."""
+        start = f"mov %{self._register()}, %rcx; or $1, %rcx"
+        return self._random.choice([f"{start}; xor %edx, %edx; div %rcx", f"{start}; xor %edx, %edx; div %ecx"])
+
     def string(self) -> str:
         count = self._random.randrange(0, 40)
         operation = self._random.choice(
@@ -252,16 +258,20 @@ class Writer:
         between = self._random.choice(["nop", self.unary(), self.select(), f"jmp {label}f"])
         return f"movl ${value}, {label}f+1(%rip); {between}; {label}: mov $5, %{word}"
 
-    def program(self, length: int) -> str:
-        """The assembly of a program of about that many instructions."""
+    def program(self, length: int, passes: int = 1) -> str:
+        """The assembly of a program of about that many instructions, which a loop executes so many times."""
         makers = [self.arithmetic] * 6 + [self.unary, self.stack, self.call, self.select, self.select, self.vector]
         makers += [self.vector, self.string, self.branch, self.branch, self.branch]
         if self._avx512:
             makers += [self.evex] * 12
         makers += [self.change] * 3 if self._changing else []
+        makers += [self.divide] if passes > 1 else []
         lines = [f"mov ${self._random.getrandbits(63)}, %{name}" for name in REGISTERS if name != "r13"]
         lines += [f"mov %{name}, {64 * number}(%r13)" for number, name in enumerate(REGISTERS) if name != "r13"]
-        lines += [self._random.choice(makers)() for _ in range(length)]
+        body = [self._random.choice(makers)() for _ in range(length)]
+        if passes > 1:
+            body = [f"movq ${passes}, passes(%rip)", "again:", *body, "decq passes(%rip)", "jnz again"]
+        lines += body
         stores = "\n".join(f"mov %{name}, {8 * number}(%rax)" for number, name in enumerate(REGISTERS) if number)
         vectors = "\n".join(f"movdqu %xmm{number}, {128 + 16 * number}(%rax)" for number in range(16))
         if self._avx512:
@@ -272,12 +282,18 @@ class Writer:
 
 
 def random_program(
-    seed: int, length: int, directory: Path, *options: str, avx512: bool = False, changing: bool = False
+    seed: int,
+    length: int,
+    directory: Path,
+    *options: str,
+    avx512: bool = False,
+    changing: bool = False,
+    passes: int = 1,
 ) -> Path:
     """Assemble and link a random program, with instructions of AVX-512 or without; ``options``: of the compiler;
-    ``changing``: code and data are in the same pages, and it writes over its code."""
+    ``changing``: code and data are in the same pages, and it writes over its code; ``passes``: of a loop over all."""
     source, made = directory / f"random{seed}.s", directory / f"random{seed}"
-    source.write_text(Writer(seed, avx512, changing).program(length))
+    source.write_text(Writer(seed, avx512, changing).program(length, passes))
     writable = ["-Wl,-N", "-Wl,--no-warn-rwx-segments"] if changing else []
     command = ["cc", "-nostdlib", "-static", *writable, *options, "-o", made, source]
     subprocess.run(command, check=True)

@@ -1,16 +1,21 @@
 """Schedules of the out-of-order core: graphs give those of executed parts, and causes add up to the cycles."""
 
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from grids import first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, guest
+from x86_64_host import measured
+from x86_64_random import random_program
 
 from pfmon.machine._machine import IntervalMachine
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.machine.config.machine_config import load
-from pfmon.stream._stream import BlockTable, Recorder
+from pfmon.stream._stream import BlockTable, Consumer, Recorder, Tee
 
 pytestmark = ASSEMBLER
 
@@ -18,37 +23,142 @@ PROGRAMS = ["hashmap", "sort", "nbody", "dispatch", "matmul", "lz", "strings", "
 MACHINES = ["skylake", "nehalem", "core2"]
 
 
-def read(name: str) -> tuple[BlockTable, Recorder]:
-    """The stream of an example, with the addresses of its accesses."""
+def run(command: Sequence[str | Path], readers: Callable[[BlockTable], Consumer]) -> None:
+    """Run a program with what reads its stream, with the addresses of its accesses."""
     with Path("/dev/null").open("w") as nowhere:
         files = (0, nowhere.fileno(), nowhere.fileno())
-        one = guest([EXAMPLES / "x86_64" / name, *SMALL[name]], files=files, addresses=True, engine="x86_64")
-        reader = Recorder()
-        one.run(reader)
+        one = guest(command, files=files, addresses=True, engine="x86_64")
+        ending = one.run(readers(one.table))
         one.close()
-    return one.table, reader
+    assert ending is not None and ending.status == 0
 
 
-def machine_of(name: str, table: BlockTable, graphs: bool) -> IntervalMachine:
-    figures = load(name)
+def read(command: Sequence[str | Path]) -> tuple[BlockTable, Recorder]:
+    """The stream of a program."""
+    tables: list[BlockTable] = []
+    reader = Recorder()
+
+    def keep(table: BlockTable) -> Recorder:
+        tables.append(table)
+        return reader
+
+    run(command, keep)
+    return tables[0], reader
+
+
+def example(name: str) -> list[str | Path]:
+    return [EXAMPLES / "x86_64" / name, *SMALL[name]]
+
+
+def machine_of(name: str, table: BlockTable, graphs: bool, *changes: str) -> IntervalMachine:
+    figures = load(name, changes)
     return IntervalMachine(figures, table, 1, CoreTimings(figures, table.instruction_names or []), graphs)
+
+
+def both(name: str, table: BlockTable, *changes: str) -> list[IntervalMachine]:
+    """A machine that runs parts by their graphs, and one that executes each."""
+    return [machine_of(name, table, graphs, *changes) for graphs in (True, False)]
+
+
+def compare(machines: Sequence[IntervalMachine]) -> None:
+    """All that was recorded is the same: cycles, time, occurrences; and many parts had a graph."""
+    for one in machines:
+        one.finish()
+        assert not one.failure
+        assert one.core is not None and one.core.from_graphs > 100
+    by_graphs, executed = ((one.cycles, one.time(), one.occurrences()) for one in machines)
+    assert by_graphs == executed
+    assert by_graphs[0] > 1000
+
+
+def replay(words: Recorder, machines: Sequence[IntervalMachine]) -> None:
+    for one in machines:
+        words.replay(one)
+    compare(machines)
 
 
 @pytest.mark.parametrize("machine", first_quick(MACHINES))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_schedules_from_graphs_are_those_of_executed_parts(name: str, machine: str) -> None:
-    table, words = read(name)
-    found = []
-    for graphs in (True, False):
-        one = machine_of(machine, table, graphs)
-        words.replay(one)
-        one.finish()
-        assert not one.failure
-        assert one.core is not None
-        found.append((one.cycles, one.time(), one.occurrences(), one.core.from_graphs))
-    assert found[0] == found[1]
-    assert found[0][0] > 1000
-    assert found[0][3] > 100
+    table, words = read(example(name))
+    replay(words, both(machine, table))
+
+
+LENGTH, PASSES = 200, 40
+"""Instructions of a random program's loop, about, and how often it is executed."""
+
+
+def seeds(first: int, slow: int, all_: int) -> list[object]:
+    """Numbers of random programs: one that is always tried, some slow ones, and those of an exhaustive run."""
+    return [
+        first,
+        *(pytest.param(first + one, marks=pytest.mark.slow) for one in range(1, slow)),
+        *(pytest.param(first + one, marks=pytest.mark.exhaustive) for one in range(slow, all_)),
+    ]
+
+
+@measured
+@pytest.mark.parametrize("seed", seeds(0, 3, 50))
+def test_schedules_of_random_code_are_those_of_executed_parts(seed: int, tmp_path: Path) -> None:
+    """Stores that are forwarded or not, accesses in two lines, divisions, flags, strings, branches and calls."""
+    table, words = read([random_program(seed, LENGTH, tmp_path, passes=PASSES)])
+    for machine in MACHINES:
+        replay(words, both(machine, table))
+
+
+SMALLER = (
+    *("core.window=16", "core.scheduler=8", "core.loads=4", "core.stores=4", "core.fills=1", "core.walkers=1"),
+    *("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=4K", "dtlb1.entries=4", "itlb1.entries=8"),
+)
+
+
+@measured
+@pytest.mark.parametrize("seed", seeds(100, 2, 20))
+def test_schedules_of_random_code_with_few_resources(seed: int, tmp_path: Path) -> None:
+    """Buffers that are full most of the time, and caches that miss."""
+    table, words = read([random_program(seed, LENGTH, tmp_path, passes=PASSES)])
+    replay(words, both("skylake", table, *SMALLER))
+
+
+TEXT = "".join(f"{number * 7919 % 1000003} some words of a line\n" for number in range(2000))
+CODE = "".join(f"int f{number}(int x) {{ while (x > 7) x /= 2; return x; }}\n" for number in range(20))
+COMMANDS = {
+    "gzip": ["gzip", "-c", "FILE"],
+    "sort": ["sort", "--parallel=1", "FILE"],
+    "perl": ["perl", "-e", "for ($i = 0; $i < 20000; $i++) { $s += $i * $i % 7 } print $s"],
+    "python3": ["/usr/bin/python3", "-S", "-c", "print(sum(i * i % 7 for i in range(20000)))"],
+    "cc1": ["cc1", "-quiet", "-O1", "FILE", "-o", "/dev/null"],
+}
+"""The programs of benchmarks/x86.py that are no examples, at a short size."""
+
+
+def path_of(program: str) -> str | None:
+    if program == "cc1":
+        program = subprocess.run(
+            ["cc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    return shutil.which(program)
+
+
+@measured
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_schedules_of_large_programs_are_those_of_executed_parts(name: str, machine: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.i"
+    file.write_text(CODE if name == "cc1" else TEXT)
+    program, *words = [str(file) if word == "FILE" else word for word in COMMANDS[name]]
+    found = path_of(program)
+    if found is None:
+        pytest.skip(f"{name} is not here")
+    machines: list[IntervalMachine] = []
+
+    def reading(table: BlockTable) -> Tee:
+        machines.extend(both(machine, table))
+        return Tee(*machines)
+
+    run([found, *words], reading)
+    compare(machines)
 
 
 @pytest.mark.parametrize("graphs", [True, False])
@@ -56,7 +166,7 @@ def test_schedules_from_graphs_are_those_of_executed_parts(name: str, machine: s
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_cycles_are_those_of_retirement_and_of_the_causes(name: str, machine: str, graphs: bool) -> None:
     """Cycles in which instructions retired and those of each cause are the clock, which runs by itself."""
-    table, words = read(name)
+    table, words = read(example(name))
     one = machine_of(machine, table, graphs)
     words.replay(one)
     one.finish()
