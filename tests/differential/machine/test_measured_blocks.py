@@ -1,9 +1,25 @@
 """Basic blocks that BHive measured on a Skylake processor: that they are whole, and that they run here."""
 
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
 import capstone
 import pytest
 from host_programs import needs
-from measured_blocks import Block, Measured, blocks, by_llvm_mca, copies_of, disassembled, measure, summary
+from mca_differences import CAUSES, cause
+from measured_blocks import (
+    Block,
+    Measured,
+    beside,
+    blocks,
+    by_cause,
+    by_llvm_mca,
+    copies_of,
+    disassembled,
+    measure,
+    summary,
+)
 from x86_64_host import measured
 
 FEW = [0, 21, 36]
@@ -70,3 +86,42 @@ def test_blocks_take_what_was_measured(every: int) -> None:
     found = summary([measure(one, "skylake") for one in blocks()[::every]])
     assert found.ran >= len(blocks()[::every]) - 3
     assert found.median <= MOST_MEDIAN and found.mean <= MOST_MEAN, found
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "dev" / "measuring.md"
+
+
+@measured
+@needs("llvm-mca", "llvm-mc")
+@pytest.mark.exhaustive
+def test_the_page_lists_the_blocks_of_which_llvm_mca_says_something_else() -> None:
+    with ProcessPoolExecutor(2) as pool:
+        here = list(pool.map(partial(measure, machine="skylake"), blocks()))
+        found = by_cause(beside(here, list(pool.map(by_llvm_mca, blocks()))))
+    page = PAGE.read_text(encoding="utf-8")
+    for why, numbers in found.items():
+        assert f"| {CAUSES[why]} | {len(numbers)} | {', '.join(map(str, numbers))} |" in page
+
+
+CAUSED = [
+    ("mov rax, qword ptr [rsp + 8]; push rbp", "stack"),
+    ("add qword ptr [rsp + 0x40], 4; dec r14", "forwarding"),
+    ("mov dword ptr [rbx + 4], eax; mov rcx, qword ptr [rdi]", "forwarding"),
+    ("mov dword ptr [rbx + 8], eax; mov rcx, qword ptr [rdi]", "decoders"),
+    ("mov dword ptr [rsp], eax; mov rcx, qword ptr [rdi]", "decoders"),
+    ("cmp word ptr [rsi + 8], 0xf8", "prefix"),
+    ("cmp word ptr [rsi + 8], 0x78", "decoders"),
+    ("lea rsi, [r8 + rdi*4 - 4]", "slow lea"),
+    ("lea rcx, [rbp + r13]", "slow lea"),
+    ("lea rcx, [rax + r13]", "decoders"),
+]
+
+
+@pytest.mark.parametrize(("code", "expected"), CAUSED)
+def test_the_first_cause_that_holds_is_a_block_s(code: str, expected: str) -> None:
+    assert cause(code, 8, 2, 1) == expected
+
+
+def test_a_slow_fetch_and_a_short_latency_are_causes() -> None:
+    assert cause("nop", 24, 2, 1) == "fetch"
+    assert cause("nop", 8, 1, 2) == "latency"
