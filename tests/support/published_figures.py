@@ -21,6 +21,8 @@ from pfmon.machine import config
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "machine"
 MACHINES = ("nehalem", "skylake")
+OLDEST = "core2"
+"""A machine with fewer figures, which are for the comparison in the page."""
 YES = "yes"
 CYCLES = "UNHALTED_CORE_CYCLES"
 
@@ -192,7 +194,7 @@ def write(machine: str, results: Iterable[tuple[Figure, bool]]) -> None:
 def main() -> None:
     """Print each row with what the machine makes of it, and the number that hold by kind."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("machine", choices=MACHINES)
+    parser.add_argument("machine", choices=(OLDEST, *MACHINES))
     parser.add_argument("--write", action="store_true", help="note in the table which figures hold")
     given = parser.parse_args()
     results = []
