@@ -8,8 +8,8 @@ cdef enum:
     TICK_KINDS
 
 
-cdef struct Entered:             # of the reservation station: by parts that wait long
-    int64_t slots, waiting, loads, stores
+cdef struct Entered:             # in the order of the program
+    int64_t slots, loads, stores
 
 
 @cython.final

@@ -251,8 +251,8 @@ cdef class OutOfOrderCore:
         cdef CoreBuffer* buffers = self.buffers
         wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], self.entered.slots, part.slots,
                                                      state.dispatch), DELAY_BUFFER)
-        wait_dispatch(state, &self.times, until_room(&buffers[RESERVATION_STATION], self.entered.waiting, part.waiting,
-                                                     state.dispatch), DELAY_BUFFER)
+        wait_dispatch(state, &self.times, until_station_has_room(&buffers[RESERVATION_STATION], part.waiting,
+                                                                 state.dispatch), DELAY_BUFFER)
         if part.loads:
             wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], self.entered.loads, part.loads,
                                                          state.dispatch), DELAY_BUFFER)
@@ -266,10 +266,9 @@ cdef class OutOfOrderCore:
         """Notes when a part leaves the buffers, if that is late."""
         cdef CoreState* state = &self.state
         enter(&self.buffers[REORDER_BUFFER], self.entered.slots, part.slots, began, state.retired)
-        enter(&self.buffers[RESERVATION_STATION], self.entered.waiting, self.times.waiting, began, self.times.executed)
+        enter_station(&self.buffers[RESERVATION_STATION], self.times.waiting, began, self.times.executed)
         enter(&self.buffers[LOAD_BUFFER], self.entered.loads, part.loads, began, state.retired)
         enter(&self.buffers[STORE_BUFFER], self.entered.stores, part.stores, began, state.committed)
-        self.entered.waiting += self.times.waiting
         self.occupied = True
 
     cdef void commit(self, const CorePart* part) noexcept nogil:

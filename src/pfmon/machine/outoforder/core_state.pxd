@@ -39,12 +39,13 @@ cdef struct CoreState:
 
 cdef struct Occupant:            # entries of a buffer that a part of a block takes
     int64_t leaves               # they are free again
-    int64_t first                # number of the first of them, of all so far
+    int64_t first                # number of the first of them, of all so far; of a station: their number
 
 cdef struct CoreBuffer:
     int64_t size                 # entries
     int64_t hidden               # ticks in which it cannot be filled
-    Occupant* occupants          # those that leave late, a ring
+    int64_t held                 # entries of a station that are taken
+    Occupant* occupants          # those that leave late, a ring in the order in which they leave
     uint32_t mask                # of its places
     uint32_t oldest, newest
 
@@ -77,3 +78,35 @@ cdef inline void enter(CoreBuffer* buffer, int64_t entered, int64_t entries, int
     one = &buffer.occupants[buffer.newest & buffer.mask]
     one.leaves, one.first = leaves, entered
     buffer.newest += 1
+
+
+# A reservation station is left in the order in which operands are ready.
+cdef inline int64_t until_station_has_room(CoreBuffer* station, int64_t entries, int64_t now) noexcept nogil:
+    """Returns when there is room for half of so many entries, not before ``now``."""
+    cdef int64_t most = station.size - (entries + 1) // 2
+    cdef const Occupant* one
+    while station.oldest != station.newest:
+        one = &station.occupants[station.oldest & station.mask]
+        if one.leaves > now:
+            if station.held <= most:
+                break
+            now = one.leaves
+        station.held -= one.first
+        station.oldest += 1
+    return now
+
+
+cdef inline void enter_station(CoreBuffer* station, int64_t entries, int64_t now, int64_t leaves) noexcept nogil:
+    """Takes entries that leave at a time."""
+    cdef uint32_t place = station.newest
+    if leaves - now <= station.hidden or entries == 0:
+        return
+    if station.newest - station.oldest > station.mask:
+        station.held -= station.occupants[station.oldest & station.mask].first
+        station.oldest += 1
+    while place != station.oldest and station.occupants[(place - 1) & station.mask].leaves > leaves:
+        station.occupants[place & station.mask] = station.occupants[(place - 1) & station.mask]
+        place -= 1
+    station.occupants[place & station.mask].leaves, station.occupants[place & station.mask].first = leaves, entries
+    station.held += entries
+    station.newest += 1

@@ -2,6 +2,6 @@
 queued for each port and unit, and when the front end, dispatch, retirement and commits have come so far.
 
 A port takes the µops queued for it in the order of dispatch. The reorder buffer, the load buffer and the store buffer are left in
-order; so is the reservation station here, by what waits long. Of their occupants only those are kept that leave after the time
+order, the reservation station when operands are ready. Of their occupants only those are kept that leave after the time
 in which the buffer can be filled: before that there is always room.
 """

@@ -203,6 +203,17 @@ cdef void end_alone(const CoreFigures* figures, CoreState* state, const CoreInst
         wait_dispatch(state, times, done, DELAY_SERIALIZE)
 
 
+cdef inline int64_t waiting_uops(const CoreInstruction* one, const CoreAccess* accesses, int64_t data, int64_t address,
+                                 int64_t short_wait) noexcept nogil:
+    """Returns how many µops of an instruction wait for longer: loads for their address, others and stores for data."""
+    cdef int64_t count = one.uops if data > short_wait else 0
+    cdef uint32_t k
+    for k in range(one.first_access, one.first_access + one.accesses):
+        if data > short_wait and accesses[k].writes or address > short_wait and accesses[k].reads:
+            count += 1
+    return count
+
+
 cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock* block, const CorePart* part,
                   const Response* responses, uint32_t response_count, BlockTimes* times) noexcept nogil:
     """Executes a part of a block: registers, dispatch and retirement proceed; its ports and commits follow (core.pyx)."""
@@ -249,7 +260,7 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
             if accesses[k].writes:
                 done = max(done, store(figures, state, k, address, done, responses, response_count, times))
         if max(data, address) > begin + SHORT_WAIT * figures.ticks:
-            times.waiting += max(one.uops + one.accesses, 1)
+            times.waiting += waiting_uops(one, accesses, data - begin, address - begin, SHORT_WAIT * figures.ticks)
         if one.kind & (CORE_SERIALIZING | CORE_MICROCODED | CORE_FENCES_STORES):
             end_alone(figures, state, one, done, times)
         else:
