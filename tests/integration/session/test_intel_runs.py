@@ -200,7 +200,7 @@ def test_samples_are_exact_in_truth() -> None:
         (
             INSTRUCTIONS,
             {"pmu": "ppc604e"},
-            "PowerPC programs, .* x86-64 program; PMUs for it: intel_v1, core2",
+            "PowerPC programs, .* x86-64 program; PMUs for it: intel_v1, intel_v2, core2",
         ),
         (INSTRUCTIONS, {"machine": "montecito"}, "--pmu=montecito: .* PMUs for it: intel_v1, intel_v2, core2"),
     ],
