@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     MAX_RESPONSES = 512          # of a block
     MAX_BLOCK_ACCESSES = 1024
-    MAX_DELAYS = 768
+    MAX_DELAYS = 4096            # of a block: several of an instruction, by what its part waited for
     MAX_TRANSFERS = 64           # lines behind one access
     WITHOUT_CYCLE = 0x80         # no instruction retired behind that
     BEHIND = 0x40                # the instruction had retired
