@@ -71,8 +71,12 @@ class Bound(NamedTuple):
 
 LATENCY = "7-cpu.com, Core i7-6700: 42 cycles and 51 ns; L3 has an eighth, and there are page walks"
 WINDOW = "uops.info: SQRTSD 13 to 19, DIVSD 13 to 15; the divider is busy for 4 to 6 and 4; five pairs in the window"
-NEHALEM = "A. Fog, Instruction tables, Nehalem: SQRTSD up to 32, DIVSD up to 22, not pipelined; besides at most 32 a pair, 20 a step"
-MEROM = "A. Fog, Instruction tables, Merom: SQRTSD up to 58, DIVSD up to 32, not pipelined; besides at most 32 a pair, 20 a step"
+NEHALEM = (
+    "A. Fog, Instruction tables, Nehalem: SQRTSD up to 32, DIVSD up to 22, not pipelined; besides 32 a pair, 20 a step"
+)
+MEROM = (
+    "A. Fog, Instruction tables, Merom: SQRTSD up to 58, DIVSD up to 32, not pipelined; besides 32 a pair, 20 a step"
+)
 
 BOUNDS = [
     Bound("unsorted", 32768, "nehalem", 0.8 * 12.6, 1.2 * 12.6, QUESTION),

@@ -170,6 +170,7 @@ def _more_than_counts(options: Options) -> dict[str, object]:
         "sampling": options.sampled,
         "--per-function": options.per_function,
         "--per-block": options.per_block,
+        "--per-line": options.per_line,
         "--annotate": options.annotate,
         "--print-interval": options.print_interval is not None,
         "--per-thread": options.per_thread,

@@ -70,6 +70,7 @@ class Keywords(TypedDict, total=False):
     unlimited: bool
     per_function: bool
     per_block: bool
+    per_line: bool
     annotate: str
     symbol_file: Path
     debug_dir: Path | Sequence[Path]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pfmon.program.loaded_objects import shown_name
 from pfmon.report.count_text import value_text
-from pfmon.session.profile.code_profile import ProfileRow
+from pfmon.session.profile.code_profile import NO_LINE, ProfileRow
 from pfmon.session.run.programmed_pmu import Value
 
 GAP = "  "
-NO_LINE = "[no source line]"
 
 
 class ProfileLine(NamedTuple):
@@ -30,6 +30,12 @@ def function_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str
 def block_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "plain") -> str:
     """Return the counts by basic block, the largest first."""
     return _table(events, "block", rows, style)
+
+
+def line_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "plain") -> str:
+    """Return the counts by source line, the largest first; files by their names without folders."""
+    names = [(row, shown_name(row.name.rpartition("/")[2], row.object)) for row in rows]
+    return _aligned(events, "line", [(_cells(row.values, events, style), name) for row, name in names])
 
 
 def annotated(events: Sequence[str], name: str, lines: Iterable[ProfileLine], style: str = "plain") -> str:

@@ -114,7 +114,9 @@ CASES = {
     "histogram printed": Case(f"{HISTOGRAM} FIB 3", ""),
     "cycles": Case("--report=cpi --outfile={}/counts FIB 3", "counts"),
     "formulas": Case("--report=derived --outfile={}/counts FIB 3", "counts"),
-    "profile": Case(f"{COUNT} --per-function --per-block --annotate=main --outfile={{}}/counts FIB 3", "counts"),
+    "profile": Case(
+        f"{COUNT} --per-function --per-block --per-line --annotate=main --outfile={{}}/counts FIB 3", "counts"
+    ),
     "wordy": Case(f"{COUNT} --verbose --with-header --show-time --print-syms --outfile={{}}/said FIB 3", "said"),
     "wordy printed": Case(f"{COUNT} --verbose --with-header --show-time --print-syms FIB 3", ""),
     "compared": Case(f"{COUNT} --baseline=BASE --outfile={{}}/counts FIB 3", "counts"),
@@ -139,6 +141,7 @@ PRINTS = (
         "print-interval",
         "per-function",
         "per-block",
+        "per-line",
     ),
     *("annotate", "smpl-eager-save", "smpl-save-raw", "smpl-show-func", "man-page", "completion", "help-all"),
 )

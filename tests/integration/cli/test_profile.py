@@ -1,10 +1,12 @@
 """--per-function, --per-block, --annotate and --symbol-file."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from command import example, pfmon
+from host_programs import needs
 
 NOPLOOP = example("noploop")
 
@@ -25,6 +27,37 @@ def test_rows_sum_to_the_totals_above_them(option: str, heading: str) -> None:
     assert sum(int(row[0]) for row in rows) == int(instructions.split()[0])
     assert sum(int(row[1]) for row in rows) == int(nops.split()[0])
     assert rows[0][-1].startswith("noploop")
+
+
+LOOPS = """\
+volatile long sum;
+int main(void)
+{
+    for (int i = 0; i < 1000; i++)
+        sum += i;
+    for (int i = 0; i < 3000; i++)
+        sum ^= 1;
+    return 0;
+}
+"""
+
+
+@needs("cc")
+def test_counts_are_split_by_line(tmp_path: Path) -> None:
+    """Each line of a loop's body has as many stores as the loop has turns, and all rows are the total."""
+    (tmp_path / "loops.c").write_text(LOOPS)
+    subprocess.run(["cc", "-g", "-O1", "-o", tmp_path / "loops", tmp_path / "loops.c"], check=True)
+    words = ("--pmu=skylake", "-e", "MEM_INST_RETIRED.ALL_STORES,instructions", "--per-line", str(tmp_path / "loops"))
+    done = pfmon(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    _, _, *rows = [line.split(maxsplit=2) for line in done.stdout.splitlines() if line]
+    stores = {name: int(count) for count, _, name in rows[1:]}
+    assert stores["loops.c:5"] == 1000 and stores["loops.c:7"] == 3000
+    run = json.loads(pfmon("--json", *words).stdout)
+    lines = run["profile"]["lines"]
+    assert f"{tmp_path}/loops.c:5" in {row["name"] for row in lines}
+    for number, event in enumerate(run["events"]):
+        assert sum(row["counts"][number] for row in lines) == event["count"]
 
 
 def test_annotation_lists_the_function_with_its_counts() -> None:

@@ -196,7 +196,11 @@ def test_samples_are_exact_in_truth() -> None:
         (INSTRUCTIONS, {"long_smpl_periods": 5, "controls": {"int": 0}}, "--controls=int=0: .* no samples"),
         (INSTRUCTIONS, {"long_smpl_periods": 5, "extra_smpl_pmds": "4"}, "no PMD4; it has 0, 1, 32, 33, 34"),
         ("ia64_inst_retired", {}, "unknown intel_v2 event"),
-        (INSTRUCTIONS, {"pmu": "itanium2"}, "--pmu=itanium2: .* x86-64 program; PMUs for it: intel_v1, intel_v2, core2"),
+        (
+            INSTRUCTIONS,
+            {"pmu": "itanium2"},
+            "--pmu=itanium2: .* x86-64 program; PMUs for it: intel_v1, intel_v2, core2",
+        ),
         (
             INSTRUCTIONS,
             {"pmu": "ppc604e"},

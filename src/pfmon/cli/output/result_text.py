@@ -171,16 +171,18 @@ def _report(output: OutputOptions, done: Run) -> str:
 
 
 def _profiles(output: OutputOptions, done: Run) -> str:
-    """Return the tables of --per-function, --per-block and --annotate, separated by empty lines."""
-    if done.functions is None and done.blocks is None and done.annotated is None:
+    """Return the tables of --per-function, --per-block, --per-line and --annotate, separated by empty lines."""
+    if all(part is None for part in (done.functions, done.blocks, done.lines, done.annotated)):
         return ""
-    from pfmon.report.profile_tables import annotated, block_table, function_table
+    from pfmon.report.profile_tables import annotated, block_table, function_table, line_table
 
     style, tables = output.number_style, []
     if done.functions is not None:
         tables.append(function_table(done.counts.names, done.functions, style))
     if done.blocks is not None:
         tables.append(block_table(done.counts.names, done.blocks, style))
+    if done.lines is not None:
+        tables.append(line_table(done.counts.names, done.lines, style))
     if done.annotated is not None:
         tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
     return "".join(f"\n{table}" for table in tables)

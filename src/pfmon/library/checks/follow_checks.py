@@ -16,7 +16,7 @@ def following_goes_alone(options: Options) -> None:
         {
             "--record": options.record,
             "--replay": options.replay,
-            "--per-function, --per-block and --annotate": options.splits,
+            "--per-function, --per-block, --per-line and --annotate": options.splits,
             "--print-interval": options.print_interval is not None,
             "several event sets (-e)": options.several_sets,
         },
@@ -38,7 +38,7 @@ def threads_go_alone(options: Options) -> None:
         {
             "--follow-fork and --follow-exec": options.follows,
             "--long-smpl-periods and --short-smpl-periods": options.sampled,
-            "--per-function, --per-block and --annotate": options.splits,
+            "--per-function, --per-block, --per-line and --annotate": options.splits,
             "--report": options.report,
             "--print-interval": options.print_interval is not None,
             "several event sets (-e)": options.several_sets,

@@ -97,7 +97,7 @@ def sets_are_not_counted_otherwise(options: Options) -> None:
         refuse(
             {
                 "--unlimited": options.unlimited,
-                "--per-function, --per-block and --annotate": options.splits,
+                "--per-function, --per-block, --per-line and --annotate": options.splits,
                 "--print-interval": options.print_interval is not None,
             },
             "{}: several event sets are estimates; give all events in one -e, with --unlimited",
@@ -184,7 +184,7 @@ def sampling_counts_as_it_can(options: Options) -> None:
     refuse(
         {
             "--unlimited": options.unlimited,
-            "--per-function, --per-block and --annotate": options.splits,
+            "--per-function, --per-block, --per-line and --annotate": options.splits,
             "--print-interval": options.print_interval is not None,
             "--true-values": options.true_values,
             "--smpl-truth of several event sets (-e)": options.smpl_truth and options.several_sets,

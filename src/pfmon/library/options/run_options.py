@@ -55,6 +55,7 @@ class Options(OptionRecord):
     """Whether C++ names are demangled; None: the option is not given."""
     per_function: bool
     per_block: bool
+    per_line: bool
     annotate: str
     """The function whose instructions are listed with their counts."""
 
@@ -180,8 +181,8 @@ class Options(OptionRecord):
 
     @property
     def splits(self) -> bool:
-        """Whether counts are split by function, block or instruction."""
-        return self.per_function or self.per_block or bool(self.annotate)
+        """Whether counts are split by function, block, line or instruction."""
+        return self.per_function or self.per_block or self.per_line or bool(self.annotate)
 
     def __init__(self) -> None:
         super().__init__()

@@ -95,6 +95,6 @@ def report_stands_alone(options: Options) -> None:
 def profile_needs_events(options: Options, events: bool) -> None:
     """Splitting counts needs events, of the options or by default."""
     if options.splits and not events:
-        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too").about(
-            "--per-function", "--per-block", "--annotate", "--events"
-        )
+        raise PfmonError(
+            "--per-function, --per-block, --per-line and --annotate split counts: give -e EVENT,... too"
+        ).about("--per-function", "--per-block", "--per-line", "--annotate", "--events")

@@ -211,6 +211,7 @@ def _results(options: Options) -> Results:
         options.collect_report,
         options.per_function,
         options.per_block,
+        options.per_line,
         options.annotate,
         options.demangle,
     )

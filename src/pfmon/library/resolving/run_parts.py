@@ -114,20 +114,21 @@ class TriggerOptions(NamedTuple):
 
 class Results(NamedTuple):
     """What is to be known after the run. ``report``: cpi, derived, or ""; ``page``: the data of an HTML report;
-    ``functions``, ``blocks``: counts split by them; ``annotate``: the function whose instructions are listed, or "";
-    ``demangle``: C++ names as programmers write them."""
+    ``functions``, ``blocks``, ``lines``: counts split by them; ``annotate``: the function whose instructions are
+    listed, or ""; ``demangle``: C++ names as programmers write them."""
 
     report: str
     page: bool
     functions: bool
     blocks: bool
+    lines: bool
     annotate: str
     demangle: bool
 
     @property
     def split(self) -> bool:
         """Whether counts are split."""
-        return self.functions or self.blocks or bool(self.annotate)
+        return self.functions or self.blocks or self.lines or bool(self.annotate)
 
 
 class RecordingFiles(NamedTuple):

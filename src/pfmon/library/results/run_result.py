@@ -49,10 +49,10 @@ class Run:
     (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
     (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
-    None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
-    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
-    ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
-    true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
+    None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
+    ``annotated`` (annotate), ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"),
+    ``output`` and ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact``
+    (smpl_truth): true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
     `to_html`. ``finding``: the largest cause of stalls, if the default events were counted, or report="cpi", and it has
     more than a third of the cycles (session.profile.finding). ``notes``: options without, or with approximate, effect,
     and messages about the program. ``calls``: all of them, for exports of the command line.
@@ -80,7 +80,7 @@ class Run:
         self.stopped = outcome.stopped
         self.retired = outcome.retired
         self.times = outcome.times
-        self.functions, self.blocks, self.annotated = _profiles(results, outcome)
+        self.functions, self.blocks, self.lines, self.annotated = _profiles(results, outcome)
         self.intervals = None if intervals is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
         self.derived = _derived(processor, self.counts) if results.report == "derived" else None
@@ -146,7 +146,8 @@ class Run:
         return report.to_dict() if report else None
 
     def _profile(self) -> dict[str, Any] | None:
-        parts = {"functions": self.functions, "blocks": self.blocks, "annotated": self.annotated}
+        tables = {"functions": self.functions, "blocks": self.blocks, "lines": self.lines}
+        parts = {**tables, "annotated": self.annotated}
         if all(part is None for part in parts.values()):
             return None
         made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
@@ -256,16 +257,19 @@ def _samples(samples: Sequence[Sample]) -> Samples:
     return Samples(samples)
 
 
-def _profiles(results: Results, outcome: RunOutcome) -> tuple[Table | None, Table | None, Annotated | None]:
-    """Return the tables by function, by block and by instruction, as far as requested."""
+def _profiles(
+    results: Results, outcome: RunOutcome
+) -> tuple[Table | None, Table | None, Table | None, Annotated | None]:
+    """Return the tables by function, by block, by line and by instruction, as far as requested."""
     profile = outcome.profile
     if profile is None:
-        return None, None, None
+        return None, None, None, None
     from pfmon.library.results.result_tables import Annotated, Table
 
     return (
         Table(profile.names, profile.by_function()) if results.functions else None,
         Table(profile.names, profile.by_block()) if results.blocks else None,
+        Table(profile.names, profile.by_line()) if results.lines else None,
         Annotated(results.annotate, profile, outcome.listing) if results.annotate else None,
     )
 

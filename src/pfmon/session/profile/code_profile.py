@@ -20,6 +20,10 @@ Key = TypeVar("Key")
 
 
 NO_SYMBOL = "[no symbol]"
+NO_LINE = "[no source line]"
+SYSTEM = ("/lib", "/usr/lib")
+"""Where the system's libraries are. Their lines are in debug files that take long to read, and say less than
+functions."""
 NO_CODE = "[before the first instruction]"
 SLOT = {InstructionSet.IA64: 15}
 """Address bits that hold an instruction's slot, by instruction set; none in others."""
@@ -87,6 +91,28 @@ class Profile:
         places = {(file, ip): self._names.named_place(ip, file) for file, ip in blocks}
         rows = ((places[block], block[1], counts) for block, counts in blocks.items())
         return self._rows((place.name, ip, counts, place.object) for place, ip, counts in rows)
+
+    def by_line(self) -> list[ProfileRow]:
+        """Return a row for each source line with counts, ``file:line`` and its lowest address that was counted, the
+        largest first; for each function of the system's libraries; and one for all other code without lines."""
+        lines: dict[tuple[str, str], tuple[int, list[int]]] = {}
+        for file in sorted({number for sink in self._sinks for number in sink.files()}):
+            for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
+                key = self._line(address)
+                first, known = lines.get(key, (address, [0] * len(counts)))
+                lines[key] = min(first, address), [a + b for a, b in zip(known, counts, strict=True)]
+        elsewhere = self._elsewhere()
+        if any(elsewhere):
+            lines[NO_CODE, ""] = 0, elsewhere
+        return self._rows((name, first, counts, path) for (name, path), (first, counts) in lines.items())
+
+    def _line(self, address: int) -> tuple[str, str]:
+        """Return the name of an instruction's row by line, and its shared object."""
+        function = self._names.function(address)
+        if function.object.startswith(SYSTEM):
+            return function.name, function.object
+        source = self._names.source(address)
+        return f"{source.file}:{source.line}" if source else NO_LINE, function.object
 
     def values_at(self, address: int) -> tuple[Value, ...] | None:
         """Return the counts of the instruction at an address (IA-64: bundle address | slot); None: nothing counted."""

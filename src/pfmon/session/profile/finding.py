@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pfmon.counting._counting import QueryKind
 from pfmon.counting.totals.record_query import RecordQuery, names
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.profile.code_profile import Function, FunctionNames
+from pfmon.session.profile.code_profile import SYSTEM, Function, FunctionNames
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_stack import counted
 from pfmon.session.run.programmed_pmu import RunData
@@ -33,9 +33,6 @@ WORDS = {
     "first-level data cache": "a busy first-level data cache",
 }
 """What parts of the breakdown and their components are called in a sentence; others by their name."""
-
-SYSTEM = ("/lib", "/usr/lib")
-"""Where the system's libraries are."""
 
 
 class Finding(NamedTuple):
