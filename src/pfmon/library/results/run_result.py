@@ -50,12 +50,13 @@ class Run:
     (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
-    ``annotated`` (annotate), ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"),
-    ``output`` and ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact``
-    (smpl_truth): true counts of the sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of
-    `to_html`. ``finding``: the largest cause of stalls, if the default events were counted, or report="cpi", and it has
-    more than a third of the cycles (session.profile.finding). ``notes``: options without, or with approximate, effect,
-    and messages about the program. ``calls``: all of them, for exports of the command line.
+    ``annotated`` (annotate), ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived``
+    (report="derived"), ``output`` and ``error_output`` (capture). ``samples`` (long_smpl_periods; none if
+    on_samples took them), ``exact`` (smpl_truth): true counts of the sampled event by instruction, address | slot;
+    ``surveyed`` (report="html"): the data of `to_html`. ``finding``: the largest cause of stalls, if the default
+    events were counted, or report="cpi", and it has more than a third of the cycles (session.profile.finding).
+    ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
+    for exports of the command line.
     """
 
     def __init__(
