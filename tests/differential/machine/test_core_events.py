@@ -305,17 +305,20 @@ def test_the_sources_deliver_what_is_issued() -> None:
 
 
 SMALLER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=8K", "l2.ways=4", "l3.size=64K",
-           "dtlb1.entries=4", "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=8", "tlb2.ways=2",
-           "tlb2.instructions=false", "memory.inclusive=false", "prefetch.degree=0")  # fmt: skip
+           "dtlb1.entries=4", "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=8",
+           "tlb2.ways=2")  # fmt: skip
+ALONE = ("tlb2.instructions=false", "memory.inclusive=false", "prefetch.degree=0")
+"""Each level for itself."""
 RECOUNTED = (
     *(f"CORE_{what}_{level}" for what in ("READ", "OWN", "FETCH") for level in ("L2", "L3", "MEMORY")),
     *("CORE_LOAD_WALK", "CORE_STORE_WALK", "CORE_LOAD_SECOND_TLB", "CORE_STORE_SECOND_TLB", "CORE_L2_WRITTEN"),
 )
 
 
+@pytest.mark.parametrize("changes", first_quick([ALONE, (), ("prefetch.adjacent=true",)], single=True))
 @pytest.mark.parametrize("name", first_quick(["sort", "hashmap", "lz", "matmul", "nbody"]))
-def test_requests_and_translations_are_those_of_a_plain_model(name: str) -> None:
-    figures, recorder = load("skylake", SMALLER), Recorder()
+def test_requests_and_translations_are_those_of_a_plain_model(name: str, changes: tuple[str, ...]) -> None:
+    figures, recorder = load("skylake", (*SMALLER, *changes)), Recorder()
     with Path("/dev/null").open("w") as nowhere:
         files = (0, nowhere.fileno(), nowhere.fileno())
         one = guest([EXAMPLES / "x86_64" / name, *SMALL[name]], files=files, addresses=True, engine="x86_64")
