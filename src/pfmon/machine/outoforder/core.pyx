@@ -114,7 +114,7 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
             self.count_unit(block, part, use, done)
         use += 1
     if part.stores:
-        self.commit(part)
+        self.commit(block, part)
     if max(state.retired, state.committed) - began > self.shortest:
         self.enter_buffers(part, began)
     self.entered.slots += part.slots
@@ -271,16 +271,28 @@ cdef class OutOfOrderCore:
         enter(&self.buffers[STORE_BUFFER], self.entered.stores, part.stores, began, state.committed)
         self.occupied = True
 
-    cdef void commit(self, const CorePart* part) noexcept nogil:
+    cdef void commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil:
         """Commits the stores of a part that has retired."""
         cdef CoreState* state = &self.state
         cdef uint32_t i
         state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
                               self.times.arrives) + self.times.commits
         self.times.arrives, self.times.commits = NEVER, 0
-        if part.graph != NULL:
-            for i in range(part.graph.stores):
-                self.times.store[part.graph.store[i]].committed = state.committed
+        if part.graph == NULL:
+            self.note_commit(block, part)
+            return
+        for i in range(part.graph.stores):
+            self.times.store[part.graph.store[i]].committed = state.committed
+
+    cdef void note_commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil:
+        """Notes when the stores of a part without a graph are committed."""
+        cdef const CoreInstruction* one
+        cdef uint32_t i, k
+        for i in range(part.first, part.end):
+            one = &instructions_of(block)[i]
+            for k in range(one.first_access, one.first_access + one.accesses):
+                if core_accesses_of(block)[k].writes:
+                    self.times.store[k].committed = self.state.committed
 
     # --- parts
 
