@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     RETIRING = DELAY_CAUSES      # in CoreBlock.ticks: in cycles in which the instruction retired
     TICK_KINDS
+    SHORT_WAIT = 2               # cycles of a µop in the reservation station that do not count
 
 
 cdef struct Entered:             # in the order of the program

@@ -48,7 +48,7 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
     cdef const PartGraph* graph = part.graph
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
-    cdef int64_t begin = state.dispatch, value, short_wait = SHORT_WAIT * self.figures.ticks
+    cdef int64_t begin = state.dispatch, value
     cdef int64_t at[MAX_SINKS]
     cdef uint32_t results = graph.results, retired = graph.retired, which = PROGRESS_FILL, k
     cdef const GraphSource* last = graph.source + graph.sources
@@ -64,7 +64,7 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
             end = edge + source.edges
             if value + graph.edge[source.retired_edge].ticks > at[retired]:
                 which = PROGRESS_SOURCES + <uint32_t>(source - graph.source)
-            if value - begin > source.slack + short_wait:
+            if value - begin > source.slack + times.short_wait:
                 times.waiting += source.waiting
             while edge < end:
                 at[edge.sink] = max(at[edge.sink], value + edge.ticks)
@@ -166,6 +166,7 @@ cdef class OutOfOrderCore:
         for i in range(to.load_ports):
             to.load_port[i] = figures["load_ports"][i]
         to.split_busy //= to.load_ports
+        self.times.short_wait = SHORT_WAIT * to.ticks
         for i in range(CORE_OPERANDS):
             self.state.registers[i] = NEVER
         for i, entries in enumerate(figures["buffers"]):

@@ -52,6 +52,7 @@ cdef void probe(const CoreFigures* figures, const CoreBlock* block, const CorePa
         state.registers[source] = 0
     times.response, times.delays, times.cause, times.waited, times.bytes = 0, 0, DELAY_LATENCY, 0, 0
     times.arrives, times.commits = NEVER, 0
+    times.short_wait = -NEVER // 2       # µops that wait for the source, not for others of the part
     execute(figures, state, block, part, NULL, 0, times)
 
 

@@ -84,9 +84,10 @@ cdef struct BlockTimes:          # of a block that runs
     uint32_t cause               # DelayCause of what dispatch waited for,
     int64_t waited               # ... and for how long
     int64_t bytes                # of a string instruction
+    int64_t short_wait           # ticks of a µop in the reservation station that do not count
     # of the current part
     int64_t executed             # the last of its µops starts
-    int64_t waiting              # µops that wait in the reservation station
+    int64_t waiting              # µops that wait in the reservation station for longer
     int64_t resolved             # its last instruction is done
     int64_t arrives              # the lines of its stores are in L1D
     int64_t commits              # ticks in which no other store is committed

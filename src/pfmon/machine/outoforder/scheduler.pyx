@@ -11,9 +11,6 @@ the registers it reads to those it writes (part_graph.pyx), and is executed here
 
 cimport cython
 
-cdef enum:
-    SHORT_WAIT = 2               # cycles of a µop in the reservation station that do not count
-
 
 cdef struct LoadTime:
     int64_t start                # when memory gets the request
@@ -259,8 +256,8 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
         for k in range(one.first_access, one.first_access + one.accesses):
             if accesses[k].writes:
                 done = max(done, store(figures, state, k, address, done, responses, response_count, times))
-        if max(data, address) > begin + SHORT_WAIT * figures.ticks:
-            times.waiting += waiting_uops(one, accesses, data - begin, address - begin, SHORT_WAIT * figures.ticks)
+        if max(data, address) > begin + times.short_wait:
+            times.waiting += waiting_uops(one, accesses, data - begin, address - begin, times.short_wait)
         if one.kind & (CORE_SERIALIZING | CORE_MICROCODED | CORE_FENCES_STORES):
             end_alone(figures, state, one, done, times)
         else:
