@@ -71,11 +71,11 @@ def operands(one: Instruction) -> set[int]:
 
 
 def parts_of(instructions: Sequence[Instruction], figures: Mapping[str, Any], ticks: int) -> list[Part]:
-    """Instructions that follow each other, of up to 12 µops unless one has more."""
+    """Instructions that follow each other, of up to 12 µops unless one has more; a fence of stores begins a part."""
     parts: list[list[Instruction]] = [[]]
     slots = 0
     for one in instructions:
-        if slots and slots + one["slots"] > PART:
+        if slots and (slots + one["slots"] > PART or one["kind"] & CoreKind.FENCES_STORES):
             parts.append([])
             slots = 0
         parts[-1].append(one)

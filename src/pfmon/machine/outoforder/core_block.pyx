@@ -71,6 +71,11 @@ cdef int put_uop(CoreUop* to, ports) except -1:
     return 0
 
 
+cdef inline bint begins_part(const CoreInstruction* one, uint32_t slots) noexcept nogil:
+    """Tests whether a part of a block begins with an instruction, behind so many µops: there is no room, or it waits for commits."""
+    return slots and (one.kind & CORE_FENCES_STORES or slots + one.slots > PART_SLOTS)
+
+
 cdef inline void use_unit(UnitLoads* loads, uint32_t unit, int32_t begin, int32_t ticks) noexcept nogil:
     """Adds work for a unit that dispatches at ``begin``."""
     if loads.load[unit] == 0 or begin < loads.begin[unit]:
@@ -224,7 +229,7 @@ cdef class CoreBlocks:
         cdef uint32_t i, slots = 0, parts = 1
         cdef CorePart* part
         for i in range(block.length):
-            if slots and slots + instructions_of(block)[i].slots > PART_SLOTS:
+            if begins_part(&instructions_of(block)[i], slots):
                 parts, slots = parts + 1, 0
             slots += instructions_of(block)[i].slots
         block.parts = part = <CorePart*>calloc(parts, sizeof(CorePart))
@@ -232,7 +237,7 @@ cdef class CoreBlocks:
             return False
         block.part_count = <uint8_t>parts
         for i in range(block.length):
-            if part.slots and part.slots + instructions_of(block)[i].slots > PART_SLOTS:
+            if begins_part(&instructions_of(block)[i], part.slots):
                 part.end = <uint8_t>i
                 part += 1
                 part.first = <uint8_t>i
