@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from heapq import heappop, heappush
 from typing import Any
 
 from plain_parts import ALONE, Instruction, Part, parts_of, waiting
@@ -363,3 +364,29 @@ class PlainCore:
         self.responses = deque(responses)
         self.lines: dict[int, int] = {}
         self.stores: dict[int, tuple[int, int]] = {}
+
+
+class CoreWithStation(PlainCore):
+    """With an entry of the reservation station for each µop, which leaves when its own operands are ready."""
+
+    def __init__(self, figures: Mapping[str, Any], ticks: int) -> None:
+        super().__init__(figures, ticks)
+        self.size = figures["buffers"][1]
+        self.buffers[1] = Buffer(1 << 40, self.slot)  # has always room
+        self.leaves: list[int] = []  # a heap
+
+    def late(self, part: Part) -> list[int]:
+        return []
+
+    def execute(self, one: Instruction) -> None:
+        entries = len(one["uops"]) + len(one["accesses"])
+        while self.leaves and (self.leaves[0] <= self.now or len(self.leaves) + entries > self.size):
+            self.now = max(self.now, heappop(self.leaves))
+        super().execute(one)
+
+    def wait_for_operands(self, one: Instruction, data: int, address: int) -> None:
+        for _, reads, writes in one["accesses"]:
+            for ready in [address] * reads + [data] * writes:
+                heappush(self.leaves, ready)
+        for _ in one["uops"]:
+            heappush(self.leaves, data)
