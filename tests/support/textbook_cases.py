@@ -71,12 +71,8 @@ class Bound(NamedTuple):
 
 LATENCY = "7-cpu.com, Core i7-6700: 42 cycles and 51 ns; L3 has an eighth, and there are page walks"
 WINDOW = "uops.info: SQRTSD 13 to 19, DIVSD 13 to 15; the divider is busy for 4 to 6 and 4; five pairs in the window"
-NEHALEM = (
-    "A. Fog, Instruction tables, Nehalem: SQRTSD up to 32, DIVSD up to 22, not pipelined; besides 32 a pair, 20 a step"
-)
-MEROM = (
-    "A. Fog, Instruction tables, Merom: SQRTSD up to 58, DIVSD up to 32, not pipelined; besides 32 a pair, 20 a step"
-)
+NEHALEM = "A. Fog, Instruction tables, Nehalem: SQRTSD up to 32, DIVSD up to 22, not pipelined; besides 30 a pair"
+MEROM = "A. Fog, Instruction tables, Merom: SQRTSD up to 58, DIVSD up to 32, not pipelined; besides 30 a pair"
 
 BOUNDS = [
     Bound("unsorted", 32768, "nehalem", 0.8 * 12.6, 1.2 * 12.6, QUESTION),
@@ -85,8 +81,8 @@ BOUNDS = [
     Bound("popcnt_chain", 1000, "skylake", 11.7, 12.5, "uops.info, POPCNT: four times 3 cycles"),
     Bound("popcnt_broken", 1000, "skylake", 3.9, 5, "uops.info, POPCNT: port 1 takes one in a cycle"),
     Bound("nbody", 100, "skylake", 80, 320, WINDOW),
-    Bound("nbody", 100, "nehalem", 540, 880, NEHALEM),
-    Bound("nbody", 100, "core2", 880, 1240, MEROM),
+    Bound("nbody", 100, "nehalem", 540, 860, NEHALEM),
+    Bound("nbody", 100, "core2", 880, 1220, MEROM),
 ]
 
 

@@ -304,6 +304,30 @@ def test_the_sources_deliver_what_is_issued() -> None:
     assert issued == sum(delivered) and delivered[0] > 0.8 * issued > 1000 and delivered[-1] == 0
 
 
+WAITS = ["RESOURCE_STALLS.ANY", "RESOURCE_STALLS.SB", "IDQ_UOPS_NOT_DELIVERED.CORE", "UOPS_ISSUED.ANY", "cycles"]
+WAITING = {
+    "a chain of latencies": " imul %rbx, %rbx\n" * 8,
+    "stores to new lines": passes(PAGE + LINE, 4096, "mov %ebx, (%rax)"),
+    "taken branches": " jmp 3f\n nop\n 3: jmp 3f\n nop\n" * 8 + "3:",
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_what_dispatch_waits_for(name: str, tmp_path: Path) -> None:
+    """In each slot of dispatch, four a cycle, a micro-operation dispatches, or the front end has none, or there is no
+    room for it."""
+    times = {"a chain of latencies": 4000, "stores to new lines": 4, "taken branches": 400}[name]
+    found = added(tmp_path, WAITING[name], times, WAITS)
+    stalls, of_stores, undelivered, issued, cycles = (found[event] for event in WAITS)
+    assert issued + undelivered + 4 * stalls == pytest.approx(4 * cycles, rel=0.02)
+    if name == "a chain of latencies":
+        assert cycles == pytest.approx(24 * times, rel=0.01) and of_stores == 0 and stalls > 0.85 * cycles
+    elif name == "stores to new lines":
+        assert stalls == of_stores > 0.5 * cycles
+    else:
+        assert stalls == 0 and undelivered > 2 * cycles
+
+
 SMALLER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=8K", "l2.ways=4", "l3.size=64K",
            "dtlb1.entries=4", "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=8",
            "tlb2.ways=2")  # fmt: skip

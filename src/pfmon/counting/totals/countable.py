@@ -68,6 +68,9 @@ SOURCES = frozenset(
 )
 """Occurrences of where micro-operations come from."""
 
+WAITS = frozenset(f"CORE_{name}" for name in ("FULL_CYCLE", "STORES_FULL_CYCLE", "UNDELIVERED_SLOT"))
+"""Occurrences of what dispatch waited for."""
+
 LOAD_MISS_CYCLE = "CORE_LOAD_MISS_CYCLE"
 """One of every out-of-order machine with time."""
 
@@ -90,6 +93,11 @@ def of_executions(monitor: Monitor) -> bool:
 def of_sources(monitor: Monitor) -> bool:
     """Whether an event tells where micro-operations come from, which a core's machine records on demand."""
     return not SOURCES.isdisjoint(_occurrences(monitor))
+
+
+def has_cycles(monitor: Monitor) -> bool:
+    """Whether the cycles of an event are known one by one on a core, so that conditions on them are."""
+    return (EXECUTIONS | SOURCES | WAITS).isdisjoint(_occurrences(monitor))
 
 
 def of_instruction_table(monitor: Monitor) -> bool:

@@ -211,13 +211,13 @@ class Condition(NamedTuple):
 
 def condition_of(monitor: Monitor) -> Condition | None:
     """The condition of a counter, if it has one. PfmonError: its event has no per-cycle increments."""
-    from pfmon.counting.totals.countable import of_executions, of_sources
+    from pfmon.counting.totals.countable import has_cycles
 
     if not monitor.conditional:
         return None
     meaning = machine_signals.meanings().get(monitor.signal)
     occurrences: frozenset[int] = frozenset()
-    if of_executions(monitor) or of_sources(monitor):
+    if not has_cycles(monitor):
         raise PfmonError(
             f"{monitor.event.name}: CMASK, INV and E look at single cycles, and only its totals are recorded"
         )

@@ -136,6 +136,23 @@ cdef void record_sources(MissEvents self, IntervalBlock* plan) noexcept nogil:
     self.source = source
 
 
+cdef void record_waits(MissEvents self, IntervalBlock* plan) noexcept nogil:
+    """Records for how long the dispatch of the block that ran waited, at its first instruction."""
+    cdef const BlockTimes* times = &self.core.times
+    record_wait(self, plan, EVENT_FULL_CYCLE, times.full, self.ticks)
+    record_wait(self, plan, EVENT_STORES_FULL_CYCLE, times.stores_full, self.ticks)
+    record_wait(self, plan, EVENT_UNDELIVERED_SLOT, times.undelivered, self.ticks // self.width)
+
+
+cdef inline void record_wait(MissEvents self, IntervalBlock* plan, uint32_t event, int64_t ticks, int64_t unit) noexcept nogil:
+    """Records a wait in whole units, cycles or slots of dispatch."""
+    cdef int64_t* rest = &self.wait_rests[event - EVENT_FULL_CYCLE]
+    rest[0] += ticks
+    if rest[0] >= unit:
+        self.tallies.add_event(plan, 0, event, <uint64_t>(rest[0] // unit))
+        rest[0] %= unit
+
+
 cdef dict executed_forms(IntervalBlocks plans):
     """How often the instructions of each form executed (x86_operands.pxd), as of the records."""
     cdef uint64_t stride = plans.table.c.header.payload_bytes, bank, index, times

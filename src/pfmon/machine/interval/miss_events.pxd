@@ -40,6 +40,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef bint sources            # ... of where micro-operations come from
     cdef uint32_t source         # CodeSource of the block that ran last
     cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
+    cdef int64_t wait_rests[3]   # ticks of waits that are no whole cycle, or slot, yet
     cdef bint blocked            # a store blocks a load of the current block
 
     @cython.final

@@ -325,6 +325,8 @@ cdef class MissEvents(EventSetConsumer):
         self.core.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle
+        if self.recording:
+            record_waits(self, plan)
         counts_of(plan).ran += 1
         if self.tallies.executions:
             self.tallies.count_execution(self.plans, plan)

@@ -199,6 +199,7 @@ cdef class OutOfOrderCore:
         times.arrives, times.commits, times.bytes = NEVER, 0, 0
         if count:
             self.fetch(responses, count)
+        times.full, times.stores_full, times.undelivered = 0, 0, max(state.front_end - state.dispatch, <int64_t>0)
         wait_dispatch(state, times, state.front_end, state.front_cause)
         decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
         while part < last:
@@ -250,6 +251,7 @@ cdef class OutOfOrderCore:
         """Delays dispatch until the buffers have room for a part."""
         cdef CoreState* state = &self.state
         cdef CoreBuffer* buffers = self.buffers
+        cdef int64_t began = state.dispatch, before
         wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], self.entered.slots, part.slots,
                                                      state.dispatch), DELAY_BUFFER)
         wait_dispatch(state, &self.times, until_station_has_room(&buffers[RESERVATION_STATION], part.waiting,
@@ -257,9 +259,12 @@ cdef class OutOfOrderCore:
         if part.loads:
             wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], self.entered.loads, part.loads,
                                                          state.dispatch), DELAY_BUFFER)
+        before = state.dispatch
         if part.stores:
             wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], self.entered.stores, part.stores,
                                                          state.dispatch), DELAY_STORES)
+        self.times.stores_full += state.dispatch - before
+        self.times.full += state.dispatch - began
         self.occupied = is_occupied(&buffers[REORDER_BUFFER]) | is_occupied(&buffers[RESERVATION_STATION]) \
             | is_occupied(&buffers[LOAD_BUFFER]) | is_occupied(&buffers[STORE_BUFFER])
 

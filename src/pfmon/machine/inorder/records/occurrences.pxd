@@ -288,6 +288,9 @@ cpdef enum Occurrence:
     CORE_LOOPED_SLOT             # ... the loop buffer
     CORE_DECODED_INSTRUCTION     # by the decoders
     CORE_CACHE_LEFT              # blocks from the decoders behind one from the micro-operation cache
+    CORE_FULL_CYCLE              # cycles in which dispatch waited for a buffer,
+    CORE_STORES_FULL_CYCLE       # ... for the store buffer
+    CORE_UNDELIVERED_SLOT        # micro-operations that could have dispatched while it waited for the front end
     # ... that follow from executions
     CORE_LOAD_HIT                # the other instructions that load, and prefetches
     CORE_SLOT                    # micro-operations that dispatched and retired
