@@ -452,8 +452,8 @@ cdef class OutOfOrderCore:
             if cycles == 0:
                 continue
             to[found].instruction, to[found].cause, to[found].cycles = delay[i].instruction, delay[i].cause, <uint32_t>cycles
-            if found and to[found - 1].instruction == to[found].instruction:
-                to[found - 1].cause |= WITHOUT_CYCLE
+            if found and to[found - 1].instruction == to[found].instruction and not to[found].cause & BEHIND:
+                to[found - 1].cause |= WITHOUT_CYCLE     # it retires in the last one
             found += 1
         return found
 
