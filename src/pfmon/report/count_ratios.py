@@ -1,4 +1,4 @@
-"""What a count is beside others: the ratios that perf stat(1) prints (words: tools/perf/util/stat-shadow.c)."""
+"""Ratios of counts, as perf stat(1) prints them (words: tools/perf/util/stat-shadow.c)."""
 
 from __future__ import annotations
 

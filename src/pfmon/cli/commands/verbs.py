@@ -21,7 +21,7 @@ from pfmon.library.options.table import OPTIONS
 FILE = "pfmon.data"
 """The recording of record, report and annotate without the name of one."""
 BEFORE = ".old"
-"""What follows the name of the recording that was there before."""
+"""The suffix of the recording that had the name before."""
 Do = Callable[[Sequence[str]], int]
 """Does what pfmon's own words say; the exit status."""
 Given = Mapping[str, str]

@@ -58,7 +58,7 @@ class Prepared:
         self._context, self._otherwise = context, otherwise
         self._stopped = self._in_use = False
         self._named: list[LoadedObjects] = []
-        """What names are looked up in."""
+        """The object files whose symbols names are looked up in."""
         try:
             self._prepare(parts, recording, context)
         except BaseException:

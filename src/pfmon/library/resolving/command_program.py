@@ -25,7 +25,7 @@ INSTEAD_OF = {
     "top": "; pfmon --live PROGRAM shows counts while a program runs",
     "version": "; pfmon --version prints the version",
 }
-"""What does here what verbs of perf do that pfmon does not have."""
+"""Verbs of perf that pfmon does not have, and the options that do the same."""
 
 
 def environment(of_host: bool, given: Sequence[str]) -> list[str]:

@@ -226,9 +226,8 @@ class CoreTimings:
         return [(text, times / found.total()) for text, times in found.items() if text]
 
     def _left_out(self, form: int) -> str:
-        """What is left out of the time of an instruction; "": nothing."""
-        number = form & NUMBER
-        name = self._names[number - 1] if number else ""
+        """Return the omission in the time of an instruction; "": none."""
+        name = self._name(form)
         row = self.table.row_of(name, form)
         if row.mnemonics == ("*",):
             return NO_ROW
@@ -237,11 +236,15 @@ class CoreTimings:
         wide = {OperandForm.FORM_R64, OperandForm.FORM_M64} & set(operands_of(form))
         return DIVISION if wide and name in ("div", "idiv") else ""
 
+    def _name(self, form: int) -> str:
+        """capstone's name of an instruction; "": unknown."""
+        number = form & NUMBER
+        return self._names[number - 1] if number else ""
+
     def core_timing(self, key: int) -> CoreTiming:
         """Of a form and the AccessKind of its operand in memory."""
         form, access = key & (1 << ACCESS_SHIFT) - 1, key >> ACCESS_SHIFT
-        number = form & NUMBER
-        name = self._names[number - 1] if number else ""
+        name = self._name(form)
         found = self.table.timing_of(name, form, access)
         operands = operands_of(form)
         in_memory = any(operand in MEMORY for operand in operands)

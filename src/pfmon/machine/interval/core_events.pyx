@@ -139,6 +139,8 @@ cdef void record_sources(MissEvents self, IntervalBlock* plan) noexcept nogil:
 cdef void record_waits(MissEvents self, IntervalBlock* plan) noexcept nogil:
     """Records for how long the dispatch of the block that ran waited, at its first instruction."""
     cdef const BlockTimes* times = &self.core.times
+    if (times.full | times.undelivered) == 0:
+        return
     record_wait(self, plan, EVENT_FULL_CYCLE, times.full, self.ticks)
     record_wait(self, plan, EVENT_STORES_FULL_CYCLE, times.stores_full, self.ticks)
     record_wait(self, plan, EVENT_UNDELIVERED_SLOT, times.undelivered, self.ticks // self.width)

@@ -41,7 +41,7 @@ class Pprof(SampleExport):
         """Event -> the periods that occurred."""
         self._last = 0
         self._counted = "samples"
-        """What the first value of each stack is the number of."""
+        """The unit of the first value of each stack."""
 
     def take(self, samples: Sequence[Sample]) -> bytes:
         for sample in samples:

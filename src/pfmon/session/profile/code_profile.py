@@ -22,7 +22,7 @@ Key = TypeVar("Key")
 NO_SYMBOL = "[no symbol]"
 NO_LINE = "[no source line]"
 SYSTEM = ("/lib", "/usr/lib")
-"""Where the system's libraries are. Their lines are in debug files that take long to read, and say less than
+"""Folders of the system's libraries. Their lines are in debug files that take long to read, and say less than
 functions."""
 NO_CODE = "[before the first instruction]"
 SLOT = {InstructionSet.IA64: 15}
@@ -98,7 +98,7 @@ class Profile:
         lines: dict[tuple[str, str], tuple[int, list[int]]] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
-                key = self._line(address)
+                key = self._line(address, file)
                 first, known = lines.get(key, (address, [0] * len(counts)))
                 lines[key] = min(first, address), [a + b for a, b in zip(known, counts, strict=True)]
         elsewhere = self._elsewhere()
@@ -106,9 +106,9 @@ class Profile:
             lines[NO_CODE, ""] = 0, elsewhere
         return self._rows((name, first, counts, path) for (name, path), (first, counts) in lines.items())
 
-    def _line(self, address: int) -> tuple[str, str]:
-        """Return the name of an instruction's row by line, and its shared object."""
-        function = self._names.function(address)
+    def _line(self, address: int, file: int) -> tuple[str, str]:
+        """Return the name of an instruction's row by line, and its shared object; ``file``: the number of its file."""
+        function = self._names.function(address, of_code=True, file=file)
         if function.object.startswith(SYSTEM):
             return function.name, function.object
         source = self._names.source(address)

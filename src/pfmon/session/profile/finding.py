@@ -32,7 +32,7 @@ WORDS = {
     "predicates, application registers": "waiting for predicates or application registers",
     "first-level data cache": "a busy first-level data cache",
 }
-"""What parts of the breakdown and their components are called in a sentence; others by their name."""
+"""Names in a sentence of parts of the breakdown and of their components; others have their own."""
 
 
 class Finding(NamedTuple):
