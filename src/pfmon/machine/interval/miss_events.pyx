@@ -332,8 +332,7 @@ cdef class MissEvents(EventSetConsumer):
             self.tallies.count_execution(self.plans, plan)
         if self.tallies.detailed:
             self.report_cycles(plan, words[0])
-        if plan.core.stores:
-            self.time_stores(plan, words + 1)
+        self.time_stores(plan, words + 1)
         self.responses.count, self.responses.missed, self.end = 0, 0, 0
 
     cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
@@ -345,10 +344,11 @@ cdef class MissEvents(EventSetConsumer):
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:
         """Sets the times of the block's stores."""
         cdef const StoreTimes* times = self.core.times.store
-        cdef uint32_t i
-        for i in range(plan.reached):
-            if accesses_of(plan)[i].writes:
-                time_store(self.stores, addresses[i], accesses_of(plan)[i].size, i, times[i].ready, times[i].committed)
+        cdef uint32_t i, number
+        for i in range(plan.core.stores):
+            number = plan.core.store[i]
+            time_store(self.stores, addresses[number], accesses_of(plan)[number].size, number, times[number].ready,
+                       times[number].committed)
 
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
         """Returns where a block's µops come from. The µop cache still has a block that it had when the last window was entered:

@@ -40,7 +40,6 @@ cdef class OutOfOrderCore:
     cdef void wait_for_room(self, const CorePart* part) noexcept nogil
     cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil
     cdef void commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil
-    cdef void note_commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil

@@ -10,31 +10,35 @@ over its instructions when they are recorded; in whole cycles, which add up to t
 
 cimport cython
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+
+
+cdef inline void put_sinks(OutOfOrderCore self, const PartGraph* graph, const int64_t* at, int64_t base) noexcept nogil:
+    """Sets the times of a part, which dispatches: those of its sinks are ``at``, behind ``base``."""
+    cdef BlockTimes* times = &self.times
+    cdef uint32_t k
+    for k in range(graph.results):
+        self.state.registers[graph.result[k]] = base + at[k]
+    for k in range(graph.stores):
+        times.store[graph.store[k]].ready = base + at[graph.results + k]
+    times.executed = base + at[graph.retired + SINK_EXECUTED]
+    times.resolved = base + at[graph.retired + SINK_RESOLVED]
+    self.state.dispatch += graph.dispatch
 
 
 cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part) noexcept nogil:
     """Runs a part by its graph."""
     cdef const PartGraph* graph = part.graph
     cdef CoreState* state = &self.state
-    cdef BlockTimes* times = &self.times
     cdef int64_t begin = state.dispatch, retired
     cdef const GraphSource* source = graph.source
     cdef const GraphSource* end = source + graph.sources
-    cdef uint32_t k, results = graph.results
     while source < end:
         if state.registers[source.register_] - begin > source.slack:
             run_late(self, block, part, source)
             return
         source += 1
-    for k in range(results):
-        state.registers[graph.result[k]] = begin + graph.from_dispatch[k]
-    for k in range(graph.stores):
-        times.store[graph.store[k]].ready = begin + graph.from_dispatch[results + k]
-    times.waiting = 0
-    times.executed = begin + graph.from_dispatch[graph.retired + SINK_EXECUTED]
-    times.resolved = begin + graph.from_dispatch[graph.retired + SINK_RESOLVED]
-    state.dispatch = begin + graph.dispatch
+    put_sinks(self, graph, graph.from_dispatch, begin)
+    self.times.waiting = 0
     retired = begin + graph.from_dispatch[graph.retired] - state.retired
     if retired > part.slots * self.figures.slot:
         state.retired += retired
@@ -50,7 +54,7 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
     cdef BlockTimes* times = &self.times
     cdef int64_t begin = state.dispatch, value
     cdef int64_t at[MAX_SINKS]
-    cdef uint32_t results = graph.results, retired = graph.retired, which = PROGRESS_FILL, k
+    cdef uint32_t retired = graph.retired, which = PROGRESS_FILL, k
     cdef const GraphSource* last = graph.source + graph.sources
     cdef const GraphEdge* edge
     cdef const GraphEdge* end
@@ -70,13 +74,8 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
                 at[edge.sink] = max(at[edge.sink], value + edge.ticks)
                 edge += 1
         source += 1
-    for k in range(results):
-        state.registers[graph.result[k]] = at[k]
-    for k in range(graph.stores):
-        times.store[graph.store[k]].ready = at[results + k]
+    put_sinks(self, graph, at, 0)
     times.waiting = min(times.waiting, <int64_t>part.waiting)
-    times.executed, times.resolved = at[retired + SINK_EXECUTED], at[retired + SINK_RESOLVED]
-    state.dispatch = begin + graph.dispatch
     value = at[retired] - state.retired
     if value <= part.slots * self.figures.slot:
         self.retire_next(block, part)
@@ -284,27 +283,14 @@ cdef class OutOfOrderCore:
         state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
                               self.times.arrives) + self.times.commits
         self.times.arrives, self.times.commits = NEVER, 0
-        if part.graph == NULL:
-            self.note_commit(block, part)
-            return
-        for i in range(part.graph.stores):
-            self.times.store[part.graph.store[i]].committed = state.committed
-
-    cdef void note_commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil:
-        """Notes when the stores of a part without a graph are committed."""
-        cdef const CoreInstruction* one
-        cdef uint32_t i, k
-        for i in range(part.first, part.end):
-            one = &instructions_of(block)[i]
-            for k in range(one.first_access, one.first_access + one.accesses):
-                if core_accesses_of(block)[k].writes:
-                    self.times.store[k].committed = self.state.committed
+        for i in range(part.stores):
+            self.times.store[block.store[part.first_store + i]].committed = state.committed
 
     # --- parts
 
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil:
-        """Executes a part; the third time it gets a graph, if it can."""
+        """Executes a part; the second time it gets a graph, if it can."""
         cdef BlockTimes* times = &self.times
         cdef uint32_t first = times.delays, i
         self.executed += 1

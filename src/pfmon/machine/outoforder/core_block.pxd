@@ -68,6 +68,7 @@ cdef struct UnitUse:             # of a part: ticks
 
 cdef struct CorePart:            # of a block: instructions that follow each other
     uint8_t first, end           # instructions
+    uint16_t first_store         # number in CoreBlock.store
     uint8_t alone                # one waits for retirement, or for commits, or is locked: it has no graph
     uint8_t units
     uint16_t slots, loads, stores, waiting   # entries of the buffers; `waiting`: µops that execute
@@ -79,6 +80,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     uint32_t number
     uint16_t length, accesses, stores
     CorePart* parts
+    uint16_t* store              # its accesses that write, in order
     uint64_t* ticks              # by instruction and DelayCause that are not recorded; NULL: none so far
     CoreBlock* next              # of those with ticks, or counts of graphs, that are not recorded
     uint16_t cost[2][CODE_SOURCES]  # ticks of the front end: if control goes on behind it, if it branches

@@ -50,6 +50,7 @@ cdef void free_block(CoreBlock* block) noexcept nogil:
         for i in range(block.part_count):
             free(block.parts[i].graph)
         free(block.parts)
+        free(block.store)
         free(block.ticks)
         free(block)
 
@@ -218,7 +219,7 @@ cdef class CoreBlocks:
             self.fuse(block, timing)
         self.put_costs(block, instructions, payloads)
         if not self.put_parts(block):
-            free(block)
+            free_block(block)
             return NULL
         return block
 
@@ -243,13 +244,16 @@ cdef class CoreBlocks:
                 part.first = <uint8_t>i
             part.slots += instructions_of(block)[i].slots
         part.end = <uint8_t>block.length
+        block.store = <uint16_t*>calloc(block.accesses + 1, sizeof(uint16_t))
+        if block.store == NULL:
+            return False
         for i in range(parts):
+            block.parts[i].first_store = block.stores
             self.describe_part(block, &block.parts[i])
-            block.stores += block.parts[i].stores
         return True
 
     cdef void describe_part(self, CoreBlock* block, CorePart* part) noexcept nogil:
-        """Counts what a part takes of buffers and units. µops with few ports are given theirs first, so that the others find
+        """Counts what a part takes of buffers and units, and lists its stores. µops with few ports are given theirs first, so that the others find
         the ports that are left; each is spread over its ports, the least loaded first."""
         cdef const CoreInstruction* one
         cdef UnitLoads loads
@@ -262,7 +266,9 @@ cdef class CoreBlocks:
             part.waiting += max(one.uops + one.accesses, 1)
             for k in range(one.first_access, one.first_access + one.accesses):
                 part.loads += core_accesses_of(block)[k].reads
-                part.stores += core_accesses_of(block)[k].writes
+                if core_accesses_of(block)[k].writes:
+                    block.store[block.stores] = <uint16_t>k
+                    block.stores, part.stores = block.stores + 1, part.stores + 1
         for ports in range(1, MAX_UOP_PORTS + 1):
             begin = 0
             for i in range(part.first, part.end):

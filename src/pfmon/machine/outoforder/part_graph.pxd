@@ -43,7 +43,7 @@ cdef struct PartGraph:           # then its sources, its edges, its progress, `f
     GraphEdge* edge
     Progress* progress
     int64_t* from_dispatch       # by sink: ticks after the beginning, when all sources are ready
-    uint16_t* store              # accesses
+    const uint16_t* store        # accesses: those of the block, from the part's first one on
     uint8_t* result              # registers
 
 

@@ -88,7 +88,7 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
     if graph == NULL:
         return NULL
     memcpy(graph.result, registers.result, registers.results)
-    list_stores(block, part, graph.store)
+    graph.store = block.store + part.first_store
     state.retired = NEVER
     probe(figures, block, part, NO_OPERAND, &state, times)
     graph.dispatch = <int32_t>state.dispatch
@@ -108,7 +108,7 @@ cdef PartGraph* allocate_graph(const PartGraph* shape, uint32_t units, uint32_t 
     """Returns a graph with room for all that it has; NULL: no memory."""
     cdef uint64_t progress = PROGRESS_SOURCES + shape.sources + units
     cdef uint64_t size = sizeof(PartGraph) + shape.sources * sizeof(GraphSource) + edges * sizeof(GraphEdge) \
-        + progress * sizeof(Progress) + shape.sinks * sizeof(int64_t) + shape.stores * sizeof(uint16_t) + shape.results
+        + progress * sizeof(Progress) + shape.sinks * sizeof(int64_t) + shape.results
     cdef PartGraph* graph = <PartGraph*>malloc(size)
     if graph == NULL:
         return NULL
@@ -118,21 +118,8 @@ cdef PartGraph* allocate_graph(const PartGraph* shape, uint32_t units, uint32_t 
     graph.source = <GraphSource*>(graph.progress + progress)
     graph.edge = <GraphEdge*>(graph.source + shape.sources)
     graph.from_dispatch = <int64_t*>(graph.edge + edges)
-    graph.store = <uint16_t*>(graph.from_dispatch + shape.sinks)
-    graph.result = <uint8_t*>(graph.store + shape.stores)
+    graph.result = <uint8_t*>(graph.from_dispatch + shape.sinks)
     return graph
-
-
-cdef void list_stores(const CoreBlock* block, const CorePart* part, uint16_t* to) noexcept nogil:
-    """Lists the accesses of a part that write."""
-    cdef const CoreInstruction* one
-    cdef uint32_t i, k, count = 0
-    for i in range(part.first, part.end):
-        one = &instructions_of(block)[i]
-        for k in range(one.first_access, one.first_access + one.accesses):
-            if core_accesses_of(block)[k].writes:
-                to[count] = <uint16_t>k
-                count += 1
 
 
 cdef uint32_t put_edges(PartGraph* graph, GraphSource* source, uint32_t edge, const CoreState* state,
