@@ -1,7 +1,7 @@
 """One extension module of all files below: they share one namespace (docs/dev/architecture.md)."""
 
-include "outoforder/core_state.pyx"
 include "outoforder/core_block.pyx"
 include "outoforder/scheduler.pyx"
 include "outoforder/part_graph.pyx"
+include "outoforder/cycle_accounting.pyx"
 include "outoforder/core.pyx"

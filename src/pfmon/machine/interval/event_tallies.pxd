@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine._outoforder cimport (
-    BEHIND, CoreBlock, CycleDelay, DELAY_CAUSE, DELAY_CAUSES, OutOfOrderCore, TICK_KINDS, WITHOUT_CYCLE)
+    BEHIND, CoreBlock, CycleAccounting, CycleDelay, DELAY_CAUSE, DELAY_CAUSES,  TICK_KINDS, WITHOUT_CYCLE)
 
 
 cdef class CycleListener:
@@ -81,7 +81,7 @@ cdef class EventTallies:
     cdef void write_events(self, IntervalBlock* plan) noexcept nogil
     cdef void record_at(self, IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
-    cdef void write_ticks(self, OutOfOrderCore core, IntervalBlocks plans) noexcept nogil
+    cdef void write_ticks(self, CycleAccounting accounting, IntervalBlocks plans) noexcept nogil
     cdef void close_cycle(self, CycleListener listener) noexcept nogil
     cdef void report_idle(self, CycleListener listener, IntervalBlock* plan, uint32_t instruction,
                           uint64_t times) noexcept nogil

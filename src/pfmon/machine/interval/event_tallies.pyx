@@ -186,27 +186,27 @@ cdef class EventTallies:
 
     # --- schedules of the core
 
-    cdef void write_ticks(self, OutOfOrderCore core, IntervalBlocks plans) noexcept nogil:
+    cdef void write_ticks(self, CycleAccounting accounting, IntervalBlocks plans) noexcept nogil:
         """Counts the cycles of blocks that are not recorded, by the instructions that retired in them or were waited for."""
-        cdef CoreBlock* block = core.listed
+        cdef CoreBlock* block = accounting.listed
         cdef IntervalBlock* plan
         cdef uint64_t* ticks
         cdef uint64_t cycles
         cdef uint32_t i, kind
         while block != NULL:
-            core.gather(block)
+            accounting.gather(block)
             plan = block_of(plans, block.number)
             ticks = block.ticks
             for i in range(block.length if ticks != NULL else 0):
                 for kind in range(TICK_KINDS):
-                    cycles = core.whole_cycles(ticks[kind]) if ticks[kind] else 0
+                    cycles = accounting.whole_cycles(ticks[kind]) if ticks[kind] else 0
                     if cycles:
                         self.put(plan, i, TALLY_STALL + kind, cycles)
                     ticks[kind] = 0
                 ticks += TICK_KINDS
             block.listed = False
             block = block.next
-        core.listed = NULL
+        accounting.listed = NULL
         plan = self.listed if self.executions else NULL
         while plan != NULL:
             self.add_executions(plans, plan)

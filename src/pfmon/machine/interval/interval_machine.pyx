@@ -293,12 +293,12 @@ cdef class IntervalMachine(MissEvents):
         """Writes events so far to the records of the event set in force."""
         cdef int64_t elapsed = self.now
         if self.core is not None:
-            self.tallies.write_ticks(self.core, self.plans)
+            self.tallies.write_ticks(self.core.accounting, self.plans)
             elapsed = self.core.state.retired // self.core.figures.ticks
         self.tallies.write_out(self.width)
         self.cycles_of[self.event_set] += <uint64_t>(elapsed - self.shared)
         self.shared = elapsed
-        if self.records.lost or self.tallies.lost or (self.core is not None and self.core.lost):
+        if self.records.lost or self.tallies.lost or (self.core is not None and self.core.accounting.lost):
             self.fail(Failure.OUT_OF_MEMORY)
 
     def switch_event_set(self, uint32_t event_set):

@@ -322,7 +322,7 @@ cdef class MissEvents(EventSetConsumer):
             record_blocked(self, plan)
         if self.sources:
             record_sources(self, plan)
-        self.core.detailed = self.tallies.detailed
+        self.core.accounting.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle
         if self.recording:
@@ -332,13 +332,14 @@ cdef class MissEvents(EventSetConsumer):
             self.tallies.count_execution(self.plans, plan)
         if self.tallies.detailed:
             self.report_cycles(plan, words[0])
-        self.time_stores(plan, words + 1)
+        if plan.core.stores:
+            self.time_stores(plan, words + 1)
         self.responses.count, self.responses.missed, self.end = 0, 0, 0
 
     cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
         """Counts and reports the cycles of the block that ran."""
         cdef CycleDelay delays[MAX_DELAYS]
-        cdef uint32_t count = self.core.cycle_delays(delays)
+        cdef uint32_t count = self.core.accounting.cycle_delays(delays)
         self.tallies.report_schedule(plan, delays, count, word)
 
     cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:

@@ -3,12 +3,6 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef enum:
-    RETIRING = DELAY_CAUSES      # in CoreBlock.ticks: in cycles in which the instruction retired
-    TICK_KINDS
-    SHORT_WAIT = 2               # cycles of a µop in the reservation station that do not count
-
-
 cdef struct Entered:             # in the order of the program
     int64_t slots, loads, stores
 
@@ -22,14 +16,10 @@ cdef class OutOfOrderCore:
     cdef bint occupied           # a buffer has occupants that leave late
     cdef int64_t shortest        # ticks in which no buffer can be filled
     cdef BlockTimes times        # of the block that ran last
-    cdef BlockTimes probed
+    cdef CycleAccounting accounting
     cdef bint uses_graphs
-    cdef bint detailed           # the delays of each block are wanted
-    cdef bint lost               # there was no memory
-    cdef CoreBlock* listed       # blocks with ticks that are not recorded
     cdef int64_t cycle           # of dispatch
     cdef int64_t cycle_ticks     # when it began
-    cdef int64_t rest            # ticks of retirement that are no whole cycle yet
     cdef readonly uint64_t executed, from_graphs
 
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1
@@ -44,13 +34,4 @@ cdef class OutOfOrderCore:
                            uint32_t count) noexcept nogil
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil
-    cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil
-    cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil
     cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil
-    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil
-    cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil
-    cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,
-                         uint64_t retiring) noexcept nogil
-    cdef void gather(self, CoreBlock* block) noexcept nogil
-    cdef uint64_t whole_cycles(self, uint64_t ticks) noexcept nogil
-    cdef uint32_t cycle_delays(self, CycleDelay* to) noexcept nogil

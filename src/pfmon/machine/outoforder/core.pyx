@@ -4,8 +4,7 @@ A part dispatches when the front end has decoded its block and the buffers have 
 respond otherwise than usual, its times are sums and maxima along that (part_graph.pyx); otherwise it is executed (scheduler.pyx).
 Its ports then do their work, in the order of dispatch, and retirement waits for them. Stores are committed in order after that.
 
-Ticks by which retirement proceeds belong to instructions, with a cause. They are counted by what the part waited for, and distributed
-over its instructions when they are recorded; in whole cycles, which add up to those of the core.
+Ticks by which retirement proceeds belong to instructions, with a cause (cycle_accounting.pyx).
 """
 
 cimport cython
@@ -42,7 +41,7 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
     retired = begin + graph.from_dispatch[graph.retired] - state.retired
     if retired > part.slots * self.figures.slot:
         state.retired += retired
-        self.count_dispatched(block, part, retired)
+        self.accounting.count_dispatched(block, part, retired)
     else:
         self.retire_next(block, part)
 
@@ -82,9 +81,9 @@ cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const 
     else:
         state.retired = at[retired]
         if which == PROGRESS_FILL:
-            self.count_dispatched(block, part, value)
+            self.accounting.count_dispatched(block, part, value)
         else:
-            self.count(block, part, which, which, value)
+            self.accounting.count(block, part, which, which, value)
 
 
 cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
@@ -138,6 +137,8 @@ cdef class OutOfOrderCore:
 
     def __cinit__(self, bint graphs=True):
         self.uses_graphs = graphs
+        self.accounting = CycleAccounting()
+        self.accounting.begin(&self.figures, &self.times)
 
     def __dealloc__(self):
         cdef uint32_t i
@@ -242,7 +243,7 @@ cdef class OutOfOrderCore:
         """Lets retirement catch up with dispatch, which waits behind the last instruction of a block."""
         cdef int64_t ticks = self.state.dispatch - self.state.retired
         self.state.retired = self.state.dispatch
-        self.add(block, block.length - 1, cause | WITHOUT_CYCLE | BEHIND, ticks)
+        self.accounting.add(block, block.length - 1, cause | WITHOUT_CYCLE | BEHIND, ticks)
 
     # --- buffers
 
@@ -295,13 +296,13 @@ cdef class OutOfOrderCore:
         cdef uint32_t first = times.delays, i
         self.executed += 1
         execute(&self.figures, &self.state, block, part, responses, count, times)
-        if not self.detailed:
+        if not self.accounting.detailed:
             for i in range(first, times.delays):
-                self.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)
+                self.accounting.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)
             times.delays = first
         part.runs += 1
         if part.runs == GRAPH_RUNS and not part.alone:
-            part.graph = make_graph(&self.figures, block, part, &self.probed)
+            part.graph = make_graph(&self.figures, block, part, &self.accounting.probed)
 
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil:
         """Executes a part in place of its graph, which tells how many µops wait."""
@@ -313,135 +314,15 @@ cdef class OutOfOrderCore:
         """Lets retirement wait for a unit, and counts it."""
         cdef int64_t ticks = done - self.state.retired
         self.state.retired = done
-        self.count(block, part, PROGRESS_UNIT + use.unit, PROGRESS_SOURCES
+        self.accounting.count(block, part, PROGRESS_UNIT + use.unit, PROGRESS_SOURCES
                    + (part.graph.sources if part.graph != NULL else 0) + <uint32_t>(use - part.unit), ticks)
-
-    # --- ticks of retirement
-
-    cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil:
-        """Counts ticks by which retirement proceeded."""
-        cdef int64_t retiring = 0 if cause & WITHOUT_CYCLE else min(ticks, <int64_t>self.figures.ticks)
-        if self.detailed:
-            report_delay(&self.times, instruction, cause, ticks)
-            return
-        if ticks > retiring:
-            self.put(block, instruction, cause & DELAY_CAUSE, ticks - retiring)
-        if retiring:
-            self.put(block, instruction, RETIRING, retiring)
-
-    cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil:
-        """Counts ticks of a kind at an instruction."""
-        if block.ticks == NULL:
-            block.ticks = <uint64_t*>calloc(block.length * TICK_KINDS, sizeof(uint64_t))
-            if block.ticks == NULL:
-                self.lost = True
-                return
-        if not block.listed:
-            block.listed, block.next, self.listed = True, self.listed, block
-        block.ticks[instruction * TICK_KINDS + kind] += ticks
 
     cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil:
         """Retires a part behind that before it, as many µops in a cycle as can retire."""
         cdef int64_t ticks = part.slots * self.figures.slot
         self.state.retired += ticks
         if ticks:
-            self.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, ticks)
-
-    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil:
-        """Counts ticks by which retirement proceeded with dispatch, which may have waited before."""
-        cdef int64_t waited, dispatched
-        if self.times.cause != DELAY_DISPATCH:
-            waited = min(ticks, self.times.waited)
-            self.add(block, part.first, self.times.cause | WITHOUT_CYCLE, waited)
-            self.times.cause, self.times.waited = DELAY_DISPATCH, 0
-            ticks -= waited
-        dispatched = min(ticks, <int64_t>part.graph.dispatch)
-        if dispatched > 0:
-            self.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, dispatched)
-        if ticks > dispatched:
-            self.count(block, part, PROGRESS_FILL, PROGRESS_FILL, ticks - dispatched)
-
-    cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil:
-        """Counts ticks by which the retirement of a part proceeded, and for what it waited; ``place``: in its graph's progress."""
-        cdef int64_t retiring = ticks if which == PROGRESS_DISPATCH else min(ticks, <int64_t>self.figures.ticks)
-        if self.detailed or part.graph == NULL:
-            self.distribute(block, part, which, ticks, retiring)
-            return
-        part.graph.progress[place].ticks += ticks
-        part.graph.progress[place].retiring += retiring
-        if not block.listed:
-            block.listed, block.next, self.listed = True, self.listed, block
-
-    cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,
-                         uint64_t retiring) noexcept nogil:
-        """Distributes ticks over the instructions by which retirement proceeds."""
-        cdef const Delay* delay = self.probed.delay
-        cdef uint64_t whole = 0, weight = 0, done = 0, retired = 0, share, stalled
-        cdef uint32_t i
-        explain_progress(&self.figures, block, part, which, &self.probed)
-        for i in range(self.probed.delays):
-            whole += delay[i].ticks
-        for i in range(self.probed.delays):
-            weight += delay[i].ticks
-            share = ticks * weight // whole - done
-            done += share
-            if self.detailed:
-                if share:
-                    report_delay(&self.times, delay[i].instruction, delay[i].cause, share)
-                continue
-            stalled = (ticks - retiring) * weight // whole - retired
-            retired += stalled
-            stalled = min(stalled, share)
-            if stalled:
-                self.put(block, delay[i].instruction, delay[i].cause, stalled)
-            if share > stalled:
-                self.put(block, delay[i].instruction, RETIRING, share - stalled)
-
-    cdef void gather(self, CoreBlock* block) noexcept nogil:
-        """Distributes what is counted in the graphs of a block."""
-        cdef CorePart* part
-        cdef uint32_t i, k, which
-        for i in range(block.part_count):
-            part = &block.parts[i]
-            if part.graph == NULL:
-                continue
-            for k in range(PROGRESS_SOURCES + part.graph.sources + part.units):
-                if part.graph.progress[k].ticks:
-                    which = k
-                    if k >= PROGRESS_SOURCES + <uint32_t>part.graph.sources:
-                        which = PROGRESS_UNIT + part.unit[k - PROGRESS_SOURCES - part.graph.sources].unit
-                    self.distribute(block, part, which, part.graph.progress[k].ticks, part.graph.progress[k].retiring)
-                    part.graph.progress[k].ticks = part.graph.progress[k].retiring = 0
-
-    cdef uint64_t whole_cycles(self, uint64_t ticks) noexcept nogil:
-        """Returns the cycles that end with so many ticks more."""
-        cdef uint64_t cycles
-        ticks += self.rest
-        cycles = ticks // <uint64_t>self.figures.ticks
-        self.rest = ticks - cycles * self.figures.ticks
-        return cycles
-
-    cdef uint32_t cycle_delays(self, CycleDelay* to) noexcept nogil:
-        """Returns the delays of the block that ran in cycles, in the order of its instructions."""
-        cdef Delay* delay = self.times.delay
-        cdef Delay one
-        cdef uint32_t count = self.times.delays, found = 0, i, k
-        cdef uint64_t cycles
-        for i in range(1, count):
-            one, k = delay[i], i
-            while k and delay[k - 1].instruction > one.instruction:
-                delay[k] = delay[k - 1]
-                k -= 1
-            delay[k] = one
-        for i in range(count):
-            cycles = self.whole_cycles(delay[i].ticks)
-            if cycles == 0:
-                continue
-            to[found].instruction, to[found].cause, to[found].cycles = delay[i].instruction, delay[i].cause, <uint32_t>cycles
-            if found and to[found - 1].instruction == to[found].instruction and not to[found].cause & BEHIND:
-                to[found - 1].cause |= WITHOUT_CYCLE     # it retires in the last one
-            found += 1
-        return found
+            self.accounting.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, ticks)
 
 
 cdef void rotate_x87(CoreState* state, int32_t top) noexcept nogil:
