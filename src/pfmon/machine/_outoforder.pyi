@@ -27,3 +27,9 @@ class CoreBlocks:
     table: BlockTable
 
     def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
+
+# outoforder/cycle_accounting.pyx
+
+@final
+class CycleAccounting:
+    """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""

@@ -10,6 +10,8 @@ from libc.stdlib cimport calloc
 
 @cython.final
 cdef class CycleAccounting:
+    """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""
+
     cdef void begin(self, const CoreFigures* figures, BlockTimes* times) noexcept:
         """Sets the core's figures, and the times of the block that runs; both outlive it."""
         self.figures, self.times = figures, times
