@@ -170,7 +170,7 @@ class PlainCore:
                 continue  # stores before it are committed first
             elif kind in (Kind.FORWARDED, Kind.FORWARDED_HERE):
                 data = self.began + value if kind == Kind.FORWARDED else self.stores[value][0]
-                ready = max(begins, data) + one["forward"]
+                ready = max(begins + one["load"], data + one["forward"])
             elif kind in (Kind.BLOCKED, Kind.BLOCKED_HERE):
                 committed = self.began + value if kind == Kind.BLOCKED else self.stores[value][1]
                 ready = max(ready, committed + self.time("blocked"))

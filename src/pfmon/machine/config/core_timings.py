@@ -190,6 +190,10 @@ class CoreTimings:
             "page_walkers": of["core.walkers"],
             "blocked": of["forward.failed"],
             "alias": of["alias.penalty"],
+            "forward_excess": max(
+                int(of[f"forward.{one}"]) - int(of[load])
+                for one, load in (("latency", "l1d.latency"), ("vector", "load.vector"), ("wide", "load.wide"))
+            ),
             "split": of["split.line"],
             "page_split": of["split.page"],
             "store_split": of["split.store_line"],

@@ -38,11 +38,11 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
     if self.core is not None:
         if accesses_of(plan)[number].reads and size <= MAX_STORE_BYTES:
             slot = store_slot(self.stores, address)
-            if slot.committed > self.core.state.dispatch:
+            if slot.committed + self.forward_excess > self.core.state.dispatch:
                 self.store_response(number, address, address + size, slot)
             if (address + size - 1) >> STORE_GRANULE != address >> STORE_GRANULE:
                 slot = store_slot(self.stores, address + size - 1)
-                if slot.committed > self.core.state.dispatch and (self.responses.count == 0 or
+                if slot.committed + self.forward_excess > self.core.state.dispatch and (self.responses.count == 0 or
                                                   self.responses.response[self.responses.count - 1].access != number):
                     self.store_response(number, address, address + size, slot)
         if accesses_of(plan)[number].writes:

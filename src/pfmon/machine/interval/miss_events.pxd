@@ -28,6 +28,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none
     cdef int64_t ticks           # of a cycle, of the core
+    cdef int64_t forward_excess  # ticks by which to forward a store's data takes longer than L1D, at most
     cdef BlockResponses responses        # of the current block
     cdef uint32_t end            # BlockEnd of the current block
     cdef StoreSlot stores[STORE_SLOTS]

@@ -28,6 +28,7 @@ cdef class MissEvents(EventSetConsumer):
             self.core = OutOfOrderCore(graphs)
             self.core.set_figures(figures)
             self.ticks = self.core.figures.ticks
+            self.forward_excess = self.ticks * max(0, figures["forward_excess"])
             self.plans.cores = CoreBlocks(table, timings, figures)
             self.loop_size = figures["loop_buffer"]
             self.entered_windows = 1
@@ -297,13 +298,15 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil:
         """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready
-        before the load's block dispatches, to forward it takes no longer than L1D does."""
+        so long before the load's block dispatches that it was forwarded by then, L1D decides when the load is ready."""
         cdef int64_t now = self.core.state.dispatch
         if slot.address <= address and end <= slot.end:
             if slot.ready < 0:
                 respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -slot.ready - 1)
-            elif slot.ready > now:
+            elif slot.ready + self.forward_excess > now:
                 respond(&self.responses, number, RESPONSE_FORWARDED, slot.ready - now)
+        elif slot.committed <= now:
+            pass
         elif slot.address < end and address < slot.end:
             self.blocked = self.recording
             if slot.ready < 0:

@@ -61,7 +61,7 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         return                           # stores before it are committed first
     elif kind == RESPONSE_FORWARDED or kind == RESPONSE_FORWARDED_HERE:
         time.ready = times.began + response.value if kind == RESPONSE_FORWARDED else times.store[response.value].ready
-        time.ready = max(start, time.ready) + one.forward
+        time.ready = max(start + one.load_latency, time.ready + one.forward)
         time.cause = DELAY_FORWARD
     elif kind == RESPONSE_BLOCKED or kind == RESPONSE_BLOCKED_HERE:
         start = times.began + response.value if kind == RESPONSE_BLOCKED else times.store[response.value].committed
