@@ -25,6 +25,8 @@ cdef class Consumer:
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void follow(self, uint64_t block) noexcept nogil
+    # Whether it takes words of these paths, whose numbers have PATH_BIT, instead of those of their blocks.
+    cdef bint take_paths(self, PathTable paths) noexcept
     @cython.final
     cdef void fail(self, Failure why) noexcept nogil
 
@@ -43,7 +45,5 @@ cdef class RunCounter(Consumer):
     cdef bint room(self) noexcept nogil
     # Adds runs of a block with the conditions of this word of the stream.
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
-    # Whether it takes words of these paths, whose numbers have PATH_BIT, instead of those of their blocks.
-    cdef bint take_paths(self, PathTable paths) noexcept
     # Adds a mark after the block of this number.
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil

@@ -14,6 +14,9 @@ cdef class Consumer:
         """Sets the block before the next words, which the reader may not have received."""
         pass
 
+    cdef bint take_paths(self, PathTable paths) noexcept:
+        return False
+
     cdef void fail(self, Failure why) noexcept nogil:
         """Records a failure; the first one is kept."""
         if self.failure == Failure.NO_FAILURE:
@@ -35,9 +38,6 @@ cdef class RunCounter(Consumer):
 
     cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
         pass
-
-    cdef bint take_paths(self, PathTable paths) noexcept:
-        return False
 
     cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
         pass

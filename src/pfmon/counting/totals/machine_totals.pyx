@@ -5,8 +5,8 @@ machine counts itself, so that no reader of the stream beside it is needed.
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine._machine cimport counts_of, IntervalBlock, IntervalMachine, MissMachine, Records, Totals, WordPlan
-from pfmon.stream._stream cimport ALWAYS, BANKS, BlockTable
+from pfmon.machine._machine cimport IntervalMachine, IntervalPath, MissMachine, PathStep, Records, Totals, WordPlan, steps_of
+from pfmon.stream._stream cimport ALWAYS, BlockTable
 
 from pfmon.signals.machine_signals import level_function
 
@@ -47,22 +47,29 @@ cdef class MachineTotals:
 
 def add_runs(Tally tally, IntervalMachine machine):
     """Counts in ``tally`` all blocks that have run on a finished machine. MemoryError."""
-    cdef uint64_t bank, i, ran
-    cdef IntervalBlock* plan
+    cdef uint64_t which, i
     if not tally.room():
         raise MemoryError
-    for bank in range(BANKS):
-        for i in range(machine.plans.capacity[bank]):
-            plan = machine.plans.plans[bank][i]
-            ran = counts_of(plan).ran if plan != NULL else 0
-            if ran == 0:
-                continue
-            if plan.condition == ALWAYS:
-                tally.add_runs_of(plan.number, ran)
-                continue
-            tally.add_runs_of(plan.number, ran - plan.held)
-            if plan.held:
-                tally.add_runs_of(plan.number | <uint64_t>1 << (32 + plan.condition), plan.held)
+    for which in range(3):
+        for i in range(machine.paths.capacity[which]):
+            if machine.paths.plans[which][i] != NULL:
+                add_runs_of_path(tally, machine.paths.plans[which][i])
+
+
+cdef void add_runs_of_path(Tally tally, IntervalPath* path) noexcept nogil:
+    """Counts the blocks of a path."""
+    cdef PathStep* step = steps_of(path)
+    cdef PathStep* last = step + (path.blocks - 1)
+    cdef uint64_t runs = path.runs[0] + path.runs[1]
+    if runs == 0:
+        return
+    while step < last:
+        tally.add_runs_of(step.word, runs)
+        step += 1
+    if path.runs[0]:
+        tally.add_runs_of(last.block.number, path.runs[0])
+    if path.runs[1]:
+        tally.add_runs_of(last.block.number | <uint64_t>1 << path.condition_bit, path.runs[1])
 
 
 def add_word_runs(Tally tally, MissMachine machine):

@@ -6,7 +6,6 @@ instruction; a fetch's at the first one of its block. Those of EVENT_EXECUTIONS 
 from libc.stdint cimport uint8_t
 
 from pfmon.machine._outoforder cimport CORE_MICROCODED, CoreInstruction, instructions_of
-from pfmon.stream._stream cimport BANKS, BlockHead, OPERANDS_AT, RegisterMasks
 
 
 cdef void record_request(MissEvents self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint32_t cycles,
@@ -153,26 +152,6 @@ cdef inline void record_wait(MissEvents self, IntervalBlock* plan, uint32_t even
     if rest[0] >= unit:
         self.tallies.add_event(plan, 0, event, <uint64_t>(rest[0] // unit))
         rest[0] %= unit
-
-
-cdef dict executed_forms(IntervalBlocks plans):
-    """How often the instructions of each form executed (x86_operands.pxd), as of the records."""
-    cdef uint64_t stride = plans.table.c.header.payload_bytes, bank, index, times
-    cdef const BlockHead* head
-    cdef const uint8_t* form
-    cdef uint32_t i
-    found = {}
-    for bank in range(BANKS):
-        for index in range(plans.capacity[bank]):
-            if plans.plans[bank][index] == NULL:
-                continue
-            times = counts_of(plans.plans[bank][index]).ran
-            head = &plans.table.c.heads[plans.plans[bank][index].number]
-            for i in range(head.length if times else 0):
-                form = plans.table.c.payloads + (head.first + i) * stride + OPERANDS_AT + sizeof(RegisterMasks)
-                number = (<const uint64_t*>form)[0]
-                found[number] = found.get(number, 0) + times
-    return found
 
 
 cdef uint64_t loads_missed(IntervalBlock* plan, uint32_t instruction) noexcept nogil:

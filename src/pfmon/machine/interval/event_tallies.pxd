@@ -115,7 +115,6 @@ cdef inline void tally_dispatch(EventTallies tallies, IntervalBlock* plan, uint3
             tallies.report_dispatch(tallies.listener, plan, taken, width, word)
         if tallies.shown:
             tallies.write_groups(plan, taken, width, 1)
-            counts_of(plan).ran += 1
             return
     if not plan.listed:
         list_plan(tallies, plan)

@@ -87,6 +87,7 @@ cdef class EventTallies:
 
     cdef void count_execution(self, IntervalBlocks plans, IntervalBlock* plan) noexcept nogil:
         """Counts what follows from a run of a block."""
+        counts_of(plan).ran += 1
         if not plan.listed:
             list_plan(self, plan)
         if self.detailed:
@@ -170,7 +171,6 @@ cdef class EventTallies:
             for i in range(width):
                 if counts.runs[i]:
                     self.write_groups(plan, i, width, counts.runs[i])
-                    counts.ran += counts.runs[i]
                     counts.runs[i] = 0
             for i in range(plan.length if plan.tallies != NULL else 0):
                 tally = plan.tallies + i * TALLIES

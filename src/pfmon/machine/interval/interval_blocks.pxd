@@ -17,7 +17,7 @@ cdef struct IntervalAccess:      # an access
     uint8_t locked
 
 # For the host's caches, fields used in a run of a block are contiguous.
-cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its counts
+cdef struct IntervalBlock:       # then `reached` accesses, then its counts
     uint64_t first_line          # of L1I
     uint64_t last                # address of its last instruction, the branch
     uint64_t ip
@@ -25,7 +25,6 @@ cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its c
     Dataflow* flow               # NULL: the operands of its instructions are not known
     CoreBlock* core              # NULL: there is no table of instructions
     uint64_t in_uop_cache        # windows that had been entered in the µop cache when it had the block
-    uint64_t held                # number of times that its branch's condition held
     uint32_t number
     uint16_t reached
     uint8_t length
@@ -39,8 +38,8 @@ cdef struct IntervalBlock:       # 80 bytes; then `reached` accesses, then its c
 
 cdef struct BlockCounts:
     IntervalBlock* next          # of those with events to be recorded
-    uint64_t ran                 # number of its runs, without those in `runs`
-    uint64_t seen                # ... whose executions are counted (EVENT_EXECUTIONS)
+    uint64_t ran                 # number of its runs, if executions are counted (EVENT_EXECUTIONS),
+    uint64_t seen                # ... and of those whose executions are
     uint64_t* events             # by instruction and CoreEvent; NULL: none so far
     uint64_t runs[MAX_DISPATCH_WIDTH]  # number of its dispatches, by filled slots of the current group: `width` of them
 

@@ -11,7 +11,7 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BranchKind, Failure, Mark, mark_instruction, mark_kind, mark_value
+from pfmon.stream._stream cimport ALWAYS, BranchKind, Failure, Mark, mark_instruction, mark_kind, mark_value
 
 
 cdef extern from *:
@@ -25,28 +25,35 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
                              uint64_t size) noexcept nogil:
     """Performs an access of a block. One to the most recent line of its set in L1D, and the most recent page of its
     set in the first-level TLB, changes nothing."""
+    cdef const IntervalAccess* access = &accesses_of(plan)[number]
     cdef uint64_t line = address >> self.shift
     cdef const LruLine* page = lru_set(&self.dtlb, address >> PAGE_SHIFT)
     cdef LruLine* found = lru_set(&self.l1d, line)
-    cdef const StoreSlot* slot
     if ((address + size - 1) >> self.shift == line) & (page.number == (address >> PAGE_SHIFT) + 1) \
             & (found.number == line + 1) & (ready_of(found) <= self.now):
-        found.ready |= accesses_of(plan)[number].writes
+        found.ready |= access.writes
     else:
         self.address = address
         self.use_lines(plan, number, line, (address + size - 1) >> self.shift)
-    if self.core is not None:
-        if accesses_of(plan)[number].reads and size <= MAX_STORE_BYTES:
-            slot = store_slot(self.stores, address)
-            if slot.committed + self.forward_excess > self.core.state.dispatch:
-                self.store_response(number, address, address + size, slot)
-            if (address + size - 1) >> STORE_GRANULE != address >> STORE_GRANULE:
-                slot = store_slot(self.stores, address + size - 1)
-                if slot.committed + self.forward_excess > self.core.state.dispatch and (self.responses.count == 0 or
-                                                  self.responses.response[self.responses.count - 1].access != number):
-                    self.store_response(number, address, address + size, slot)
-        if accesses_of(plan)[number].writes:
-            put_store(self.stores, address, accesses_of(plan)[number].size, number)
+    if self.has_core:
+        if access.reads and size <= MAX_STORE_BYTES:
+            load_stored(self, number, address, size)
+        if access.writes:
+            put_store(&self.stores, address, access.size, number)
+
+
+cdef inline void load_stored(IntervalMachine self, uint32_t number, uint64_t address, uint64_t size) noexcept nogil:
+    """Loads bytes that a store may forward."""
+    cdef uint64_t last = address + size - 1
+    cdef int64_t committed = self.core.state.dispatch - self.forward_excess
+    cdef const RecentStore* store = store_at(&self.stores, address)
+    if store.committed > committed:
+        self.store_response(number, address, address + size, store)
+    if (last ^ address) >> STORE_GRANULE:
+        store = store_at(&self.stores, last)
+        if store.committed > committed and (self.responses.count == 0 or
+                                            self.responses.response[self.responses.count - 1].access != number):
+            self.store_response(number, address, address + size, store)
 
 
 cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept nogil:
@@ -85,7 +92,6 @@ cdef inline void branch(IntervalMachine self, IntervalBlock* plan, uint64_t word
         return
     if plan.condition != ALWAYS:
         taken = (word >> (32 + plan.condition)) & 1
-        plan.held += taken
         if not predict_direction(self.predictor, branch_hash(plan.last), taken):
             self.wrong_direction(plan, taken, next_ip)
             return
@@ -93,9 +99,24 @@ cdef inline void branch(IntervalMachine self, IntervalBlock* plan, uint64_t word
         self.follow_branch(plan, next_ip)
 
 
-cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint64_t* words, uint64_t mark_count,
-                           uint64_t next_ip) noexcept nogil:
-    """Runs a block; control goes to ``next_ip``."""
+cdef inline void run_path(IntervalMachine self, IntervalPath* path, const uint64_t* words, uint64_t mark_count,
+                          uint64_t next_ip) noexcept nogil:
+    """Runs the blocks of a word, with its addresses and marks; control goes to ``next_ip``."""
+    cdef const uint64_t* addresses = words + 1
+    cdef PathStep* step = steps_of(path)
+    cdef PathStep* last = step + (path.blocks - 1)
+    path.runs[words[0] >> path.condition_bit & 1] += 1
+    while step < last:
+        prefetch(step[1].block.core)
+        run_block(self, step.block, step.word, addresses, 0, step[1].block.ip)
+        addresses += step.block.reached
+        step += 1
+    run_block(self, step.block, words[0], addresses, mark_count, next_ip)
+
+
+cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses,
+                           uint64_t mark_count, uint64_t next_ip) noexcept nogil:
+    """Runs a block, with marks behind its addresses; control goes to ``next_ip``."""
     cdef uint32_t i
     cdef bint detailed = self.tallies.detailed
     if detailed and self.observer is not None:
@@ -106,33 +127,33 @@ cdef inline void block_ran(IntervalMachine self, IntervalBlock* plan, const uint
         fetch_lines(self, plan)
     if mark_count == 0:
         for i in range(plan.reached):
-            make_access(self, plan, i, words[1 + i], accesses_of(plan)[i].size)
+            make_access(self, plan, i, addresses[i], accesses_of(plan)[i].size)
     else:
-        self.make_accesses(plan, words + 1, words + 1 + plan.reached, mark_count)
-    if self.core is not None:
-        run_scheduled(self, plan, words, next_ip)
+        self.make_accesses(plan, addresses, addresses + plan.reached, mark_count)
+    if self.has_core:
+        run_scheduled(self, plan, word, addresses, next_ip)
     else:
-        dispatch(self, plan, words[0])
-        branch(self, plan, words[0], next_ip)
+        dispatch(self, plan, word)
+        branch(self, plan, word, next_ip)
     if self.window.late | self.window.late_loads:
         leave_window(self.window, plan, self.now)
     self.ran = plan
     if self.listener is not None:
         self.record_captures(plan)
     if detailed and self.observer is not None:
-        self.report_block(words, words + 1 + plan.reached, mark_count)
+        self.report_block(addresses - 1, addresses + plan.reached, mark_count)
 
 
-cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, const uint64_t* words,
+cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses,
                                uint64_t next_ip) noexcept nogil:
     """Predicts the block's branch, and schedules the block."""
     cdef bint taken = next_ip != behind(plan)
     self.end |= taken | self.code_source(plan) << END_SOURCE_SHIFT
-    branch(self, plan, words[0], next_ip)
+    branch(self, plan, word, next_ip)
     self.loop_uops += plan.core.slots
     if taken and next_ip <= plan.last and plan.last - next_ip < 1 << 10:
         self.follow_loop(plan, next_ip)
-    self.schedule(plan, words)
+    self.schedule(plan, word, addresses)
 
 
 cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t now) noexcept nogil:
@@ -149,6 +170,7 @@ cdef class IntervalMachine(MissEvents):
 
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True):
         self.event_sets = event_sets
+        self.paths = IntervalPaths(self.plans)
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
         self.listeners, self.capture_listeners = [None] * event_sets, [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
@@ -162,52 +184,59 @@ cdef class IntervalMachine(MissEvents):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = self.read_marks(words, count)
-        cdef IntervalBlock* first
+        cdef IntervalPath* first
         if i == count:
             return
-        first = block_of(self.plans, words[i] & BLOCK_MASK)
+        first = path_of_word(self.paths, words[i])
         if self.held_count and first != NULL:
             self.run_held(first.ip)
-        i += self.run_blocks(words + i, count - i, 0)
-        if self.plans.failure:
-            self.fail(self.plans.failure)
-        elif count - i > MAX_INTERVAL_WORDS:
+        i += self.run_words(words + i, count - i, 0)
+        if self.paths.failure:
+            self.fail(self.paths.failure)
+        elif count - i > MAX_WORD_SPAN:
             self.fail(Failure.BLOCK_TOO_LONG)
         else:
             memcpy(self.held, words + i, (count - i) * sizeof(uint64_t))
             self.held_count = count - i
 
-    cdef uint64_t run_blocks(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil:
-        """Runs blocks, from the first word on; returns the number of words. The last one waits for the next words,
-        unless control went from it to ``behind``."""
+    cdef bint take_paths(self, PathTable paths) noexcept:
+        """Takes words of paths, unless something happens between their blocks."""
+        if self.observer is not None or self.event_sets > 1:
+            return False
+        self.paths.paths = paths
+        return True
+
+    cdef uint64_t run_words(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil:
+        """Runs words, from the first on; returns their number. The last one waits for the next, unless control went
+        from it to ``after``."""
         cdef uint64_t i = 0, marks, next_ip
-        cdef IntervalBlock* plan = block_of(self.plans, words[0] & BLOCK_MASK)
-        cdef IntervalBlock* following
-        while plan != NULL:
-            marks = i + 1 + plan.reached
+        cdef IntervalPath* path = path_of_word(self.paths, words[0])
+        cdef IntervalPath* following
+        while path != NULL:
+            marks = i + 1 + path.reached
             while marks < count and words[marks] >> 63:
                 marks += 1
             following, next_ip = NULL, after
             if marks < count:
-                following = block_of(self.plans, words[marks] & BLOCK_MASK)
+                following = path_of_word(self.paths, words[marks])
                 if following == NULL:
                     break
                 next_ip = following.ip
-                prefetch(following + 1)
+                prefetch(steps_of(following).block)
             elif after == 0:
                 break
-            block_ran(self, plan, words + i, marks - i - 1 - plan.reached, next_ip)
+            run_path(self, path, words + i, marks - i - 1 - path.reached, next_ip)
             if self.due:
                 self.change_event_set()
-            plan, i = following, marks
+            path, i = following, marks
         return i
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        """Reads marks of the held block, or of none; returns their number."""
+        """Reads marks of the held word, or of none; returns their number."""
         cdef uint64_t i = 0
         while i < count and words[i] >> 63:
             if self.held_count:
-                if self.held_count == MAX_INTERVAL_WORDS:
+                if self.held_count == MAX_WORD_SPAN:
                     self.fail(Failure.TOO_MANY_MARKS)
                     return count
                 self.held[self.held_count] = words[i]
@@ -216,10 +245,10 @@ cdef class IntervalMachine(MissEvents):
         return i
 
     cdef void run_held(self, uint64_t next_ip) noexcept nogil:
-        """Runs the held block."""
+        """Runs the held word."""
         cdef uint64_t count = self.held_count
         self.held_count = 0
-        self.run_blocks(self.held, count, next_ip)
+        self.run_words(self.held, count, next_ip)
 
     # --- a block
 
@@ -337,9 +366,10 @@ cdef class IntervalMachine(MissEvents):
 
     def finish(self):
         """Ends the stream: brings the records up to date. May be called again."""
-        cdef uint32_t part
+        cdef IntervalPath* path
         if self.held_count:
-            self.run_held(behind(block_of(self.plans, self.held[0] & BLOCK_MASK)))
+            path = path_of_word(self.paths, self.held[0])
+            self.run_held(behind(steps_of(path)[path.blocks - 1].block))
         if self.tallies.listener is not None and self.tallies.open_plan != NULL:
             self.tallies.close_cycle(self.tallies.listener)
         if self.taken and self.ran != NULL:      # a partial dispatch group
@@ -360,6 +390,10 @@ cdef class IntervalMachine(MissEvents):
         if self.observer is not None:
             self.report_block(NULL, NULL, 0)
         self.records.logging = False
+
+    def omissions(self):
+        """(text, share of the instructions) of what the model leaves out of what ran so far."""
+        return [] if self.timings is None else self.timings.omissions(executed_forms(self.paths))
 
     @property
     def cycles(self) -> int:

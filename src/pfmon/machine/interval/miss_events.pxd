@@ -27,11 +27,12 @@ cdef class MissEvents(EventSetConsumer):
     # with a table of instructions
     cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none
+    cdef bint has_core           # there is one
     cdef int64_t ticks           # of a cycle, of the core
     cdef int64_t forward_excess  # ticks by which to forward a store's data takes longer than L1D, at most
     cdef BlockResponses responses        # of the current block
     cdef uint32_t end            # BlockEnd of the current block
-    cdef StoreSlot stores[STORE_SLOTS]
+    cdef RecentStores stores
     cdef LruSets code_windows    # of the µop cache; None: there is none
     cdef uint64_t entered_windows  # in it so far, and one
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
@@ -84,13 +85,11 @@ cdef class MissEvents(EventSetConsumer):
     cdef void access_response(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
                               bint translated) noexcept nogil
     @cython.final
-    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil
+    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil
     @cython.final
-    cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil
+    cdef void schedule(self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses) noexcept nogil
     @cython.final
     cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil
-    @cython.final
-    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil
     @cython.final
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil
     @cython.final

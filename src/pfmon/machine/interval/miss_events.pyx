@@ -25,7 +25,7 @@ cdef class MissEvents(EventSetConsumer):
         self.timings = timings
         if timings is not None:
             figures = timings.core_figures()
-            self.core = OutOfOrderCore(graphs)
+            self.core, self.has_core = OutOfOrderCore(graphs), True
             self.core.set_figures(figures)
             self.ticks = self.core.figures.ticks
             self.forward_excess = self.ticks * max(0, figures["forward_excess"])
@@ -40,10 +40,6 @@ cdef class MissEvents(EventSetConsumer):
         ``sources``: also where micro-operations come from. Before the stream begins."""
         if self.core is not None:
             self.recording, self.sources, self.tallies.executions = True, sources, executions
-
-    def omissions(self):
-        """(text, share of the instructions) of what the model leaves out of what ran so far."""
-        return [] if self.timings is None else self.timings.omissions(executed_forms(self.plans))
 
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
@@ -296,28 +292,28 @@ cdef class MissEvents(EventSetConsumer):
         if self.listener is not None:
             self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
 
-    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const StoreSlot* slot) noexcept nogil:
+    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil:
         """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready
         so long before the load's block dispatches that it was forwarded by then, L1D decides when the load is ready."""
         cdef int64_t now = self.core.state.dispatch
-        if slot.address <= address and end <= slot.end:
-            if slot.ready < 0:
-                respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -slot.ready - 1)
-            elif slot.ready + self.forward_excess > now:
-                respond(&self.responses, number, RESPONSE_FORWARDED, slot.ready - now)
-        elif slot.committed <= now:
+        if store.address <= address and end <= store.end:
+            if store.ready < 0:
+                respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -store.ready - 1)
+            elif store.ready + self.forward_excess > now:
+                respond(&self.responses, number, RESPONSE_FORWARDED, store.ready - now)
+        elif store.committed <= now:
             pass
-        elif slot.address < end and address < slot.end:
+        elif store.address < end and address < store.end:
             self.blocked = self.recording
-            if slot.ready < 0:
-                respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -slot.ready - 1)
+            if store.ready < 0:
+                respond(&self.responses, number, RESPONSE_BLOCKED_HERE, -store.ready - 1)
             else:
-                respond(&self.responses, number, RESPONSE_BLOCKED, slot.committed - now)
-        elif (slot.address ^ address) & 0xFF8 == 0 and (slot.address ^ address) > 0xFFF:
+                respond(&self.responses, number, RESPONSE_BLOCKED, store.committed - now)
+        elif (store.address ^ address) & 0xFF8 == 0 and (store.address ^ address) > 0xFFF:
             self.blocked = self.recording
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
-    cdef void schedule(self, IntervalBlock* plan, const uint64_t* words) noexcept nogil:
+    cdef void schedule(self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses) noexcept nogil:
         """Runs the block on the core, and lets its cycles pass."""
         if self.outcome:
             record_outcome(self, plan)
@@ -330,13 +326,12 @@ cdef class MissEvents(EventSetConsumer):
         self.now = self.core.cycle
         if self.recording:
             record_waits(self, plan)
-        counts_of(plan).ran += 1
         if self.tallies.executions:
             self.tallies.count_execution(self.plans, plan)
         if self.tallies.detailed:
-            self.report_cycles(plan, words[0])
-        if plan.core.stores:
-            self.time_stores(plan, words + 1)
+            self.report_cycles(plan, word)
+        if self.stores.timed != self.stores.count:
+            time_stores(&self.stores, self.core.times.store)
         self.responses.count, self.responses.missed, self.end = 0, 0, 0
 
     cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
@@ -344,15 +339,6 @@ cdef class MissEvents(EventSetConsumer):
         cdef CycleDelay delays[MAX_DELAYS]
         cdef uint32_t count = self.core.accounting.cycle_delays(delays)
         self.tallies.report_schedule(plan, delays, count, word)
-
-    cdef void time_stores(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:
-        """Sets the times of the block's stores."""
-        cdef const StoreTimes* times = self.core.times.store
-        cdef uint32_t i, number
-        for i in range(plan.core.stores):
-            number = plan.core.store[i]
-            time_store(self.stores, addresses[number], accesses_of(plan)[number].size, number, times[number].ready,
-                       times[number].committed)
 
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
         """Returns where a block's µops come from. The µop cache still has a block that it had when the last window was entered:

@@ -7,7 +7,6 @@ from pfmon.stream._stream cimport BlockTable, PathTable, RunCounter
 
 cdef enum:
     USUAL_SHIFT = 6              # of a line of L1D
-    MAX_WORD_SPAN = 1 << 15     # of a path or block, its addresses and its marks
     MAX_MISS_EVENTS = 1 << 10    # of a path or block that a listener is told
 
 cdef enum MissEventKind:

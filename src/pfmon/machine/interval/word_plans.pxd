@@ -13,6 +13,8 @@ cdef enum:
     NO_CONDITION_BIT = 63        # words of blocks do not have it
     PATH_PLANS = 2               # among the banks of plans
     PLAN_BANKS = 3
+    INITIAL_WORD_PLANS = 1 << 10
+    MAX_WORD_SPAN = 1 << 15      # words of a path or block, its addresses and its marks
 
 cdef enum:                        # what is counted of an access, or of a block
     MISS_L1D_READ = 0            # the order is that of the occurrences from CORE_L1D_READ_MISS on

@@ -13,9 +13,6 @@ from pfmon.stream._stream cimport (
     ALWAYS, AccessKind, BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, BranchKind, CONDITION_SHIFT, X86Kind,
     further_kind, is_second, max_accesses)
 
-cdef enum:
-    INITIAL_WORD_PLANS = 1 << 10
-
 
 @cython.final
 cdef class WordPlans:

@@ -140,7 +140,8 @@ class MachineRun:
         """Return the pipe to ``reader``, which passes the stream on to the machine; None: to the machine itself.
         ``beside`` reads the stream in the engine's thread. A machine that reads the stream itself reports the execution
         counts of blocks to a tally: an out-of-order machine at the end, others at each `update_records`. A machine
-        without time needs no thread of its own: it takes words of paths from the engine."""
+        without time needs no thread of its own; it takes words of paths from the engine, and so does an out-of-order
+        machine in the engine's thread that nothing reads beside."""
         if reader is None and type(beside) is Tally and not self._hardware_thread:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted, self._add_runs = beside, self._adder_of_runs()
@@ -149,6 +150,8 @@ class MachineRun:
             beside = None
         if not self.timed and reader is None:
             return Tee(beside, self._machine) if beside else self._machine
+        if reader is None and beside is None and not self._threaded and self._figures.core == OUT_OF_ORDER:
+            return self._machine
         read, second = (self._hardware_thread.read, None) if self._hardware_thread else (None, SecondThread())
         self._pipe = Pipe(reader or self._machine, beside, self._threaded, read, second)
         self._second = second

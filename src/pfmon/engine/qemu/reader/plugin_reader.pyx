@@ -203,8 +203,8 @@ cdef class PluginReader:
         """Give a consumer the stream until the guest is dead; ``finish`` then gives the last buffer. Python's signal
         handlers run in between; an exception ends the read. So does invalid data in shared memory: the guest is then
         still alive, and has to be ended."""
-        if self.in_line is not None and isinstance(consumer, RunCounter):
-            self.in_line.takes_paths = (<RunCounter>consumer).take_paths(self.describer.announced.paths)
+        if self.in_line is not None:
+            self.in_line.takes_paths = consumer.take_paths(self.describer.announced.paths)
         while not (self.dead or self.damaged):
             with nogil:
                 if self.wait():
