@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError
 from pfmon.program.loaded_objects import LoadedObjects
-from pfmon.session.profile.code_profile import SLOT, FunctionNames, Profile
+from pfmon.session.profile.code_profile import SLOT, FunctionNames, Profile, add_to_row
 from pfmon.session.profile.cpi_stack import FunctionRow
 from pfmon.session.run.symbolic_ranges import numbers_of_object, resolver
 
@@ -67,9 +67,7 @@ def _lines(counts: Mapping[int, Sequence[int]], names: FunctionNames) -> list[Li
     found: dict[tuple[str, int], list[int]] = {}
     for address in sorted(counts):
         if source := names.source(address):
-            known = found.setdefault((source.file, source.line), [0] * len(counts[address]))
-            for place, count in enumerate(counts[address]):
-                known[place] += count
+            add_to_row(found, (source.file, source.line), counts[address])
     lines = [LineCounts(file, line, tuple(of)) for (file, line), of in found.items()]
     return sorted(lines, key=lambda line: (-sum(line.counts[:-1]), line.file, line.line))[:MAX_LISTED_LINES]
 

@@ -74,9 +74,7 @@ class Profile:
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             boundaries = self._names.boundaries(file)
             for piece, counts in self._joined([sink.by_piece(boundaries, file) for sink in self._sinks]).items():
-                place = self._names.row(boundaries[piece - 1] if piece else 0, file)
-                known = functions.get(place)
-                functions[place] = [a + b for a, b in zip(known, counts, strict=True)] if known else counts
+                add_to_row(functions, self._names.row(boundaries[piece - 1] if piece else 0, file), counts)
         elsewhere = self._elsewhere()
         if any(elsewhere):
             functions[Function(NO_CODE, 0)] = elsewhere
@@ -95,16 +93,17 @@ class Profile:
     def by_line(self) -> list[ProfileRow]:
         """Return a row for each source line with counts, ``file:line`` and its lowest address that was counted, the
         largest first; for each function of the system's libraries; and one for all other code without lines."""
-        lines: dict[tuple[str, str], tuple[int, list[int]]] = {}
+        lines: dict[tuple[str, str], list[int]] = {}
+        first: dict[tuple[str, str], int] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
                 key = self._line(address, file)
-                first, known = lines.get(key, (address, [0] * len(counts)))
-                lines[key] = min(first, address), [a + b for a, b in zip(known, counts, strict=True)]
+                first[key] = min(first.get(key, address), address)
+                add_to_row(lines, key, counts)
         elsewhere = self._elsewhere()
         if any(elsewhere):
-            lines[NO_CODE, ""] = 0, elsewhere
-        return self._rows((name, first, counts, path) for (name, path), (first, counts) in lines.items())
+            lines[NO_CODE, ""] = elsewhere
+        return self._rows((name, first.get((name, path), 0), counts, path) for (name, path), counts in lines.items())
 
     def _line(self, address: int, file: int) -> tuple[str, str]:
         """Return the name of an instruction's row by line, and its shared object; ``file``: the number of its file."""
@@ -155,6 +154,12 @@ class Profile:
         return [
             ProfileRow(name, address, tuple(self._compute(counts)), path) for name, address, counts, path in ordered
         ]
+
+
+def add_to_row(rows: dict[Key, list[int]], key: Key, counts: Sequence[int]) -> None:
+    """Add counts to those of a row, which may be the first ones."""
+    known = rows.get(key)
+    rows[key] = [a + b for a, b in zip(known, counts, strict=True)] if known else list(counts)
 
 
 class Source(NamedTuple):
