@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from pfmon.cli.first_words import SUBCOMMANDS, VERBS
 from pfmon.cli.output.printing import print_notice
 from pfmon.cli.output_options import OutputOptions
 from pfmon.debug_log import log_phase
@@ -19,8 +20,6 @@ LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
 """Error numbers that a limit of the shell's leads to, and its option."""
 WAYS_OUT = {"f": "; memory that pfmon shares with its processes counts as files too: raise the limit"}
 """Advice, by the limit's option."""
-SUBCOMMANDS = ("diff", "sweep")
-VERBS = ("stat", "record", "report", "annotate")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -105,7 +104,7 @@ def _do(words: Sequence[str]) -> int:
 
         return run_subcommand(words)
     if words and words[0] in VERBS:
-        from pfmon.cli.commands.verbs import run_verb
+        from pfmon.cli.commands.verb import run_verb
 
         return run_verb(words, _do_or_say)
     from pfmon.cli.command_line import a_program_is_given, read

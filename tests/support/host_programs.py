@@ -16,6 +16,8 @@ PACKAGES = {
     "llvm-mc": "llvm",
     "llvm-mca": "llvm",
     "chromium-headless-shell": "chromium-headless-shell",
+    "fish": "fish",
+    "zsh": "zsh",
 }
 """Program -> Debian's package."""
 

@@ -8,7 +8,8 @@ import pytest
 from answers import answer
 from command import EXAMPLES, example, pfmon, refused
 
-from pfmon.cli.commands.verbs import NOT_HERE, VERBS, WITHOUT_EFFECT
+from pfmon.cli.commands.verb import NOT_HERE, WITHOUT_EFFECT, verb_of
+from pfmon.cli.first_words import VERBS
 
 FIB = example("fib"), "9"
 MANY = "loads_retired,stores_retired,nops_retired,ia64_inst_retired,cpu_cycles,br_mispred_detail_all_all_pred"
@@ -117,7 +118,7 @@ def test_help_lists_the_options_and_all_of_them_are_taken(verb: str) -> None:
     listed = re.findall(r"^  (?:-(\w), |    )--([\w-]+)", text, re.M)
     letters = {short: long for short, long in listed if short}
     assert len(letters) == len([short for short, _ in listed if short])
-    assert {one.long for one in VERBS[verb].own} <= {long for _, long in listed}
+    assert {one.long for one in verb_of(verb).own} <= {long for _, long in listed}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_mistakes_are_said_in_a_line(words: tuple[str, ...], said: str) -> None:
 
 def without_effect(verb: str) -> list[list[str]]:
     """The options of a verb that change nothing."""
-    own = [one for one in VERBS[verb].own if one.help == WITHOUT_EFFECT]
+    own = [one for one in verb_of(verb).own if one.help == WITHOUT_EFFECT]
     return [[f"--{one.long}={one.value}" if one.value else f"--{one.long}"] for one in own]
 
 

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
-from argparse import REMAINDER, Action, ArgumentParser, Namespace
+import os
+import re
+from argparse import REMAINDER, Action, ArgumentParser, Namespace, _ActionsContainer
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import argcomplete
-from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
+from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from pfmon.cli.commands.subcommand import SUBCOMMANDS
-from pfmon.cli.commands.verbs import VERBS
+from pfmon.cli.commands.verb import FILE, NOT_HERE, verb_of
+from pfmon.cli.first_words import SUBCOMMANDS, VERBS
 from pfmon.engine.registry import engine_names, instruction_set_of
 from pfmon.errors import PfmonError
 from pfmon.library.options.session_rows import REPORTS
@@ -25,7 +29,9 @@ from pfmon.pmu import get, names
 from pfmon.pmu.model.derived import load_derived
 from pfmon.pmu.model.describe import event_list
 from pfmon.pmu.targets import DEFAULT_PMU
+from pfmon.program.symbols import SymbolTable
 from pfmon.session.run.supported import PROCESSORS
+from pfmon.stream.recording.recording_file import RecordingReader
 
 SHELLS = ("bash", "zsh", "fish")
 FILES = ("FILE", "FORMAT:FILE")
@@ -38,33 +44,60 @@ def shell_code(shell: str) -> str:
     return shellcode(["pfmon"], use_defaults=True, shell=shell)
 
 
-def argument_parser(tell: Callable[[str, Action], None] = lambda name, action: None) -> ArgumentParser:
-    """Return a parser with every option, by topic; ``tell`` is called with the name and action of each option, of
-    "program" and of "argument"."""
+def argument_parser(verb: str = "") -> ArgumentParser:
+    """Return a parser with the completers of every option and of the words behind them: pfmon's by topic, or the
+    options of a verb or subcommand."""
     parser = ArgumentParser("pfmon", add_help=False)
-    for topic in TOPICS:
-        group = parser.add_argument_group(topic.title)
-        for option in topic.options:
-            names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"]
-            text = option.help.replace("%", "%%")
-            if option.value:
-                values = "?" if option.optional else None
-                action = group.add_argument(*names, help=text, metavar=option.value, nargs=values, action="append")
-            else:
-                action = group.add_argument(*names, help=text, action="store_true")
-            tell(option.long, action)
-    tell("program", parser.add_argument("program", nargs="?"))
-    tell("argument", parser.add_argument("argument", nargs=REMAINDER))
+    if not verb:
+        for topic in TOPICS:
+            group = parser.add_argument_group(topic.title)
+            for option in topic.options:
+                _add(group, option)
+        _words(parser, _programs)
+    elif verb in VERBS:
+        known = verb_of(verb)
+        for one in known.options:
+            if one.long not in NOT_HERE:
+                _add(parser, one)
+        _words(parser, FilesCompleter() if known.runs_program else _places)
+    else:
+        for one in import_module(SUBCOMMANDS[verb]).OPTIONS:
+            _add(parser, one)
+        _words(parser, FilesCompleter())
     return parser
 
 
+def _add(parser: _ActionsContainer, option: Any) -> None:
+    names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"]
+    text = option.help.replace("%", "%%")
+    if option.value:
+        values = "?" if option.optional else None
+        action = parser.add_argument(*names, help=text, metavar=option.value, nargs=values, action="append")
+    else:
+        action = parser.add_argument(*names, help=text, action="store_true")
+    action.completer = COMPLETERS.get(option.long) or _by_value(action)  # type: ignore[attr-defined]  # argcomplete's
+
+
+def _words(parser: ArgumentParser, first: Any) -> None:
+    """Add the words behind the options: ``first`` completes the first one, files the others."""
+    parser.add_argument("program", nargs="?").completer = first  # type: ignore[attr-defined]
+    parser.add_argument("argument", nargs=REMAINDER).completer = FilesCompleter()  # type: ignore[attr-defined]
+
+
+BEHIND_A_VERB = re.compile(rf"(\s*\S+\s+)({'|'.join((*VERBS, *SUBCOMMANDS))})\s+")
+
+
 def complete() -> None:
-    """Print the completions that a shell asks for and exit."""
-    argcomplete.autocomplete(argument_parser(_set_completer), always_complete_options="long")
-
-
-def _set_completer(name: str, action: Action) -> None:
-    action.completer = COMPLETERS.get(name) or _by_value(name, action)  # type: ignore[attr-defined]  # argcomplete's
+    """Print the completions that a shell asks for and exit. Behind a verb they are those of a command with the verb's
+    options, and the verb is left out of the line."""
+    verb, line = "", os.environ.get("COMP_LINE", "")
+    point = os.environ.get("COMP_POINT", "")
+    if (found := BEHIND_A_VERB.match(line)) and point.isdigit() and int(point) >= found.end():
+        verb = found[2]
+        left_out = found.end() - found.end(1)
+        os.environ["COMP_LINE"] = line[: found.end(1)] + line[found.end() :]
+        os.environ["COMP_POINT"] = str(int(point) - left_out)
+    argcomplete.autocomplete(argument_parser(verb), always_complete_options="long")
 
 
 def _programs(prefix: str, **more: Any) -> list[str]:
@@ -73,14 +106,28 @@ def _programs(prefix: str, **more: Any) -> list[str]:
     return [*verbs, *FilesCompleter()(prefix, **more)]
 
 
-def _by_value(name: str, action: Action) -> Any:
-    if name == "program":
-        return _programs
-    if name == "argument" or action.metavar in FILES:
+def _places(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
+    """Return the functions of a recording's program that a word begins."""
+    path = (getattr(parsed_args, "input", None) or [FILE])[-1]
+    try:
+        program = Path(RecordingReader(path).head["files"][0]["path"]).read_bytes()
+    except (PfmonError, OSError, LookupError, TypeError):
+        return []
+    symbols = SymbolTable(program).symbols()
+    return sorted({one.name for one in symbols if one.kind == "function" and one.name.startswith(prefix)})
+
+
+def _by_value(action: Action) -> Any:
+    if action.metavar in FILES:
         return FilesCompleter()
     if action.metavar == "DIR":
         return DirectoriesCompleter()
-    return SuppressCompleter()
+    return _nothing
+
+
+def _nothing(**_: object) -> list[str]:
+    """Complete a value that may be anything; argcomplete's SuppressCompleter would leave the option out, too."""
+    return []
 
 
 def _one_of(known: Callable[[], list[str]]) -> Callable[..., list[str]]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from pfmon.cli.command_line import USAGE
+from pfmon.cli.first_words import VERBS
 from pfmon.errors import PfmonError
 from pfmon.library.options.option import Option, Topic
 from pfmon.library.options.table import OPTIONS, TOPICS
 
 PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
 SUBCOMMANDS = (
-    "       pfmon stat|record|report|annotate ... (pfmon stat --help, ...)",
+    f"       pfmon {'|'.join(VERBS)} ... (pfmon stat --help, ...)",
     "       pfmon diff [A B]",
     "       pfmon sweep FILE.toml",
 )

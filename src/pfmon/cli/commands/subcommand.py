@@ -8,12 +8,10 @@ from importlib import import_module
 from os.path import exists
 from typing import NamedTuple
 
+from pfmon.cli.first_words import SUBCOMMANDS
 from pfmon.cli.option_parsing import parse
 from pfmon.cli.output.printing import show
 from pfmon.errors import PfmonError
-
-SUBCOMMANDS = {"diff": "pfmon.cli.commands.diff", "sweep": "pfmon.cli.commands.sweep_command"}
-"""First word of a command line -> the subcommand's module. A program of that name runs after `--`."""
 
 
 class Option(NamedTuple):
