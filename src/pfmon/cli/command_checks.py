@@ -135,6 +135,12 @@ def _two_programs_are_given(options: Options, output: OutputOptions) -> None:
     refuse_unmet("two programs", options)
 
 
+def a_page_is_opened(options: Options, output: OutputOptions) -> None:
+    """Raise PfmonError for --open without a page."""
+    if not output.html_report:
+        refuse_unmet("a page", output)
+
+
 def csv_is_of_whole_counts(options: Options, output: OutputOptions) -> None:
     """Raise PfmonError for --csv beside what is more than the counts of a run."""
     if output.csv:
@@ -181,6 +187,7 @@ def _more_than_counts(options: Options) -> dict[str, object]:
 
 
 RULES = (
+    a_page_is_opened,
     csv_is_of_whole_counts,
     repeated_runs_are_counted,
     samples_are_printed,

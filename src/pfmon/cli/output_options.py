@@ -64,6 +64,8 @@ class OutputOptions(OptionRecord):
 
     html_report: str
     """The file of an HTML report."""
+    opens_page: bool
+    """Show it in the browser."""
 
     baseline: str
     save_baseline: str

@@ -116,7 +116,7 @@ def test_what_the_program_printed_before_is_passed_over(tmp_path: Path) -> None:
 @needs("chromium-headless-shell")
 def test_the_page_shows_what_the_text_shows(tmp_path: Path) -> None:
     recording, page = recorded(tmp_path / "run", "2000"), tmp_path / "page.html"
-    done = pfmon("diff", recording, recording, "-e", EVENTS, "--b-set=l1d.size=4K", f"--html={page}")
+    done = pfmon("diff", recording, recording, "-e", EVENTS, "--b-set=l1d.size=4K", "--quiet", f"--html={page}")
     assert (done.returncode, done.stderr) == (0, "")
     found = shown(
         page,

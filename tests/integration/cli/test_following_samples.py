@@ -30,7 +30,7 @@ def alone(**options: Any) -> library.Run:
 
 
 def followed(*words: str) -> str:
-    done = pfmon("--follow-all", "--no-cmd-output", *words)
+    done = pfmon("--follow-all", "--no-cmd-output", "--no-progress", *words)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
 

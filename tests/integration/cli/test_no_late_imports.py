@@ -49,7 +49,7 @@ BRANCHES = "-e branch_event --long-smpl-periods=5"
 
 WAIT = call("wait4", (1 << 64) - 1, 0, 0, 0)
 
-REPORTS = ("--report=cpi", "--report=derived", "--report=html:{}/page", "--report=cpi --report=html:{}/page")
+REPORTS = ("--report=cpi", "--report=derived", "--report=html:{}/page --open", "--report=cpi --report=html:{}/page")
 OUTPUTS = (
     "--with-header --show-time -v",
     "--json --with-header",

@@ -91,7 +91,7 @@ SAMPLED = ("--long-smpl-periods=20", "--smpl-print-counts", *COUNTED)
 def test_counts_stay_when_another_output_is_full(full: str, words: tuple[str, ...], tmp_path: Path) -> None:
     samples, whole, counts, page = (tmp_path / name for name in ("samples", "whole", "counts", "page"))
     named = [word.replace("SAMPLES", str(samples)) for word in words]
-    done = command("--no-cmd-output", f"--outfile={counts}", f"--report=html:{page}", *named)
+    done = command("--no-cmd-output", "--no-progress", f"--outfile={counts}", f"--report=html:{page}", *named)
     assert done.returncode == 125 and done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith(f"pfmon: {full}: ") and "no space left on device" in done.stderr
     assert counts.read_text() == command("--no-cmd-output", *COUNTED).stdout and "IA64" in page.read_text()

@@ -65,6 +65,11 @@ TASKS = [
         (r"100\.0% all cycles$", r"% branch mispredicts +#{10,}", FINDING, r"% coin +#{20,}$"),
     ),
     Task(
+        "a page, to be clicked through",
+        ("pfmon --report html:slow.html ./slow 5000",),
+        (r"^heads", r"^pfmon: slow\.html: the page; --open shows it in the browser$"),
+    ),
+    Task(
         "record now, ask later",
         ("pfmon record ./slow", "pfmon report"),
         (r"100\.0% all cycles$", r"% coin +#{20,}$"),

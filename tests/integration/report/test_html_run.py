@@ -21,7 +21,7 @@ HASHMAP = (example("hashmap"), "500")
 
 def made(path: Path, *words: str, program: Sequence[str] = HASHMAP) -> Path:
     """The page of a run."""
-    done = pfmon("--no-cmd-output", f"--report=html:{path}", *words, *program)
+    done = pfmon("--no-cmd-output", "--no-progress", f"--report=html:{path}", *words, *program)
     assert (done.returncode, done.stderr) == (0, "")
     return path
 
@@ -55,7 +55,7 @@ def test_calls_and_instructions_add_up_to_the_run(page: Path) -> None:
 
 @pytest.mark.slow
 def test_counts_stay_what_they_are_beside_the_page(tmp_path: Path) -> None:
-    words = ("-e", "cpu_cycles,loads_retired", "--no-cmd-output", "--per-function")
+    words = ("-e", "cpu_cycles,loads_retired", "--no-cmd-output", "--no-progress", "--per-function")
     alone = pfmon(*words, *HASHMAP)
     done = pfmon(*words, f"--report=html:{tmp_path / 'page'}", *HASHMAP)
     assert (done.returncode, done.stdout, done.stderr) == (0, alone.stdout, alone.stderr)

@@ -9,7 +9,8 @@ from typing import Any
 from pfmon.atomic_write import write_whole
 from pfmon.cli.commands.subcommand import Option, understood
 from pfmon.cli.output.result_output import Outputs, ResultOutput, check_can_be_written
-from pfmon.errors import LostError, reason
+from pfmon.cli.output.written_page import PageViewer
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.option_values import whole_number
 from pfmon.library.results.result_files import diff
 from pfmon.report.difference import Difference
@@ -28,6 +29,8 @@ OPTIONS = [
     Option("functions", "number of functions in the text (20)", "NUMBER"),
     Option("json", "print one JSON object"),
     Option("html", "write a page, too", "FILE"),
+    Option("open", "show the page in the browser"),
+    Option("quiet", "do not say where the page is", short="q"),
     Option("outfile", "write the text, or the JSON, into a file", "FILE"),
     Option("help", "show this help", short="h"),
 ]
@@ -46,13 +49,16 @@ def run(words: Sequence[str]) -> int:
     most = whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else FUNCTIONS
     results = ResultOutput(given.get("outfile", [""])[-1], append=False)
     page = given.get("html", [""])[-1]
+    viewer = PageViewer("open" in given, quiet="quiet" in given)
+    if "open" in given and not page:
+        raise PfmonError("--open shows a page: give --html=FILE too")
     if page:
         check_can_be_written(page, f"--html={page}")
     options, options_b = _options(given, ""), _options(given, "b-")
     found = diff(*files, options_b={**options, **options_b} if options_b else None, **options)
     outputs = Outputs()
     if page:
-        outputs.write(lambda: _write_page(page, found))
+        outputs.write(lambda: _write_page(page, found, viewer))
     outputs.write(lambda: results.write(_text(found, most, "json" in given)))
     return outputs.status(0)
 
@@ -76,10 +82,11 @@ def _text(found: Difference, most: int, as_json: bool) -> str:
     return difference_text(found, most)
 
 
-def _write_page(path: str, found: Difference) -> None:
+def _write_page(path: str, found: Difference, viewer: PageViewer) -> None:
     from pfmon.report.html.comparison_pages import diff_page
 
     try:
         write_whole(path, diff_page(found))
     except OSError as error:
         raise LostError(f"--html={path}: {reason(error)}") from None
+    viewer.show(path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.atomic_write import write_whole
 from pfmon.cli.commands.subcommand import Option, understood
 from pfmon.cli.output.printing import print_notice, print_text, show
+from pfmon.cli.output.written_page import PageViewer
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.option_values import whole_number
 from pfmon.library.sweep.sweep_plan import Sweep, read
@@ -32,6 +33,7 @@ OPTIONS = [
     Option("workers", "number of processes (that of processors)", "NUMBER", "j"),
     Option("scheduler", "count on the Dask cluster behind this scheduler, such as tcp://host:8786", "ADDRESS"),
     Option("dry-run", "print the work to do without doing it"),
+    Option("open", "show the page in the browser"),
     Option("quiet", "print no progress", short="q"),
     Option("help", "show this help", short="h"),
 ]
@@ -59,6 +61,7 @@ def run(words: Sequence[str]) -> int:
     if "dry-run" in given:
         show(_what(wanted))
         return 0
+    viewer = PageViewer(opens=True, quiet=True) if "open" in given else None
     line = ProgressLine(quiet="quiet" in given)
     with Store(folder) as store, _cluster(given.get("scheduler", [""])[-1]) as cluster:
         try:
@@ -68,6 +71,8 @@ def run(words: Sequence[str]) -> int:
             raise SweepInterrupted("interrupted; finished counts are kept, and the same command continues") from None
         line.end()
         _write(folder, wanted, swept)
+        if viewer:
+            viewer.show(f"{folder}/index.html")
     failed = [one for one in swept if one.answer["error"]]
     for one in failed[:10]:
         print_notice(f"{one.cell}: {one.answer['error']}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pfmon.atomic_write import write_whole
 from pfmon.cli.output.file_name_templates import name_of_task, names_tasks
 from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output.written_page import PageViewer
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import Task
 from pfmon.errors import LostError, reason
@@ -30,6 +31,7 @@ class HtmlReport:
         self._option = f"--report=html:{self._path}"
         check_can_be_written(self._path, self._option)
         self._wanted, self._prepared = output, prepared
+        self._viewer = PageViewer(output.opens_page, quiet=output.progress is False)
         self._samples = None if prepared.session.plan.following else _tree(output, prepared, prepared.objects)
         self._of_tasks: dict[str, SampleTree] = {}
 
@@ -46,22 +48,28 @@ class HtmlReport:
         return tree
 
     def write(self, done: Run) -> None:
-        """LostError when it cannot be written."""
+        """Write it, say where it is, and open it if that is asked for. LostError when it cannot be written."""
         if done.tasks is not None:
             self._write_tasks(done, done.tasks)
             return
         if self._samples and done.samples:  # they were kept
             self._samples.take(done.samples)
         self._write(self._path, done.to_html(self._samples))
+        self._viewer.show(self._path)
 
     def _write_tasks(self, done: Run, tasks: Sequence[TaskCounts]) -> None:
         if not names_tasks(self._path):
             self._write(self._path, done.to_html(of_tasks=self._of_tasks))
+            self._viewer.show(self._path)
             return
+        paths = []
         for task in tasks:
             image = int(task.name.partition(":")[2] or 0)
             path = name_of_task(self._path, task.pid, image)
             self._write(path, done.task_to_html(task, self._of_tasks.get(task.name)))
+            paths.append(path)
+        if paths:
+            self._viewer.show(paths[0], others=len(paths) - 1)
 
     def _write(self, path: str, text: str) -> None:
         try:

@@ -33,6 +33,7 @@ NEEDS = {
     "a program": Need("{} says how a program runs, and with --replay it has run already", ["--replay"]),
     "a recording": Need("{} applies to recordings: give --replay=FILE too", ["--replay"]),
     "a baseline": Need("{} applies to a comparison: give --baseline=FILE too", ["--baseline"]),
+    "a page": Need("{} shows a page: give --report=html:FILE too", ["--report"]),
     "children": Need(
         "{} applies to children and executed programs: give --follow-all, or --follow-fork or -exec",
         ["--follow-all", "--follow-fork"],

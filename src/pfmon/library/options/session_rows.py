@@ -182,7 +182,15 @@ REPORT = Topic(
             of_output=True,
             field="html_report",
             keyword=True,
-        )
+        ),
+        Option(
+            "open",
+            "show the page of --report html:FILE in the browser",
+            FLAG,
+            of_output=True,
+            field="opens_page",
+            needs=("a page",),
+        ),
     ],
 )
 TOPICS = (SESSIONS, PROFILES, REPORT)
