@@ -102,6 +102,11 @@ class LineTables:
         """Return whether code comes from a file whose path ends with ``file``."""
         return bool(self._of_file(file))
 
+    def paths(self, file: str) -> list[str]:
+        """Return the paths that end with ``file`` ("": all) of the source files that code comes from. Raises as
+        `codes`."""
+        return sorted({code.file for code in (self._of_file(file) if file else self.codes())})
+
     def _of_file(self, file: str) -> list[LineCode]:
         """Return the code of files whose paths end with ``file``; only units that name such a file are read."""
         found: list[LineCode] = []

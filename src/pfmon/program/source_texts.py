@@ -1,28 +1,42 @@
-"""The text of source lines, if the files exist."""
+"""The text of source files, if they exist."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from typing import NamedTuple
+
+
+class SourceFile(NamedTuple):
+    """A source file. ``path``: that of the compiler, in the line tables of ``objects``, whose paths are as in
+    `loaded_objects.ObjectFile`."""
+
+    path: str
+    objects: tuple[str, ...]
 
 
 class SourceTexts:
-    """Reads source lines; ``folders`` are searched for files with relative paths."""
+    """Reads source files; ``folders`` are searched for files with relative paths."""
 
     def __init__(self, *folders: str) -> None:
         self._folders = folders
-        self._files: dict[str, list[str]] = {}
+        self._files: dict[str, list[str] | None] = {}
 
     def line(self, path: str, number: int) -> str:
         """Return a line, stripped; "": not available."""
-        if path not in self._files:
-            self._files[path] = self._read(path)
-        lines = self._files[path]
+        lines = self.lines(path) or ()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
-    def _read(self, path: str) -> list[str]:
+    def lines(self, path: str) -> list[str] | None:
+        """Return all lines of a file; None: not available."""
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return self._files[path]
+
+    def _read(self, path: str) -> list[str] | None:
         for folder in self._folders:
             try:
-                return Path(folder, path).read_text(encoding="utf-8", errors="replace").split("\n")
+                with open(os.path.join(folder, path), encoding="utf-8", errors="replace") as file:
+                    return file.read().split("\n")
             except (OSError, ValueError):
                 continue
-        return []
+        return None

@@ -35,7 +35,7 @@ def block_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = 
 def line_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "plain") -> str:
     """Return the counts by source line, the largest first; files by their names without folders."""
     names = [(row, shown_name(row.name.rpartition("/")[2], row.object)) for row in rows]
-    return _aligned(events, "line", [(_cells(row.values, events, style), name) for row, name in names])
+    return aligned(events, "line", [(cells(row.values, events, style), name) for row, name in names])
 
 
 def annotated(events: Sequence[str], name: str, lines: Iterable[ProfileLine], style: str = "plain") -> str:
@@ -47,8 +47,8 @@ def annotated(events: Sequence[str], name: str, lines: Iterable[ProfileLine], st
         if line.origin != before:
             rows.append(([""] * len(events), line.origin or NO_LINE))
             before = line.origin
-        rows.append((_cells(line.values, events, style), f"{line.address:x} {line.text}"))
-    return _aligned(events, f"instructions of {name}", rows)
+        rows.append((cells(line.values, events, style), f"{line.address:x} {line.text}"))
+    return aligned(events, f"instructions of {name}", rows)
 
 
 def origin_text(path: str, line: int, inlined: Sequence[str], text: str) -> str:
@@ -61,24 +61,22 @@ def origin_text(path: str, line: int, inlined: Sequence[str], text: str) -> str:
 
 
 def _table(events: Sequence[str], what: str, rows: Iterable[ProfileRow], style: str) -> str:
-    return _aligned(
-        events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.shown}") for row in rows]
-    )
+    return aligned(events, what, [(cells(row.values, events, style), f"{row.address:#x} {row.shown}") for row in rows])
 
 
-def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:
+def cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:
     """Return the values as text, empty if nothing was counted."""
     if values is None:
         return [""] * len(events)
     return [value_text(value, style) for value in values]
 
 
-def _aligned(events: Sequence[str], what: str, rows: Sequence[tuple[list[str], str]]) -> str:
+def aligned(events: Sequence[str], what: str, rows: Sequence[tuple[list[str], str]]) -> str:
     """Return rows with columns as wide as their contents, numbers right-aligned."""
     table = [(list(events), what), *rows]
-    widths = [max(len(cells[column]) for cells, _ in table) for column in range(len(events))]
+    widths = [max(len(numbers[column]) for numbers, _ in table) for column in range(len(events))]
     lines = []
-    for cells, text in table:
-        columns = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+    for numbers, text in table:
+        columns = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
         lines.append(GAP.join([*columns, text]) + "\n")
     return "".join(lines)

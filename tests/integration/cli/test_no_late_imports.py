@@ -57,6 +57,7 @@ OUTPUTS = (
     "--append --outfile={}/counts",
     "--per-function --per-block --annotate=main",
     "--per-function --per-block --annotate=main --json",
+    "--per-line",
     "--print-interval=1",
     "--print-interval=1 --json",
     "--per-thread",

@@ -129,7 +129,7 @@ def test_help_lists_the_options_and_all_of_them_are_taken(verb: str) -> None:
         (("report",), "pfmon.data: no such file; pfmon record PROGRAM makes it"),
         (("report", "-i", "nowhere"), "nowhere: no such file; pfmon record -o nowhere PROGRAM makes it"),
         (("annotate", "main"), "pfmon record PROGRAM makes it"),
-        (("annotate", "main", "other"), "one function is wanted, and 2 given"),
+        (("annotate", "main", "other"), "one function or file is wanted, and 2 given"),
         (("stat", "-x;", *FIB), "separated by commas"),
         (("stat", "-e", "no_such_event", *FIB), "no_such_event"),
         (("stat", "--no-such-option", *FIB), "--no-such-option"),

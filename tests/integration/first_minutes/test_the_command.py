@@ -86,6 +86,21 @@ TASKS = [
         (r"instructions of coin$", rf"slow\.c:{COIN} if \(next\(&state\) & 1\)$", r"^ +\d{4,} +[0-9a-f]+ j"),
     ),
     Task(
+        "my source, with counts beside it",
+        ("pfmon --annotate slow.c -e cycles,branch-misses ./slow",),
+        (
+            r"^ *cycles +branch-misses +lines of .*/slow\.c$",
+            r"^ +4$",
+            rf"^ *\d+ +\d{{4,}} +{COIN} +if \(next\(&state\) & 1\)$",
+            r"^ +\d+ }$",
+        ),
+    ),
+    Task(
+        "the same from perf's habit",
+        ("pfmon record ./slow", "pfmon annotate slow.c"),
+        (r"lines of .*/slow\.c$", rf"^ *\d+ +{COIN} +if "),
+    ),
+    Task(
         "did my change help?",
         ("pfmon record ./slow 10000", "pfmon record ./slow 5000", "pfmon diff"),
         (

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from pfmon.cli.commands.subcommand import Option
-from pfmon.cli.commands.verb import HELP, INPUT, STDIO, Do, Given, Verb, recording, with_events
+from pfmon.cli.commands.verb import HELP, INPUT, STDIO, WITHOUT_EFFECT, Do, Given, Verb, recording, with_events
 from pfmon.errors import PfmonError
 
 
 def _annotate(given: Given, options: list[str], command: list[str], do: Do) -> int:
     named = [*command, *([given["symbol"]] if "symbol" in given else [])]
     if len(named) > 1:
-        raise PfmonError(f"one function is wanted, and {len(named)} given; {VERB.usage}")
+        raise PfmonError(f"one function or file is wanted, and {len(named)} given; {VERB.usage}")
     path = recording(given)
-    function = named[0] if named else _largest_function(path)
+    place = named[0] if named else _largest_function(path)
+    if named and "dsos" in given:
+        place = f"{given['dsos']}:{place}"
     events = [] if with_events(options) else ["--events=cycles"]
-    return do([f"--replay={path}", *events, f"--annotate={function}", *options])
+    return do([f"--replay={path}", *events, f"--annotate={place}", *options])
 
 
 def _largest_function(path: str) -> str:
@@ -32,11 +34,20 @@ def _largest_function(path: str) -> str:
 
 
 VERB = Verb(
-    "usage: pfmon annotate [OPTION]... [FUNCTION]",
-    """Lists the instructions of a function of a recording with their cycles, or the events of -e; without FUNCTION,
-of the function with most cycles.""",
+    "usage: pfmon annotate [OPTION]... [FUNCTION | FILE]",
+    """Lists the instructions of a function of a recording, or the lines of a source file, with their cycles, or the
+events of -e; without a name, the function with most cycles.""",
     {"events": "e"},
-    [INPUT, Option("symbol", "the function, as FUNCTION", "FUNCTION", "s"), STDIO, HELP],
+    [
+        INPUT,
+        Option("symbol", "the function, as FUNCTION", "FUNCTION", "s"),
+        Option("dsos", "the shared object of the function, or of the file", "OBJECT", "d"),
+        STDIO,
+        Option("print-line", WITHOUT_EFFECT, short="l"),
+        Option("full-paths", WITHOUT_EFFECT, short="P"),
+        Option("force", WITHOUT_EFFECT, short="f"),
+        HELP,
+    ],
     _annotate,
     runs_program=False,
 )

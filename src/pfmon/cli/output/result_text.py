@@ -29,6 +29,7 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.report.header": output.with_header,
             "pfmon.report.profile_tables": results.split,
             "pfmon.report.task_report": plan.following or plan.controls.per_thread,
+            "pfmon.report.source_table": results.annotate,
             "pfmon.report.stat_text": prepared.summary,
             "pfmon.report.csv_counts": output.csv,
             "pfmon.report.repeated_counts": output.repeat > 1,
@@ -172,7 +173,7 @@ def _report(output: OutputOptions, done: Run) -> str:
 
 def _profiles(output: OutputOptions, done: Run) -> str:
     """Return the tables of --per-function, --per-block, --per-line and --annotate, separated by empty lines."""
-    if all(part is None for part in (done.functions, done.blocks, done.lines, done.annotated)):
+    if all(part is None for part in (done.functions, done.blocks, done.lines, done.annotated, done.source)):
         return ""
     from pfmon.report.profile_tables import annotated, block_table, function_table, line_table
 
@@ -185,4 +186,8 @@ def _profiles(output: OutputOptions, done: Run) -> str:
         tables.append(line_table(done.counts.names, done.lines, style))
     if done.annotated is not None:
         tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
+    if done.source is not None:
+        from pfmon.report.source_table import source_table
+
+        tables.append(source_table(done.counts.names, done.source.file, done.source, style))
     return "".join(f"\n{table}" for table in tables)

@@ -132,7 +132,13 @@ PROFILES = Topic(
         Option("per-function", "split the counts by function", FLAG, keyword=True),
         Option("per-block", "split the counts by basic block", FLAG, keyword=True),
         Option("per-line", "split the counts by line of the source files, of which DWARF tells", FLAG, keyword=True),
-        Option("annotate", "list a function's instructions with their counts", WORD, "FUNCTION", keyword=True),
+        Option(
+            "annotate",
+            "list a function's instructions, or a source file's lines, with their counts",
+            WORD,
+            "FUNCTION|FILE",
+            keyword=True,
+        ),
         Option(
             "symbol-file",
             "take the program's symbols and lines from FILE, when the program is stripped",

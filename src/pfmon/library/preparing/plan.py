@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.errors import UnknownObjectError
+from pfmon.errors import BadValueError, PfmonError, UnknownObjectError
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
 from pfmon.library.resolving.run_parts import Resolved
 from pfmon.library.resolving.triggers import event_trigger, triggers
 from pfmon.pmu.model.request import Request
 from pfmon.program.image import Program
+from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.run_plan import RunPlan
@@ -82,6 +83,7 @@ def plan_of(
         unlimited=parts.counting.unlimited,
         finding=parts.counting.summary,
         profile=results.split or _splits_counts_of_page(parts),
+        lines=results.lines,
         annotate=_annotated(results.annotate, loaded.linked),
         controls=_controls(parts, at_addresses),
         machine=processor.figures,
@@ -133,13 +135,19 @@ def _sampling(parts: Resolved) -> Sampling | None:
     return sampling(parts.buffer, counting.sets, counting.of_all.controls, parts.processor.model)
 
 
-def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
-    """Return the address range of the code to list; its name, if it may be in a shared object that the program
-    opens."""
+def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | SourceFile | str | None:
+    """Return the address range of the code to list, or the source file; the name, if it may be in a shared object that
+    the program opens."""
     try:
         return symbols.code(name) if name else None
     except UnknownObjectError:
         return name
+    except BadValueError:
+        raise
+    except PfmonError:
+        if found := symbols.source(name):
+            return found
+        raise
 
 
 def _splits_counts_of_page(parts: Resolved) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from pfmon.bounded_files import read_bounded
-from pfmon.errors import BadValueError, PfmonError, reason
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError, UnknownObjectError, reason
 from pfmon.library.resolving.request_builder import NO_SYMBOLS, Symbols
 from pfmon.pmu.model.options import Resolve
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
+from pfmon.program.source_texts import SourceFile
 
 
 class SharedObjects:
@@ -60,7 +62,24 @@ def symbols_of(
         return NO_SYMBOLS
     approximated: set[str] = set()
     code, data = (_when_asked(load, objects, debug, kind, approximated) for kind in ("code", "data"))
-    return Symbols(code, data, approximated)
+
+    def source(name: str) -> SourceFile | None:
+        from pfmon.program.loaded_objects import LoadedObjects
+        from pfmon.session.run.symbolic_ranges import SOURCE, source_file, source_names
+
+        program = load()
+        own = LoadedObjects(program, debug=debug).own[:1]
+        with suppress(UnknownObjectError):
+            if found := source_file(own, name):
+                return found
+        linked = LoadedObjects(program, objects.find if objects else tuple, debug)
+        if found := source_file(linked.everything(), name):
+            return found
+        if SOURCE.search(name):
+            raise UnknownNameError("source file", name, source_names(own))
+        return None
+
+    return Symbols(code, data, approximated, source)
 
 
 def _when_asked(

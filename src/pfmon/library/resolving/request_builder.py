@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from pfmon.pmu.model.request import (
 )
 from pfmon.pmu.qualify.breakpoint_ranges import BUNDLE, checkpoint_range
 from pfmon.pmu.qualify.opcodes import parse_opcode_match
+from pfmon.program.source_texts import SourceFile
 
 # Compiled on use: every run loads this module.
 MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"
@@ -38,11 +39,13 @@ YES_NO = {"": False, "n": False, "y": True}
 
 
 class Symbols(NamedTuple):
-    """Resolvers of code and data names; the names whose size has been approximated so far."""
+    """Resolvers of code and data names; the names whose size has been approximated so far; a function that finds a
+    source file by name."""
 
     code: Resolve
     data: Resolve
     approximated: Set[str]
+    source: Callable[[str], SourceFile | None] = lambda name: None
 
 
 class BuiltRequest(NamedTuple):

@@ -21,6 +21,7 @@ from pfmon.session.sampling.sampling_period import Sample
 if TYPE_CHECKING:
     from pfmon.library.results.result_tables import Annotated, Intervals, Table
     from pfmon.library.results.samples import Samples
+    from pfmon.library.results.source_counts import SourceCounts
     from pfmon.report.html.tasks_page import TaskPage
 
 
@@ -31,6 +32,7 @@ def import_results(results: Results, intervals: bool, sampled: bool, followed: o
             "pfmon.library.results.derived_run": results.report == "derived",
             "pfmon.library.results.result_tables": results.split or intervals,
             "pfmon.library.results.samples": sampled,
+            "pfmon.library.results.source_counts": results.annotate,
             "pfmon.report.html.run_page": results.page,
             "pfmon.report.html.tasks_page": results.page and followed,
             "pfmon.report.task_report": results.page and followed,
@@ -50,11 +52,12 @@ class Run:
     (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
-    ``annotated`` (annotate), ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived``
-    (report="derived"), ``output`` and ``error_output`` (capture). ``samples`` (long_smpl_periods; none if
-    on_samples took them), ``exact`` (smpl_truth): true counts of the sampled event by instruction, address | slot;
-    ``surveyed`` (report="html"): the data of `to_html`. ``finding``: the largest cause of stalls, if the default
-    events were counted, or report="cpi", and it has more than a third of the cycles (session.profile.finding).
+    ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals``
+    (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and ``error_output``
+    (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): true counts of the
+    sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of `to_html`.
+    ``finding``: the largest cause of stalls, if the default events were counted, or
+    report="cpi", and it has more than a third of the cycles (session.profile.finding).
     ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
     for exports of the command line.
     """
@@ -81,7 +84,8 @@ class Run:
         self.stopped = outcome.stopped
         self.retired = outcome.retired
         self.times = outcome.times
-        self.functions, self.blocks, self.lines, self.annotated = _profiles(results, outcome)
+        self.functions, self.blocks, self.lines = _profiles(results, outcome)
+        self.annotated, self.source = _annotated(results, outcome)
         self.intervals = None if intervals is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
         self.derived = _derived(processor, self.counts) if results.report == "derived" else None
@@ -97,7 +101,7 @@ class Run:
         self.tasks = None if outcome.tasks is None else _tasks(outcome.tasks, of_tasks, derive)
         self.threads = None if outcome.threads is None else tuple(outcome.threads)
         self.programming = programming
-        self.notes = tuple(notes)
+        self.notes = (*notes, *(self.source.notes if self.source else ()))
         self.output = captured[0] if captured else None
         self.error_output = captured[1] if captured else None
 
@@ -115,9 +119,9 @@ class Run:
         (real, user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has
         date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE), engine (null for a
         recording) and programming as ProgrammingRecord.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, annotated, each null if not requested); report (null, Cpi.to_dict or DerivedReport.to_dict);
-        finding (null, or share, cause, place); samples (null, or Sample.to_dict of each); tasks (null, or
-        TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
+        functions, blocks, lines, annotated, source, each null if not requested); report (null, Cpi.to_dict or
+        DerivedReport.to_dict); finding (null, or share, cause, place); samples (null, or Sample.to_dict of
+        each); tasks (null, or TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -148,7 +152,7 @@ class Run:
 
     def _profile(self) -> dict[str, Any] | None:
         tables = {"functions": self.functions, "blocks": self.blocks, "lines": self.lines}
-        parts = {**tables, "annotated": self.annotated}
+        parts = {**tables, "annotated": self.annotated, "source": self.source}
         if all(part is None for part in parts.values()):
             return None
         made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
@@ -258,21 +262,32 @@ def _samples(samples: Sequence[Sample]) -> Samples:
     return Samples(samples)
 
 
-def _profiles(
-    results: Results, outcome: RunOutcome
-) -> tuple[Table | None, Table | None, Table | None, Annotated | None]:
-    """Return the tables by function, by block, by line and by instruction, as far as requested."""
+def _profiles(results: Results, outcome: RunOutcome) -> tuple[Table | None, Table | None, Table | None]:
+    """Return the tables by function, by block and by line, as far as requested."""
     profile = outcome.profile
     if profile is None:
-        return None, None, None, None
-    from pfmon.library.results.result_tables import Annotated, Table
+        return None, None, None
+    from pfmon.library.results.result_tables import Table
 
     return (
         Table(profile.names, profile.by_function()) if results.functions else None,
         Table(profile.names, profile.by_block()) if results.blocks else None,
         Table(profile.names, profile.by_line()) if results.lines else None,
-        Annotated(results.annotate, profile, outcome.listing) if results.annotate else None,
     )
+
+
+def _annotated(results: Results, outcome: RunOutcome) -> tuple[Annotated | None, SourceCounts | None]:
+    """Return the table by instruction of a function, or by line of a source file, if requested."""
+    profile = outcome.profile
+    if profile is None or not results.annotate:
+        return None, None
+    from pfmon.library.results.result_tables import Annotated
+    from pfmon.library.results.source_counts import SourceCounts
+    from pfmon.program.source_texts import SourceFile
+
+    if isinstance(outcome.listing, SourceFile):
+        return None, SourceCounts(outcome.listing, profile)
+    return Annotated(results.annotate, profile, outcome.listing), None
 
 
 def _intervals(counts: Counts, intervals: Sequence[Interval]) -> Intervals:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError
 from pfmon.program.loaded_objects import LoadedObjects
+from pfmon.program.source_texts import SourceFile
 from pfmon.session.profile.code_profile import SLOT, FunctionNames, Profile, add_to_row
 from pfmon.session.profile.cpi_stack import FunctionRow
-from pfmon.session.run.symbolic_ranges import numbers_of_object, resolver
+from pfmon.session.run.symbolic_ranges import numbers_of_object, resolver, source_file
 
 MAX_LISTED_INSTRUCTIONS = 8000
 """Maximum number of listed instructions of all functions."""
@@ -134,15 +135,19 @@ class _TextsOf:
 
 
 def listed(
-    place: tuple[int, int] | str, profile: Profile, engine: Engine, objects: LoadedObjects, notes: list[str]
-) -> list[tuple[int, str]]:
-    """Return address and text of the instructions of a range or of a name, which may have been mapped during the run.
-    Sets the files of ``profile``; appends errors about the name to ``notes``."""
+    place: tuple[int, int] | SourceFile | str,
+    profile: Profile,
+    engine: Engine,
+    objects: LoadedObjects,
+    notes: list[str],
+) -> list[tuple[int, str]] | SourceFile:
+    """Return address and text of the instructions of a range or of a name, which may have been mapped during the run,
+    or the source file. Sets the files of ``profile``; appends errors about the name to ``notes``."""
     if isinstance(place, str):
         try:
             profile.files = numbers_of_object(objects, place)
-            place = resolver(objects.everything())(place)
+            place = source_file(objects.everything(), place) or resolver(objects.everything())(place)
         except PfmonError as error:
             notes.append(f"--annotate={place}: {error}")
             return []
-    return engine.listing(*place)
+    return place if isinstance(place, SourceFile) else engine.listing(*place)

@@ -11,6 +11,7 @@ from pfmon.program.demangle import demangled
 from pfmon.program.image import Image
 from pfmon.program.inlined_code import InlinedCode
 from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
+from pfmon.program.source_texts import SourceFile
 from pfmon.program.symbols import Symbol
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.programmed_pmu import RunData, Value
@@ -112,6 +113,20 @@ class Profile:
             return function.name, function.object
         source = self._names.source(address)
         return f"{source.file}:{source.line}" if source else NO_LINE, function.object
+
+    def of_source(self, wanted: SourceFile) -> dict[int, tuple[Value, ...]]:
+        """Return the counts of a source file by line, wherever its code is: inlined, or in several objects."""
+        lines: dict[int, list[int]] = {}
+        for file in sorted({number for sink in self._sinks for number in sink.files()}):
+            for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
+                source = self._names.source(address)
+                if source and source.file == wanted.path:
+                    add_to_row(lines, source.line, counts)
+        return {line: tuple(self._compute(counts)) for line, counts in sorted(lines.items())}
+
+    def folders(self, wanted: SourceFile) -> list[str]:
+        """Return the directories of the objects with code of a source file."""
+        return self._names.folders(wanted.objects)
 
     def values_at(self, address: int) -> tuple[Value, ...] | None:
         """Return the counts of the instruction at an address (IA-64: bundle address | slot); None: nothing counted."""
@@ -316,6 +331,11 @@ class FunctionNames:
             )
             for address in addresses
         ]
+
+    def folders(self, paths: Sequence[str]) -> list[str]:
+        """Return the directories of some object files."""
+        images = (one.image for one in self._objects.everything() if one.path in paths)
+        return [image.path.rpartition("/")[0] for image in images if image]
 
     def image(self, address: int) -> Image | None:
         """Return the file of an address."""

@@ -25,6 +25,7 @@ from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.program.source_texts import SourceFile
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.finding import Finding
@@ -285,7 +286,7 @@ class Session:
         threads: list[ThreadCounts] | None = None
         notes: list[str] = []
         profile: Profile | None = None
-        lines: list[tuple[int, str]] = []
+        lines: Sequence[tuple[int, str]] | SourceFile = ()
         finding: Finding | None = None
         if monitoring:
             monitoring.check()
@@ -347,7 +348,9 @@ class Session:
             calls=self._calls,
         )
 
-    def _profile(self, seen: RunData, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
+    def _profile(
+        self, seen: RunData, notes: list[str]
+    ) -> tuple[Profile | None, Sequence[tuple[int, str]] | SourceFile]:
         from pfmon.session.profile.code_profile import Profile
 
         if self.counting is None:

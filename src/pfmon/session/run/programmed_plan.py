@@ -65,7 +65,7 @@ class ProgrammedPlan:
                 "pfmon.session.profile.finding": plan.finding,
             }
         )
-        if plan.annotate is not None or plan.surveyed or plan.deferred or plan.finding or plan.report:
+        if plan.lines or plan.annotate is not None or plan.surveyed or plan.deferred or plan.finding or plan.report:
             import_line_reader()
 
     @property

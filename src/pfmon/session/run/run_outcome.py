@@ -9,6 +9,7 @@ from pfmon.engine.api import ExitReport
 from pfmon.session.run.programmed_pmu import Count, ThreadCounts
 
 if TYPE_CHECKING:
+    from pfmon.program.source_texts import SourceFile
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.cpi_stack import CpiStack
@@ -30,8 +31,9 @@ class RunOutcome(NamedTuple):
     the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
     ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
     task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
-    ``surveyed``: the data of an HTML report; ``finding``: the largest cause of stalls, if it was looked for and is
-    large; ``calls``: all of them, if they were kept."""
+    ``listing``: the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML report;
+    ``finding``: the largest cause of stalls, if it was looked for and is large; ``calls``: all of them, if they
+    were kept."""
 
     status: int
     counts: list[Count]
@@ -40,7 +42,7 @@ class RunOutcome(NamedTuple):
     death: ExitReport | None = None
     stopped: str = ""
     profile: Profile | None = None
-    listing: Sequence[tuple[int, str]] = ()
+    listing: Sequence[tuple[int, str]] | SourceFile = ()
     notes: Sequence[str] = ()
     cpi: CpiStack | None = None
     notices: Sequence[str] = ()

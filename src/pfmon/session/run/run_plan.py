@@ -14,6 +14,7 @@ from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
+from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.run.event_sets import EventSets
@@ -62,9 +63,9 @@ class TaskStart(NamedTuple):
 class RunPlan(NamedTuple):
     """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if
     there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
-    come from; ``annotate``: a range of code whose instructions are to be listed, or its name, if that is known when the
-    program has run; ``unlimited``: count on as many PMUs as the events need;
-    ``finding``: find the largest cause of stalls, if a machine runs; ``controls``: when is counted;
+    come from; ``lines``: by source line, too; ``annotate``: a range of code whose instructions are to be listed, or a
+    source file, or a name, if that is known when the program has run; ``unlimited``: count on as many PMUs as the
+    events need; ``finding``: find the largest cause of stalls, if a machine runs; ``controls``: when is counted;
     ``machine``: gives the machine that the program runs on, None: that of the PMU's processor; ``report``: break the
     cycles down; there are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that
     is run instead of a program (``partial``: as far as it is whole), whose ``program`` is needed for names alone;
@@ -90,7 +91,8 @@ class RunPlan(NamedTuple):
     engine: str = ""
     slow: bool = False
     profile: bool = False
-    annotate: tuple[int, int] | str | None = None
+    lines: bool = False
+    annotate: tuple[int, int] | SourceFile | str | None = None
     unlimited: bool = False
     finding: bool = False
     controls: Controls = Controls()

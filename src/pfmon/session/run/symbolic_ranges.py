@@ -16,10 +16,13 @@ from pfmon.program.demangle import CLONE, demangled, plain_name
 from pfmon.program.image import Image
 from pfmon.program.line_tables import BUNDLE, IN_BUNDLES, LineTables
 from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
+from pfmon.program.source_texts import SourceFile
 from pfmon.program.symbols import Symbol, SymbolTable
 
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 """Matches source lines."""
+SOURCE = re.compile(r"\.[A-Za-z][\w+]{0,3}$")
+"""Matches the suffix of a source file's name."""
 OF_OBJECT = re.compile(r"(?P<object>[^:\s]+):(?P<name>[^:].*)")
 """Matches a name in a shared object; C++ names contain double colons."""
 
@@ -123,6 +126,32 @@ def _of_object(files: Sequence[ObjectFile], text: str) -> tuple[Sequence[ObjectF
         paths = " and ".join(sorted({file.image.path for file in among if file.image}))
         raise BadValueError(f"{found['object']} is {paths}; give more of the name")
     return among, found["name"]
+
+
+def source_file(files: Sequence[ObjectFile], text: str) -> SourceFile | None:
+    """Return the source file of that name, ``FILE`` or ``OBJECT:FILE``, that code of one of ``files`` comes from; None:
+    there is none. BadValueError: there are several."""
+    among, name = _of_object(files, text)
+    found: dict[str, list[str]] = {}
+    for file in among:
+        for path in _paths(file, name.removeprefix("./")):
+            found.setdefault(path, []).append(file.path)
+    if len(found) > 1:
+        raise BadValueError(f"{name} is {' and '.join(sorted(found))}; give more of the path")
+    return next((SourceFile(path, tuple(objects)) for path, objects in found.items()), None)
+
+
+def source_names(files: Sequence[ObjectFile]) -> list[str]:
+    """Return the names, without directories, of the source files that code of these files comes from."""
+    paths = {path for file in files for path in _paths(file, "")}
+    return sorted({path.rpartition("/")[2] for path in paths})
+
+
+def _paths(file: ObjectFile, name: str) -> list[str]:
+    try:
+        return file.lines.paths(name)
+    except PfmonError:  # damaged DWARF is ignored
+        return []
 
 
 def numbers_of_object(objects: LoadedObjects, text: str) -> list[int] | None:
