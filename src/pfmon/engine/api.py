@@ -5,7 +5,7 @@ Sessions use engines through this module alone; registry.py chooses the engine o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -164,10 +164,12 @@ class Engine(Protocol):
 
 
 class Recording(Engine, Protocol):
-    """A recorded run. ``command``: the recorded command line; ``damage``: where a damaged recording ends."""
+    """A recorded run. ``command``: the recorded command line; ``damage``: where a damaged recording ends;
+    ``sources``: the texts of source files that it keeps, by path, once it has been read."""
 
     command: list[str]
     damage: str
+    sources: Mapping[str, str]
 
     def everything_mapped(self) -> Sequence[MappedFile]:
         """The files that the program maps executable during the whole recording."""

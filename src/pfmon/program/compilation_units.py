@@ -5,7 +5,8 @@ The section .debug_aranges lists the code of units; other units give it in their
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,22 @@ class CompilationUnits:
         found = {unit.cu_offset: unit for start, end, unit in self._listed if start < beyond and first < end}
         for ranges, unit in self._unlisted:
             if not ranges or any(start < beyond and first < end for start, end in ranges):
+                found[unit.cu_offset] = unit
+        return list(found.values())
+
+    def with_code_at(self, addresses: Sequence[int]) -> list[Any]:
+        """Return the units with code at one of some linked addresses, which are in order, or whose code is unknown."""
+        if self._listed is None:
+            self._list()
+        assert self._listed is not None
+
+        def has_one(start: int, end: int) -> bool:
+            place = bisect_left(addresses, start)
+            return place < len(addresses) and addresses[place] < end
+
+        found = {unit.cu_offset: unit for start, end, unit in self._listed if has_one(start, end)}
+        for ranges, unit in self._unlisted:
+            if not ranges or any(has_one(start, end) for start, end in ranges):
                 found[unit.cu_offset] = unit
         return list(found.values())
 

@@ -117,10 +117,11 @@ def read_file(path: str) -> bytes:
         raise PfmonError(f"{path}: {reason(error)}") from None
 
 
-def load(path: str, sysroot: str | None = None, confined: bool = False) -> Program:
+def load(path: str, sysroot: str | None = None, confined: bool = False, content: bytes | None = None) -> Program:
     """Read an executable and, for a dynamic one, its interpreter under the sysroot. ``confined``: the kernel looks for
-    that, so that it is there whatever is renamed meanwhile. Raises PfmonError."""
-    data = read_file(path)
+    that, so that it is there whatever is renamed meanwhile; ``content``: that of the executable, if it is known. Raises
+    PfmonError."""
+    data = read_file(path) if content is None else content
     parsed = elf.parse(data, path)
     if parsed.machine != EM_IA_64:
         return _on_host(path, data, parsed, sysroot, confined)

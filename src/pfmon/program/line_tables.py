@@ -6,7 +6,7 @@ An IA-64 address in a line table is a bundle's address plus the slot number; ran
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -101,6 +101,16 @@ class LineTables:
     def has_file(self, file: str) -> bool:
         """Return whether code comes from a file whose path ends with ``file``."""
         return bool(self._of_file(file))
+
+    def sources_of(self, addresses: Sequence[int]) -> list[str]:
+        """Return the paths of the source files of units with code at some addresses, which are in order; of headers
+        also those without code. Raises as `codes`."""
+        found: dict[str, None] = {}
+        with self._damage():
+            for unit in self._units.with_code_at([address - self._bias for address in addresses]):
+                if program := self._units.dwarf.line_program_for_CU(unit):
+                    found.update(dict.fromkeys(_file_names(program.header).values()))
+        return list(found)
 
     def paths(self, file: str) -> list[str]:
         """Return the paths that end with ``file`` ("": all) of the source files that code comes from. Raises as

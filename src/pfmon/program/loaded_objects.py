@@ -153,11 +153,11 @@ def place_of(objects: LoadedObjects, address: int) -> str:
 
 def image_of(mapped: MappedFile) -> Image | None:
     """A mapped file where it lies; None: it cannot be read, or is no ELF file. PfmonError: it has changed since its run
-    was recorded."""
-    data = contents(mapped.path)
+    was recorded, and the recording does not keep it."""
+    data = mapped.content or contents(mapped.path)
     if data is None:
         return None
-    if mapped.sha256:
+    if mapped.sha256 and not mapped.content:
         from pfmon.program.file_digest import digest  # the replay has imported it
 
         if digest(data) != mapped.sha256:

@@ -13,13 +13,14 @@ from pfmon.program.image import MAX_FILE_BYTES
 
 class MappedFile(NamedTuple):
     """One mapping of a file: addresses [start, end) from ``offset`` on. ``path`` is the host's; ``sha256``: of its
-    contents, if its run was recorded."""
+    contents, if its run was recorded; ``content``: these, if the recording keeps them."""
 
     start: int
     end: int
     offset: int
     path: str
     sha256: str = ""
+    content: bytes = b""
 
 
 def contents(path: str) -> bytes | None:

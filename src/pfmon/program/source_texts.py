@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -15,11 +16,12 @@ class SourceFile(NamedTuple):
 
 
 class SourceTexts:
-    """Reads source files; ``folders`` are searched for files with relative paths."""
+    """Reads source files; ``folders`` are searched for files with relative paths; ``kept``: texts by path, which a
+    recording keeps."""
 
-    def __init__(self, *folders: str) -> None:
+    def __init__(self, *folders: str, kept: Mapping[str, str] | None = None) -> None:
         self._folders = folders
-        self._files: dict[str, list[str] | None] = {}
+        self._files: dict[str, list[str] | None] = {path: text.split("\n") for path, text in (kept or {}).items()}
 
     def line(self, path: str, number: int) -> str:
         """Return a line, stripped; "": not available."""

@@ -141,12 +141,12 @@ def _repeated(runs: Sequence[Run], style: str) -> str:
     return "".join([*lines, f"# {repeats_line(counts)}\n"])
 
 
-def _lines(rows: Annotated) -> list[ProfileLine]:
+def _lines(rows: Annotated, kept: Mapping[str, str]) -> list[ProfileLine]:
     """Return a function's instructions with the text of their source lines, if available."""
     from pfmon.program.source_texts import SourceTexts
     from pfmon.report.profile_tables import ProfileLine, origin_text
 
-    texts = SourceTexts("", rows.folder)
+    texts = SourceTexts("", rows.folder, kept=kept)
     return [
         ProfileLine(
             row.address | row.slot,
@@ -185,7 +185,9 @@ def _profiles(output: OutputOptions, done: Run) -> str:
     if done.lines is not None:
         tables.append(line_table(done.counts.names, done.lines, style))
     if done.annotated is not None:
-        tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
+        tables.append(
+            annotated(done.counts.names, done.annotated.function, _lines(done.annotated, done.sources), style)
+        )
     if done.source is not None:
         from pfmon.report.source_table import source_table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pfmon.engine.api import Capabilities, ExitReport
@@ -20,6 +20,7 @@ from pfmon.stream.recording.recording_file import (
     END,
     MAPPED,
     STREAM,
+    TEXTS,
     DamagedRecording,
     RecordingPiece,
     RecordingReader,
@@ -44,6 +45,9 @@ class ReplayEngine:
         self._listed: Program | None = None
         self.mapped: list[MappedFile] = []
         """The files that the program had mapped executable so far."""
+        self.sources: Mapping[str, str] = {}
+        """The kept source files by path, once they have been read at the end."""
+        self._kept: dict[str, bytes] = {}
         self._threads: list[tuple[int, int]] | None = None
         self.damage = ""
         """The place of the damage, once a partial run has reached it."""
@@ -61,10 +65,11 @@ class ReplayEngine:
         self.ip = 0
 
     def program(self, sysroot: str | None = None) -> Program:
-        """The recorded program, at its addresses, for its symbols. PfmonError: the file is gone or has changed."""
+        """The recorded program, at its addresses, for its symbols. PfmonError: the file is gone or has changed, and is
+        not kept."""
         if self._listed is None:
-            path = str(self._files[0]["path"])
-            loaded = image.load(path, sysroot or self._head.get("sysroot"))
+            path, kept = str(self._files[0]["path"]), self._content(self._files[0])
+            loaded = image.load(path, sysroot or self._head.get("sysroot"), content=kept or None)
             images = []
             for one, recorded in zip(loaded.images, self._files, strict=False):
                 if digest(one.data) != recorded["sha256"]:
@@ -107,6 +112,8 @@ class ReplayEngine:
                     decoder.decode(piece.data, consumer)
                 elif piece.kind == MAPPED:
                     self.mapped += self._files_in(piece)
+                elif piece.kind == TEXTS:
+                    self.sources = {path: str(text) for path, text in self._reader.json(piece).items()}
                 elif piece.kind == END:
                     end = self._reader.json(piece)
                     self.retired = int(end["retired"])
@@ -137,9 +144,22 @@ class ReplayEngine:
 
     def _files_in(self, piece: RecordingPiece) -> list[MappedFile]:
         try:
-            return [MappedFile(**one) for one in self._reader.json(piece)["files"]]
+            return [self._mapped_file(**one) for one in self._reader.json(piece)["files"]]
         except (KeyError, TypeError) as error:
             raise ValueError(f"files that are mapped: {error}") from None
+
+    def _mapped_file(self, kept: bool = False, **fields: Any) -> MappedFile:
+        one = MappedFile(**fields)
+        return one._replace(content=self._content({"sha256": one.sha256, "kept": kept}))
+
+    def _content(self, file: Mapping[str, Any]) -> bytes:
+        """Return the content of a file that the recording keeps; empty: it does not."""
+        if not file.get("kept"):
+            return b""
+        sha256 = str(file["sha256"])
+        if sha256 not in self._kept:
+            self._kept[sha256] = self._reader.kept(sha256) or b""
+        return self._kept[sha256]
 
     def stop(self) -> None:
         """Make `run` return after the next chunk."""

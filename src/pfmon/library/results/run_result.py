@@ -59,7 +59,7 @@ class Run:
     ``finding``: the largest cause of stalls, if the default events were counted, or
     report="cpi", and it has more than a third of the cycles (session.profile.finding).
     ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
-    for exports of the command line.
+    for exports of the command line. ``sources``: the texts of source files by path, of a recording that keeps them.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Run:
         self.surveyed = outcome.surveyed
         self.finding = outcome.finding
         self.calls = outcome.calls
+        self.sources = outcome.sources
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = samples is not None
         self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)
@@ -286,7 +287,7 @@ def _annotated(results: Results, outcome: RunOutcome) -> tuple[Annotated | None,
     from pfmon.program.source_texts import SourceFile
 
     if isinstance(outcome.listing, SourceFile):
-        return None, SourceCounts(outcome.listing, profile)
+        return None, SourceCounts(outcome.listing, profile, outcome.sources)
     return Annotated(results.annotate, profile, outcome.listing), None
 
 

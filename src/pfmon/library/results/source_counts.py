@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from pfmon.program.source_texts import SourceFile, SourceTexts
@@ -29,9 +29,10 @@ class SourceCounts(Sequence[SourceLine]):
 
     __slots__ = ("_rows", "events", "file", "found")
 
-    def __init__(self, source: SourceFile, profile: Profile) -> None:
+    def __init__(self, source: SourceFile, profile: Profile, kept: Mapping[str, str]) -> None:
+        """``kept``: the texts of source files by path, of a recording."""
         counts = profile.of_source(source)
-        texts = SourceTexts("", *profile.folders(source)).lines(source.path)
+        texts = SourceTexts("", *profile.folders(source), kept=kept).lines(source.path)
         self.file = source.path
         self.events = tuple(profile.names)
         self.found = texts is not None

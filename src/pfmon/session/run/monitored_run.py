@@ -346,6 +346,7 @@ class Session:
             notices=self._notices,
             surveyed=self._surveyed,
             calls=self._calls,
+            sources=getattr(self.engine, "sources", {}),
         )
 
     def _profile(

@@ -29,11 +29,11 @@ class Times(NamedTuple):
 class RunOutcome(NamedTuple):
     """The outcome of a run. ``status``: exit status for the shell; ``death``: the signal that killed it; ``stopped``:
     the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
-    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``: by
-    task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
+    ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction; ``tasks``:
+    by task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
     ``listing``: the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML report;
-    ``finding``: the largest cause of stalls, if it was looked for and is large; ``calls``: all of them, if they
-    were kept."""
+    ``finding``: the largest cause of stalls, if it was looked for and is large; ``sources``: the texts of source
+    files by path, of a recording that keeps them; ``calls``: all of them, if they were kept."""
 
     status: int
     counts: list[Count]
@@ -52,3 +52,4 @@ class RunOutcome(NamedTuple):
     surveyed: CollectedReport | None = None
     finding: Finding | None = None
     calls: ExactCalls | None = None
+    sources: Mapping[str, str] = {}

@@ -10,7 +10,9 @@ from pfmon.engine.api import Engine, ExitReport, StartRequest
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program.file_digest import digest
 from pfmon.program.image import Image
+from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile, contents
+from pfmon.session.run.kept_files import is_kept, texts
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
 from pfmon.stream.recording.recording_file import RecordingWriter
@@ -36,6 +38,21 @@ class RunRecording:
         self._encoder: Encoder | None = None
         self._mapped = 0
         self._error: BaseException | None = None
+        self._objects = LoadedObjects(start.program, lambda: self._engine.mapped)
+        self._kept: set[str] = set()
+        """Paths of the files that the recording keeps."""
+        self._sysroot = start.settings.sysroot
+        for image in start.program.images:
+            self._keep(image.path, image.data, digest(image.data))
+
+    def _keep(self, path: str, content: bytes, sha256: str) -> bool:
+        """Keep a file in the recording, once; whether it is kept."""
+        if not is_kept(path, content, self._sysroot):
+            return False
+        if path not in self._kept:
+            self._kept.add(path)
+            self._writer.keep(sha256, content)
+        return True
 
     def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
         """Return the engine's consumer, which records and passes the stream to ``reader``; ``addresses``: the reader
@@ -51,7 +68,7 @@ class RunRecording:
         mapped = self._engine.mapped[self._mapped :]
         self._mapped += len(mapped)
         try:
-            self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
+            self._writer.chunk(blocks, chunk, [self._mapped_file(one) for one in mapped])
         except (OSError, MemoryError) as error:
             self._error = error
 
@@ -69,6 +86,7 @@ class RunRecording:
                 raise LostError(f"--record={self._path}: {encoder.failure.name}")
             if self._error:
                 raise self._error
+            self._keep_texts()
             threads = [list(one) for one in self._engine.threads]
             end = {"retired": self._engine.retired, "ending": list(ending) if ending else None, "threads": threads}
             self._writer.finish(end)
@@ -83,6 +101,21 @@ class RunRecording:
                 raise failed from None
             return failed
         return None
+
+    def _mapped_file(self, mapped: MappedFile) -> dict[str, Any]:
+        """Return a recording's entry of a file that the program maps; one that cannot be read now will have no
+        names."""
+        data = contents(mapped.path)
+        found = mapped._replace(sha256="" if data is None else digest(data))
+        kept = data is not None and self._keep(mapped.path, data, found.sha256)
+        return {name: value for name, value in found._asdict().items() if name != "content"} | {"kept": kept}
+
+    def _keep_texts(self) -> None:
+        """Keep the sources of the executed code of kept files."""
+        table = self._engine.table
+        found = texts(self._objects, (table.block(number).ip for number in table.numbers()), self._kept)
+        if found:
+            self._writer.keep_texts(found)
 
     def abandon(self) -> None:
         """There will be no recording, if there is none yet."""
@@ -102,17 +135,12 @@ def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
         "processor": start.processor,
         "sysroot": start.settings.sysroot,
         "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
-        "files": [_file(image) for image in images],
+        "files": [_file(image, start.settings.sysroot) for image in images],
     }
 
 
-def _file(image: Image) -> dict[str, Any]:
+def _file(image: Image, sysroot: str | None) -> dict[str, Any]:
     """Return a recording's entry of a file."""
     path = image.path if os.path.isabs(image.path) else os.path.join(os.getcwd(), image.path)
-    return {"path": path, "sha256": digest(image.data), "bias": image.bias}
-
-
-def _mapped_file(mapped: MappedFile) -> dict[str, Any]:
-    """... and of one that the program maps; one that cannot be read now will have no names."""
-    data = contents(mapped.path)
-    return mapped._replace(sha256="" if data is None else digest(data))._asdict()
+    kept = is_kept(image.path, image.data, sysroot)
+    return {"path": path, "sha256": digest(image.data), "bias": image.bias, "kept": kept}

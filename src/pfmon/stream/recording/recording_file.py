@@ -2,8 +2,9 @@
 
 ``pfmonrec``, version, then pieces: kind, length, uncompressed length, CRC-32 of the data, and the data, compressed by
 zstandard. The first piece is the head (JSON), the last one the end (JSON); between them mapped files (M, JSON) precede
-the blocks (B) that they hold, and these precede the chunks of the stream (S) that name them. A file without its end was
-cut short.
+the blocks (B) that they hold, and these precede the chunks of the stream (S) that name them. Files of the program (F:
+SHA-256 in hexadecimal, content) and the text of its sources (T, JSON) are kept, so that names and lines are those of
+the recorded program when it has been built anew. A file without its end was cut short.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from pfmon.errors import PfmonError
 from pfmon.worker import Worker
 
 MAGIC = b"pfmonrec"
-VERSION = 2
-READABLE = (1, 2)
-"""Version 1 has no mapped files."""
+VERSION = 3
+READABLE = (1, 2, 3)
+"""Version 1 has no mapped files, 1 and 2 keep no files."""
 START = struct.Struct("<8sI")
 PIECE = struct.Struct("<cIII")
-HEAD, MAPPED, BLOCKS, STREAM, END = b"H", b"M", b"B", b"S", b"E"
+HEAD, MAPPED, BLOCKS, STREAM, FILE, TEXTS, END = b"H", b"M", b"B", b"S", b"F", b"T", b"E"
+KINDS = (HEAD, MAPPED, BLOCKS, STREAM, FILE, TEXTS, END)
+DIGEST_BYTES = 64
 LEVEL = 1
 WAITING = 4
 """Capacity of the queue to the compressing thread, in pieces."""
@@ -61,6 +64,14 @@ class RecordingWriter:
         if blocks:
             self._queue.put((BLOCKS, blocks))
         self._queue.put((STREAM, chunk))
+
+    def keep(self, digest: str, content: bytes) -> None:
+        """Writes a file with its SHA-256."""
+        self._queue.put((FILE, digest.encode() + content))
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Writes the texts of source files by their paths."""
+        self._queue.put((TEXTS, json.dumps(texts).encode()))
 
     def finish(self, end: Mapping[str, Any]) -> None:
         """Writes the queued pieces and the end of the recording, with how the program ended."""
@@ -129,6 +140,19 @@ class RecordingReader:
             if piece.kind == END:
                 return
 
+    def kept(self, digest: str) -> bytes | None:
+        """The kept file with a SHA-256; None: there is none up to the first damage. Reads the file from its start."""
+        reader = RecordingReader(self.path)
+        try:
+            for piece in reader.pieces(only=FILE):
+                if piece.data.startswith(digest.encode()):
+                    return piece.data[DIGEST_BYTES:]
+        except DamagedRecording:  # who reads the stream reports it
+            pass
+        finally:
+            reader.close()
+        return None
+
     def _head(self) -> dict[str, Any]:
         try:
             start = self._file.read(START.size)
@@ -163,7 +187,7 @@ class RecordingReader:
         if len(raw) < PIECE.size:
             raise self._damaged(at, "it ends there")
         kind, packed, length, check = PIECE.unpack(raw)
-        if kind not in (HEAD, MAPPED, BLOCKS, STREAM, END) or length > MAX_SECTION_BYTES:
+        if kind not in KINDS or length > MAX_SECTION_BYTES:
             raise self._damaged(at, "what follows is no piece of a recording")
         if only and kind != only:
             self._file.seek(packed, os.SEEK_CUR)
