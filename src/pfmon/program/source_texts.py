@@ -28,6 +28,10 @@ class SourceTexts:
         lines = self.lines(path) or ()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
+    def text(self, path: str, number: int) -> str | None:
+        """Return a line, stripped; None: the file is not available."""
+        return None if self.lines(path) is None else self.line(path, number)
+
     def lines(self, path: str) -> list[str] | None:
         """Return all lines of a file; None: not available."""
         if path not in self._files:

@@ -19,22 +19,23 @@ SHT_SYMTAB, SHT_RELA, SHT_DYNSYM = 2, 4, 11
 RELA_BYTES = 24
 R_PPC64_RELATIVE = 22
 """Relocation of a word by the load bias and an addend (64-bit PowerPC ELF ABI Supplement 1.9, section 4.5.1)."""
-STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10
+STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_FILE, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 4, 6, 10
 KINDS = {STT_NOTYPE: "label", STT_OBJECT: "object", STT_FUNC: "function", STT_GNU_IFUNC: "function"}
-STB_WEAK = 2
+STB_LOCAL, STB_WEAK = 0, 2
 RANK = {"function": 0, "object": 1, "label": 2}
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
 
 
 class Symbol(NamedTuple):
     """A name for [address, address + size); size is 0 if the file does not give it. ``weak``: another name may have the
-    same address."""
+    same address. ``file``: the source file of a static one (STT_FILE), "" if the table does not say."""
 
     address: int
     size: int
     name: str
     kind: str  # "function", "object" or "label"
     weak: bool = False
+    file: str = ""
 
 
 class Location(NamedTuple):
@@ -135,6 +136,9 @@ def _descriptors(data: bytes) -> dict[int, int]:
 
 
 def _symbols(entries: bytes, strings: bytes, sections: ElfSections) -> Iterator[Symbol]:
+    """Yield the symbols of a table. Those of a source file that are local follow its symbol of type STT_FILE (System V
+    ABI, chapter 4, symbol table)."""
+    file = ""
     layout = struct.Struct(sections.order + ("IBBHQQ" if sections.wide else "IIIBBH"))
     for fields in layout.iter_unpack(entries[: len(entries) - len(entries) % layout.size]):
         if sections.wide:
@@ -143,7 +147,11 @@ def _symbols(entries: bytes, strings: bytes, sections: ElfSections) -> Iterator[
             name, value, size, info, _, section = fields
         kind = KINDS.get(info & 15)
         end = strings.find(b"\0", name) if name else -1
+        if info & 15 == STT_FILE:
+            file = strings[name:end].decode("utf-8", "backslashreplace") if end > name else ""
+            continue
         if kind is None or section in (SHN_UNDEF, SHN_ABS) or end <= name:
             continue
         text = strings[name:end].decode("utf-8", "backslashreplace")
-        yield Symbol(value, size, text, kind, weak=info >> 4 == STB_WEAK)
+        own = file if info >> 4 == STB_LOCAL else ""
+        yield Symbol(value, size, text, kind, weak=info >> 4 == STB_WEAK, file=own)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pfmon.program.loaded_objects import shown_name
 from pfmon.report.count_text import UNDEFINED, value_text
 from pfmon.session.profile.cpi_causes import PARTS
+from pfmon.session.profile.cpi_lines import LineRow
 from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
 from pfmon.session.profile.finding import Finding
 from pfmon.session.profile.omissions import omissions_line
@@ -13,7 +15,7 @@ from pfmon.session.profile.omissions import omissions_line
 BAR = 40
 """Characters of a bar of 100%."""
 FUNCTIONS = 20
-"""Maximum number of functions listed; the rest are summed in one line."""
+"""Maximum number of functions, and of lines, listed; the rest are summed in one line."""
 SHORT = {
     "inherent execution": "inherent",
     "data access": "data",
@@ -25,9 +27,11 @@ SHORT = {
 
 
 def cpi_text(cpi: CpiStack, style: str = "plain", found: Finding | None = None) -> str:
-    """Return the tables as text: the run, what is left out of it, the largest cause, the ratios, the functions."""
+    """Return the tables as text: the run, what is left out of it, the largest cause, the ratios, the functions, and
+    the source lines, if they are wanted."""
     run = _run_table(cpi, style) + omissions_line(cpi.omissions) + (f"\n{found}\n" if found else "")
-    return f"{run}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
+    lines = "" if cpi.lines is None else f"\n{line_table(cpi, style)}"
+    return f"{run}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}{lines}"
 
 
 def ratio(above: int, below: int) -> float | None:
@@ -77,21 +81,31 @@ def _ratio_table(cpi: CpiStack, style: str) -> str:
 
 def function_table(cpi: CpiStack, style: str) -> str:
     """Return a line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
+    return _table("function", [(row, row.shown) for row in cpi.functions], cpi, style)
+
+
+def line_table(cpi: CpiStack, style: str) -> str:
+    """Return the same for source lines; files by their names without folders."""
+    rows = [(row, shown_name(f"{row.file.rpartition('/')[2]}:{row.line}", row.object)) for row in cpi.lines or ()]
+    return _table("line", rows, cpi, style)
+
+
+def _table(what: str, rows: Sequence[tuple[FunctionRow | LineRow, str]], cpi: CpiStack, style: str) -> str:
     head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
-    lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
-    shown, left = cpi.functions[:FUNCTIONS], cpi.functions[FUNCTIONS:]
-    lines += [_function_line(row, row.shown, cpi, style) for row in shown]
+    lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} {what}\n"]
+    shown, left = rows[:FUNCTIONS], [row for row, _ in rows[FUNCTIONS:]]
+    lines += [_function_line(row, name, cpi, style) for row, name in shown]
     if left:
         rest = FunctionRow("", 0, _sums(left), sum(row.instructions for row in left))
         lines.append(_function_line(rest, f"{len(left)} more", cpi, style))
     return "".join(lines)
 
 
-def _sums(rows: Sequence[FunctionRow]) -> tuple[int, ...]:
+def _sums(rows: Sequence[FunctionRow | LineRow]) -> tuple[int, ...]:
     return tuple(sum(column) for column in zip(*(row.cycles for row in rows), strict=True))
 
 
-def _function_line(row: FunctionRow, name: str, cpi: CpiStack, style: str) -> str:
+def _function_line(row: FunctionRow | LineRow, name: str, cpi: CpiStack, style: str) -> str:
     cycles = sum(row.cycles)
     share = cycles / cpi.cycles if cpi.cycles else 0.0
     per = number_text(ratio(cycles, row.instructions), ".3f")

@@ -93,8 +93,9 @@ def report_stands_alone(options: Options) -> None:
 
 
 def profile_needs_events(options: Options, events: bool) -> None:
-    """Splitting counts needs events, of the options or by default."""
-    if options.splits and not events:
+    """Splitting counts needs events, of the options or by default. The cycle breakdown by line has none."""
+    of_cycles = options.report == "cpi" and options.replaced(per_line=False).splits is False
+    if options.splits and not events and not of_cycles:
         raise PfmonError(
             "--per-function, --per-block, --per-line and --annotate split counts: give -e EVENT,... too"
         ).about("--per-function", "--per-block", "--per-line", "--annotate", "--events")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfmon.library.results.result_tables import Annotated, Intervals, Table
     from pfmon.library.results.samples import Samples
     from pfmon.library.results.source_counts import SourceCounts
+    from pfmon.program.source_texts import SourceTexts
     from pfmon.report.html.tasks_page import TaskPage
 
 
@@ -148,8 +149,16 @@ class Run:
         }
 
     def _report(self) -> dict[str, Any] | None:
-        report = self.cpi or self.derived or (self.surveyed.cpi if self.surveyed else None)
+        if self.cpi:
+            return self.cpi.to_dict(self._texts().text)
+        report = self.derived or (self.surveyed.cpi if self.surveyed else None)
         return report.to_dict() if report else None
+
+    def _texts(self) -> SourceTexts:
+        """The program's sources: those of a recording, or those that are there."""
+        from pfmon.program.source_texts import SourceTexts
+
+        return SourceTexts("", self.command[0].rpartition("/")[0], kept=self.sources)
 
     def _profile(self) -> dict[str, Any] | None:
         tables = {"functions": self.functions, "blocks": self.blocks, "lines": self.lines}

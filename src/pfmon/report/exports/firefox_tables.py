@@ -97,7 +97,7 @@ class Tables:
         return source.line if source and begin and source.file == begin.file else None
 
     def _function(self, address: int, library: int) -> int:
-        function = name, start, _ = self._names.function(address)
+        function = name, start, *_ = self._names.function(address)
         if (found := self._functions.find(function)) is not None:
             return found
         source = self._names.source(start)

@@ -44,7 +44,7 @@ class PerfScript(SampleExport):
 
     def _frame(self, address: int) -> str:
         if address not in self._frames:
-            name, start, _ = self.names.function(address)
+            name, start, *_ = self.names.function(address)
             image = self.names.image(address)
             place = f"{name}+{address - start:#x}" if start else UNKNOWN
             self._frames[address] = f"{address:16x} {place} ({image.path if image else UNKNOWN})\n"

@@ -93,7 +93,7 @@ class Pprof(SampleExport):
         return self._locations[address]
 
     def _function(self, address: int) -> int:
-        name, start, _ = self.names.function(address)
+        name, start, *_ = self.names.function(address)
         source, begin = self.names.source(address), self.names.source(start)
         key = (name, start, source.file if source else "")
         if key not in self._functions:

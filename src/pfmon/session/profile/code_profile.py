@@ -32,12 +32,13 @@ SLOT = {InstructionSet.IA64: 15}
 
 class ProfileRow(NamedTuple):
     """One part of the program: its name, its address, a value for each requested name, and the path of its shared
-    object ("": the program itself)."""
+    object ("": the program itself); ``file``: the source file of a static function, as the symbol table has it."""
 
     name: str
     address: int
     values: tuple[Value, ...]
     object: str = ""
+    file: str = ""
 
     @property
     def shown(self) -> str:
@@ -45,11 +46,12 @@ class ProfileRow(NamedTuple):
         return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name, address, object (null: the program itself), counts."""
+        """Return name, address, object (null: the program itself), file (of a static function; else null), counts."""
         return {
             "name": self.name,
             "address": self.address,
             "object": self.object or None,
+            "file": self.file or None,
             "counts": list(self.values),
         }
 
@@ -79,7 +81,7 @@ class Profile:
         elsewhere = self._elsewhere()
         if any(elsewhere):
             functions[Function(NO_CODE, 0)] = elsewhere
-        return self._rows((one.name, one.address, counts, one.object) for one, counts in functions.items())
+        return self._rows((one.name, one.address, counts, one.object, one.file) for one, counts in functions.items())
 
     def by_block(self) -> list[ProfileRow]:
         """Return a row for each basic block, identified by its start address, the largest first."""
@@ -89,7 +91,7 @@ class Profile:
             blocks[0, 0] = elsewhere
         places = {(file, ip): self._names.named_place(ip, file) for file, ip in blocks}
         rows = ((places[block], block[1], counts) for block, counts in blocks.items())
-        return self._rows((place.name, ip, counts, place.object) for place, ip, counts in rows)
+        return self._rows((place.name, ip, counts, place.object, "") for place, ip, counts in rows)
 
     def by_line(self) -> list[ProfileRow]:
         """Return a row for each source line with counts, ``file:line`` and its lowest address that was counted, the
@@ -104,7 +106,8 @@ class Profile:
         elsewhere = self._elsewhere()
         if any(elsewhere):
             lines[NO_CODE, ""] = elsewhere
-        return self._rows((name, first.get((name, path), 0), counts, path) for (name, path), counts in lines.items())
+        rows = ((name, first.get((name, path), 0), counts, path, "") for (name, path), counts in lines.items())
+        return self._rows(rows)
 
     def _line(self, address: int, file: int) -> tuple[str, str]:
         """Return the name of an instruction's row by line, and its shared object; ``file``: the number of its file."""
@@ -164,10 +167,11 @@ class Profile:
             first += width
         return found
 
-    def _rows(self, parts: Iterable[tuple[str, int, list[int], str]]) -> list[ProfileRow]:
+    def _rows(self, parts: Iterable[tuple[str, int, list[int], str, str]]) -> list[ProfileRow]:
         ordered = sorted(parts, key=lambda part: ([-count for count in part[2]], part[1], part[3]))
         return [
-            ProfileRow(name, address, tuple(self._compute(counts)), path) for name, address, counts, path in ordered
+            ProfileRow(name, address, tuple(self._compute(counts)), path, file)
+            for name, address, counts, path, file in ordered
         ]
 
 
@@ -209,11 +213,12 @@ class CodePlace(NamedTuple):
 
 class Function(NamedTuple):
     """A function: its name, its start address (0: it is no function), and the path of its shared object; "" for the
-    program itself."""
+    program itself. ``file``: the source file of a static one, as the symbol table has it."""
 
     name: str
     address: int
     object: str = ""
+    file: str = ""
 
     def __str__(self) -> str:
         return shown_name(self.name, self.object)
@@ -269,7 +274,7 @@ class FunctionNames:
     def _function(self, address: int, of_code: bool, file: int | None) -> Function:
         if found := self._nearest(address & ~self._slot, file):
             symbol, one = found
-            return Function(self._demangle(symbol.name), symbol.address, one.path)
+            return Function(self._demangle(symbol.name), symbol.address, one.path, symbol.file)
         if not (address or of_code):
             return Function(NO_CODE, 0)
         return Function(NO_SYMBOL, 0, self._path(address, file))

@@ -6,7 +6,7 @@ Every cycle either retires an instruction or is a back-end bubble of one cause, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from pfmon.pmu.qualify.filters import FilteredSignal, InstructionFilter
 from pfmon.program.loaded_objects import LoadedObjects, shown_name
 from pfmon.session.profile.code_profile import NO_CODE, Function, FunctionNames
 from pfmon.session.profile.cpi_causes import INHERENT, OF_ONE_CORE, PARTS
+from pfmon.session.profile.cpi_lines import LineRow, cycle_lines
 from pfmon.session.profile.dataframes import frame
 from pfmon.session.profile.omissions import Omission, mentioned, omissions_of, together
 from pfmon.session.run.programmed_pmu import RunData
@@ -43,13 +44,15 @@ RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
 
 
 class FunctionRow(NamedTuple):
-    """A function's cycles, by part in the order of PARTS, its instructions, and the path of its shared object."""
+    """A function's cycles, by part in the order of PARTS, its instructions, the path of its shared object, and the
+    source file of a static one."""
 
     name: str
     address: int
     cycles: tuple[int, ...]
     instructions: int
     object: str = ""
+    file: str = ""
 
     @property
     def shown(self) -> str:
@@ -57,11 +60,13 @@ class FunctionRow(NamedTuple):
         return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name, address, object (null: the program itself), instructions, cycles by part."""
+        """Return name, address, object (null: the program itself), file (of a static function; else null),
+        instructions, cycles by part."""
         return {
             "name": self.name,
             "address": self.address,
             "object": self.object or None,
+            "file": self.file or None,
             "instructions": self.instructions,
             "cycles": dict(zip(PARTS, self.cycles, strict=True)),
         }
@@ -80,14 +85,16 @@ class CpiStack(NamedTuple):
     terms: Mapping[str, tuple[int, int]] = {}
     omissions: Sequence[Omission] = ()
     """Parts of the program that the model omits."""
+    lines: Sequence[LineRow] | None = None
+    """By source line, if that is wanted."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""
         return sum(self.parts[part].values())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, text: Callable[[str, int], str | None] = lambda file, line: None) -> dict[str, Any]:
         """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, omissions (text,
-        share), functions (name, address, object, instructions, cycles by part)."""
+        share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict). ``text``: that of a line."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -98,6 +105,7 @@ class CpiStack(NamedTuple):
             "ratios": {"instructions per cycle": per_cycle, **self.ratios},
             "omissions": [one.to_dict() for one in mentioned(self.omissions)],
             "functions": [row.to_dict() for row in self.functions],
+            "lines": None if self.lines is None else [row.to_dict(text(row.file, row.line)) for row in self.lines],
         }
 
     def to_pandas(self) -> Any:
@@ -108,9 +116,11 @@ class CpiStack(NamedTuple):
         return frame({"name": [row.name for row in rows], "instructions": instructions, **parts}, "name")
 
 
-def breakdown(figures: MachineFigures, seen: RunData, objects: LoadedObjects, demangle: bool = True) -> CpiStack:
-    """Return the breakdown of a run recorded by a machine and a tally. The components of PARTS, followed by the retired
-    instructions, are counted like the monitors of a PMU."""
+def breakdown(
+    figures: MachineFigures, seen: RunData, objects: LoadedObjects, demangle: bool = True, lines: bool = False
+) -> CpiStack:
+    """Return the breakdown of a run recorded by a machine and a tally, also by source line if ``lines``. The components
+    of PARTS, followed by the retired instructions, are counted like the monitors of a PMU."""
     queries = [
         RecordQuery(QueryKind.CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes))
         for _, causes in _pieces()
@@ -124,10 +134,12 @@ def breakdown(figures: MachineFigures, seen: RunData, objects: LoadedObjects, de
     parts = {part: {name: of for name, of in inner.items() if name not in of_others} for part, inner in found.items()}
     terms = {name: _terms(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
     cycles = sum(sum(inner.values()) for inner in found.values())
-    functions = _functions(sink, FunctionNames(objects, demangle, seen.table.instruction_set))
+    lookup = FunctionNames(objects, demangle, seen.table.instruction_set)
+    functions = _functions(sink, lookup)
     left_out = omissions_of(seen.records.machine) if seen.records else ()
     return CpiStack(
-        *(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms), left_out
+        *(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms, left_out),
+        cycle_lines(sink, lookup, _part_of) if lines else None,
     )
 
 
@@ -171,7 +183,10 @@ def _functions(sink: CountAccumulator, lookup: FunctionNames) -> list[FunctionRo
         row[-1] += counts[-1]
         for number, cycles in enumerate(counts[:-1]):
             row[_part_of(number)] += cycles
-    rows = [FunctionRow(one.name, one.address, tuple(row[:-1]), row[-1], one.object) for one, row in functions.items()]
+    rows = [
+        FunctionRow(one.name, one.address, tuple(row[:-1]), row[-1], one.object, one.file)
+        for one, row in functions.items()
+    ]
     return _in_order(rows)
 
 

@@ -130,7 +130,7 @@ class ObservedRun:
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""
-        return breakdown(self._figures, self._seen(), objects, plan.demangle)
+        return breakdown(self._figures, self._seen(), objects, plan.demangle, plan.lines)
 
     def finding(self, plan: RunPlan, objects: LoadedObjects) -> Finding | None:
         """Return the largest cause of stalls, if it is large."""
