@@ -14,7 +14,7 @@ from grids import each
 
 from pfmon.errors import PfmonError
 from pfmon.library.results.result_files import diff
-from pfmon.report.difference_text import difference_text
+from pfmon.report.differences.difference_text import difference_text
 
 FIB = (example("fib"), "5")
 NOT_RESULTS = "neither results (--json), nor a baseline, nor a recording"

@@ -106,8 +106,11 @@ TASKS = [
         (
             r"^A: pfmon\.data\.old .*\./slow 10000",
             r"^B: pfmon\.data .*\./slow 5000",
+            r"^B takes \d+\.\d% fewer cycles: -[\d.,K]+ in coin at slow\.c:\d+, mostly mispredicted branches$",
             r"^ *\d+ +\d+ +-\d+ +-\d+\.\d+% +cycles$",
             r"^ *\d+ +\d+ +-\d+ +-4\d\.\d+% +coin$",
+            r"^\d+ functions changed by less than 0\.5% of the cycles, together by ",
+            rf"^ *\d+ +\d+ +-\d+ +-\d+\.\d+% +slow\.c:{COIN}  if \(next\(&state\) & 1\)$",
         ),
     ),
     Task(
@@ -191,6 +194,21 @@ def test_a_flame_graph_has_every_call(tmp_path: Path) -> None:
     stacks = dict(line.rsplit(" ", 1) for line in (tmp_path / "slow.folded").read_text().splitlines())
     (coin,) = [int(stacks[stack]) for stack in stacks if stack.endswith("main;coin")]
     assert coin > sum(map(int, stacks.values())) / 2
+
+
+def test_an_edit_and_a_build_later_she_sees_what_it_changed(tmp_path: Path) -> None:
+    assert pfmon("record", "./slow", "5000").returncode == 0
+    (tmp_path / "slow.c").write_text("/* faster? */\n" + SLOW.replace("& 1)", "& 3)"))
+    subprocess.run(["cc", "-g", "-O1", "-o", "slow", "slow.c"], check=True)
+    assert pfmon("record", "./slow", "5000").returncode == 0
+    done = pfmon("diff")
+    assert (done.returncode, done.stderr) == (0, "")
+    for pattern in (
+        rf"^B takes \d+\.\d% fewer cycles: .* in coin at slow\.c:{COIN + 1}, mostly mispredicted branches$",
+        rf"slow\.c:{COIN} -> {COIN + 1}  if \(next\(&state\) & 1\)$",
+        r" now  if \(next\(&state\) & 3\)$",
+    ):
+        assert re.search(pattern, done.stdout, re.M), done.stdout
 
 
 @needs("perf")

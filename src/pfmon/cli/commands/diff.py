@@ -13,12 +13,12 @@ from pfmon.cli.output.written_page import PageViewer
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.option_values import whole_number
 from pfmon.library.results.result_files import diff
-from pfmon.report.difference import Difference
+from pfmon.report.differences.difference import Difference
 
 USAGE = "usage: pfmon diff [OPTION]... [A B]"
-INTRODUCTION = """Compares two results: counts, cycles by cause, functions that changed. A and B are output of --json,
-baselines (--save-baseline), or recordings (--record), which are counted first; without them pfmon.data.old and
-pfmon.data, the last two of pfmon record."""
+INTRODUCTION = """Compares two results: counts, cycles by cause, functions and source lines that changed. A and B are
+output of --json, baselines (--save-baseline), or recordings (--record), which are counted first; without them
+pfmon.data.old and pfmon.data, the last two of pfmon record."""
 OPTIONS = [
     Option("events", "count these events of recordings (the other side's)", "EVENT,...", "e"),
     Option("pmu", "count recordings with this PMU", "NAME"),
@@ -26,7 +26,12 @@ OPTIONS = [
     Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
     Option("b-machine", "count B on this machine", "NAME"),
     Option("b-set", "change a figure of B's machine; may be repeated", "FIGURE=VALUE"),
-    Option("functions", "number of functions in the text (20)", "NUMBER"),
+    Option("functions", "number of functions, and of lines, in the text (20)", "NUMBER"),
+    Option(
+        "threshold",
+        "changes of functions and lines below this share of an event's counts are small ones, shown as one line (0.5%)",
+        "[EVENT=]PERCENT,...",
+    ),
     Option("json", "print one JSON object"),
     Option("html", "write a page, too", "FILE"),
     Option("open", "show the page in the browser"),
@@ -55,7 +60,12 @@ def run(words: Sequence[str]) -> int:
     if page:
         check_can_be_written(page, f"--html={page}")
     options, options_b = _options(given, ""), _options(given, "b-")
-    found = diff(*files, options_b={**options, **options_b} if options_b else None, **options)
+    found = diff(
+        *files,
+        options_b={**options, **options_b} if options_b else None,
+        threshold=",".join(given.get("threshold", [])),
+        **options,
+    )
     outputs = Outputs()
     if page:
         outputs.write(lambda: _write_page(page, found, viewer))
@@ -77,7 +87,7 @@ def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
 def _text(found: Difference, most: int, as_json: bool) -> str:
     if as_json:
         return json.dumps(found.to_dict()) + "\n"
-    from pfmon.report.difference_text import difference_text
+    from pfmon.report.differences.difference_text import difference_text
 
     return difference_text(found, most)
 

@@ -26,10 +26,10 @@ class Tolerances(NamedTuple):
         return self.by_event.get(event.upper(), self.general)
 
 
-def tolerances(option: str, text: str, events: Iterable[str] | None) -> Tolerances:
-    """Parse tolerances such as ``1%,LLC_MISSES=5%``; "": the default. ``option``: its name in errors; ``events``: the
-    counted events, None: any event is accepted. BadValueError: malformed, twice for one event, or for an event that is
-    not counted."""
+def tolerances(option: str, text: str, events: Iterable[str] | None, default: Fraction = DEFAULT) -> Tolerances:
+    """Parse tolerances such as ``1%,LLC_MISSES=5%``; "": the ``default``. ``option``: its name in errors; ``events``:
+    the counted events, None: any event is accepted. BadValueError: malformed, twice for one event, or for an event that
+    is not counted."""
     counted = None if events is None else {name.upper() for name in events}
     found: dict[str, Fraction] = {}
     for item in text.split(",") if text else ():
@@ -43,7 +43,7 @@ def tolerances(option: str, text: str, events: Iterable[str] | None) -> Toleranc
         if name and counted is not None and name not in counted:
             raise BadValueError(f"{option}={item.strip()}: {name} is not counted: only {', '.join(sorted(counted))}")
         found[name] = part
-    general = found.pop("", DEFAULT)
+    general = found.pop("", default)
     return Tolerances(general, found)
 
 

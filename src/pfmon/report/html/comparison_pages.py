@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from pfmon.report.difference import Difference
+from pfmon.report.differences.difference import CYCLES, ChangedLine, Difference, Pair
+from pfmon.report.differences.difference_conclusion import conclusion
+from pfmon.report.differences.difference_text import small_text
 from pfmon.report.html.page import page
+
+Row = TypeVar("Row")
 
 
 def sweep_page(
@@ -32,5 +37,24 @@ def sweep_page(
 
 
 def diff_page(found: Difference) -> str:
-    """Return the file's text."""
-    return page("pfmon diff", {"parts": found.parts, **found.to_dict()}, ("diff.js",))
+    """Return the file's text. Causes, functions and lines whose changes are small are one line of text (``small``)."""
+    small: dict[str, str] = {}
+
+    def large(event: str, what: str, rows: Sequence[Row], counts: Callable[[Row], Pair]) -> list[Row]:
+        kept, left = found.parted(event, rows, counts)
+        small[f"{what} {event}"] = small_text(found, event, what, [counts(row) for row in left])
+        return kept
+
+    def lines(event: str, rows: Sequence[ChangedLine]) -> list[ChangedLine]:
+        return large(event, "line", rows, lambda line: line.counts)
+
+    components = large(CYCLES, "component", [one for one in found.causes if one.part], lambda one: one.cycles)
+    shown = found._replace(
+        causes=[one for one in found.causes if not one.part or one in components],
+        functions=large(CYCLES, "function", found.functions, lambda one: one.cycles),
+        by_event={event: large(event, "function", rows, lambda pair: pair) for event, rows in found.by_event.items()},
+        lines=lines(CYCLES, found.lines),
+        lines_by_event={event: lines(event, rows) for event, rows in found.lines_by_event.items()},
+    )
+    data = {**shown.to_dict(), "conclusion": conclusion(found), "parts": found.parts, "small": small}
+    return page("pfmon diff", data, ("diff.js",))

@@ -15,9 +15,9 @@ function change(pair) {
   );
   return shown;
 }
-function columns(pairOf, name) {
+function columns(pairOf, name, nameOf = (row) => row.name) {
   return [
-    {name, text: true, get: (row) => row.name},
+    {name, text: true, get: nameOf},
     {name: "A", get: (row) => pairOf(row).a},
     {name: "B", get: (row) => pairOf(row).b},
     {
@@ -31,9 +31,34 @@ function columns(pairOf, name) {
 function side(name, one) {
   return {name, file: `${one.path} (${one.kind})`, command: one.command.join(" "), pmu: one.pmu, machine: one.machine};
 }
+// A function or line that one side does not have.
+function named(name, pair) {
+  return name + (pair.a === null ? " (new)" : pair.b === null ? " (gone)" : "");
+}
+function note(what, event) {
+  const text = data.small[what + " " + event];
+  return text ? el("p", {class: "soft"}, text + ".") : null;
+}
 
-function summary() {
+function result() {
+  if (!data.conclusion) return;
   const all = data.causes[0];
+  section(
+    "result",
+    "Result",
+    el("p", {style: "font-size:1.15rem;font-weight:600;overflow-wrap:anywhere"}, data.conclusion),
+    all
+      ? cards([
+          ["cycles, A", number(all.cycles.a)],
+          ["cycles, B", number(all.cycles.b)],
+          ["change", all.cycles.change === null ? "–" : signed(100 * all.cycles.change, 2) + "%"],
+          ["cycles an instruction, A", number(all.cpi.a, 4)],
+          ["cycles an instruction, B", number(all.cpi.b, 4)],
+        ])
+      : null,
+  );
+}
+function summary() {
   section(
     "summary",
     "A and B",
@@ -48,15 +73,6 @@ function summary() {
       [side("A", data.a), side("B", data.b)],
       {sort: 0, descending: false, label: "sides"},
     ),
-    all
-      ? cards([
-          ["cycles, A", number(all.cycles.a)],
-          ["cycles, B", number(all.cycles.b)],
-          ["change", all.cycles.change === null ? "–" : signed(100 * all.cycles.change, 2) + "%"],
-          ["cycles an instruction, A", number(all.cpi.a, 4)],
-          ["cycles an instruction, B", number(all.cpi.b, 4)],
-        ])
-      : null,
   );
 }
 function counts() {
@@ -105,52 +121,112 @@ function cycles() {
       data.causes,
       {sort: -1, label: "cycles by cause"},
     ),
+    note("component", "cycles"),
   );
+}
+// Bars of the cycles by cause, A above B, of rows with parts_a and parts_b.
+function bars(rows) {
+  const whole = (parts) => sum(parts ?? []),
+    most = Math.max(1, ...rows.flatMap((row) => [whole(row.parts_a), whole(row.parts_b)]));
+  return (row) => el("span", {}, stacked(row.parts_a ?? [], most, parts), stacked(row.parts_b ?? [], most, parts));
 }
 function functions() {
   if (!data.causes.length) return;
-  const whole = (row) => sum(row ?? []),
-    most = Math.max(1, ...data.functions.flatMap((row) => [whole(row.parts_a), whole(row.parts_b)]));
-  const bars = (row) =>
-    el("span", {}, stacked(row.parts_a ?? [], most, parts), stacked(row.parts_b ?? [], most, parts));
-  const place = section("functions", "Functions that changed", legend(parts));
-  if (!data.functions.length) {
-    place.append(el("p", {}, "No function differs."));
-    return;
-  }
-  place.append(
-    table(
-      [
-        ...columns((row) => row.cycles, "function"),
-        {name: "by cause: A above, B below", get: (row) => row.cycles.b, show: bars},
-        {name: "instructions A", get: (row) => row.instructions.a},
-        {name: "instructions B", get: (row) => row.instructions.b},
-      ],
-      data.functions,
-      {sort: 3, descending: true, label: "functions"},
-    ),
+  const rows = data.functions,
+    place = section("functions", "Functions that changed", legend(parts));
+  if (rows.length)
+    place.append(
+      table(
+        [
+          ...columns(
+            (row) => row.cycles,
+            "function",
+            (row) => named(row.name, row.cycles),
+          ),
+          {name: "by cause: A above, B below", get: (row) => row.cycles.b, show: bars(rows)},
+          {name: "instructions A", get: (row) => row.instructions.a},
+          {name: "instructions B", get: (row) => row.instructions.b},
+        ],
+        rows,
+        {sort: 3, descending: true, label: "functions"},
+      ),
+    );
+  place.append(note("function", "cycles") ?? (rows.length ? "" : el("p", {}, "No function differs.")));
+}
+// The text of a line; of an edited one that of A above that of B.
+function code(row) {
+  const edited = row.text_a !== null && row.text_b !== null && row.text_a !== row.text_b;
+  if (!edited) return el("code", {}, row.text_a ?? row.text_b ?? "");
+  return el(
+    "span",
+    {},
+    el("code", {style: "display:block"}, "A  " + row.text_a),
+    el("code", {style: "display:block"}, "B  " + row.text_b),
+  );
+}
+function linesTable(rows, event, causes) {
+  return table(
+    [
+      {name: "line", text: true, get: (row) => named(row.name, row.counts)},
+      {name: "code", text: true, get: (row) => [row.text_a ?? "", row.text_b ?? ""].join(" "), show: code},
+      ...columns((row) => row.counts, "").slice(1),
+      ...(causes
+        ? [
+            {name: "by cause: A above, B below", get: (row) => row.counts.b, show: bars(rows)},
+            {name: "function", text: true, get: (row) => row.function},
+          ]
+        : []),
+    ],
+    rows,
+    {sort: 4, descending: true, label: `${event} by line`},
+  );
+}
+function lines() {
+  const left = note("line", "cycles");
+  if (!data.lines.length && !left) return;
+  section(
+    "lines",
+    "Source lines that changed",
+    legend(parts),
+    data.lines.length ? linesTable(data.lines, "cycles", true) : null,
+    left,
   );
 }
 function byEvent() {
   for (const [event, pairs] of Object.entries(data.by_event)) {
+    const left = note("function", event);
     section(
       "event-" + event,
       event + " by function",
       pairs.length
         ? table(
-            columns((row) => row, "function"),
+            columns(
+              (row) => row,
+              "function",
+              (row) => named(row.name, row),
+            ),
             pairs,
             {sort: 3, descending: true, label: event},
           )
-        : el("p", {}, "No function differs."),
+        : left
+          ? null
+          : el("p", {}, "No function differs."),
+      left,
     );
+  }
+  for (const [event, rows] of Object.entries(data.lines_by_event)) {
+    const left = note("line", event);
+    if (rows.length || left)
+      section("lines-" + event, event + " by line", rows.length ? linesTable(rows, event, false) : null, left);
   }
 }
 
-frame("A and B side by side", "find an event, function…  ( / )");
+frame("A and B side by side", "find an event, function, line…  ( / )");
+result();
 summary();
 counts();
 cycles();
 functions();
+lines();
 byEvent();
 finish();
