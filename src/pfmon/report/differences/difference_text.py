@@ -10,6 +10,8 @@ from pfmon.report.differences.difference import CYCLES, ChangedLine, ComparedRes
 from pfmon.report.differences.difference_conclusion import conclusion
 
 MISSING = "-"
+LONGEST = 100
+"""Characters of a name that are printed; names of C++ templates may have thousands. JSON has all."""
 HEADINGS = ("A", "B", "B - A", "change")
 Row = TypeVar("Row")
 
@@ -23,7 +25,7 @@ def difference_text(found: Difference, most: int, style: str = "plain") -> str:
     if found.counts:
         parts.append(_table("event", (_cells(pair, style) for pair in found.counts)))
     if found.causes:
-        parts.append(_causes(found))
+        parts.append(_causes(found, style))
         parts.append(_functions(found, CYCLES, found.functions, lambda one: one.cycles, most, style))
         parts.append(_lines(found, CYCLES, found.lines, most, style))
     for event, pairs in found.by_event.items():
@@ -48,16 +50,17 @@ def _side(name: str, side: ComparedResult) -> str:
     return f"{name}: {side.path} ({side.kind}): {command}, PMU {pmu}, machine {side.machine}\n"
 
 
-def _causes(found: Difference) -> str:
-    """Return the table of cycles per instruction, by cause; of components those that change much."""
+def _causes(found: Difference, style: str) -> str:
+    """Return the table of cycles by cause, and cycles per instruction; of components those that change much."""
     large, small = found.parted(CYCLES, [one for one in found.causes if one.part], lambda one: one.cycles)
     rows = []
     for cause in found.causes:
         if not cause.part or cause in large:
-            pair, name = cause.cpi, f"{'  ' if cause.part else ''}{cause.name}"
-            rows.append([_cpi(pair.a), _cpi(pair.b), _cpi(pair.difference, "+"), _change(pair), name])
+            rows.append([*_cells(cause.cycles, style)[:-1], f"{'  ' if cause.part else ''}{cause.name}"])
+    cpi = found.causes[0].cpi
+    rows.append([_cpi(cpi.a), _cpi(cpi.b), _cpi(cpi.difference, "+"), _change(cpi), "cycles an instruction"])
     left = small_text(found, CYCLES, "component", [one.cycles for one in small])
-    return _table("cycles an instruction", rows) + (f"{left}\n" if left else "")
+    return _table("cycles by cause", rows) + (f"{left}\n" if left else "")
 
 
 def _functions(
@@ -67,7 +70,7 @@ def _functions(
     left = small_text(found, event, "function", [counts(row) for row in small])
     if not rows:
         return "no function differs\n"
-    cells = [_cells(pair, style, _presence(pair)) for pair in map(counts, large)]
+    cells = [_row(pair, style) for pair in map(counts, large)]
     table = _limited(f"{event} by function", cells, most) if cells else ""
     return table + (f"{left}\n" if left else "")
 
@@ -80,7 +83,7 @@ def _lines(found: Difference, event: str, lines: Sequence[ChangedLine], most: in
         place = line.place
         first = place.text_a if place.line_a else place.text_b
         edited = None not in (place.text_a, place.text_b) and place.text_a != place.text_b
-        cells = _cells(line.counts, style, _presence(line.counts))
+        cells = _row(line.counts, style)
         rows.append([*cells[:-1], f"{cells[-1]}  {first or ''}".rstrip()])
         if edited:
             rows.append(["", "", "", "", f"{' ' * (len(cells[-1]) - 3)}now  {place.text_b}"])
@@ -88,6 +91,13 @@ def _lines(found: Difference, event: str, lines: Sequence[ChangedLine], most: in
     more = len(large) - most
     parts = [_table(f"{event} by line", rows) if rows else "", f"{more} more\n" if more > 0 else ""]
     return "".join([*parts, f"{left}\n" if left else ""])
+
+
+def _row(pair: Pair, style: str) -> list[str]:
+    """Return the cells of a function or line, which one side may lack: its count is the difference then."""
+    name = pair.name if len(pair.name) <= LONGEST else f"{pair.name[: LONGEST - 3]}..."
+    a, b, _, change, _ = _cells(pair, style)
+    return [a, b, _signed(pair.growth, style), change, f"{name}{_presence(pair)}"]
 
 
 def _presence(pair: Pair) -> str:
@@ -98,9 +108,9 @@ def _cpi(value: int | float | None, sign: str = "") -> str:
     return UNDEFINED if value is None else format(value, f"{sign}.4f")
 
 
-def _cells(pair: Pair, style: str, behind: str = "") -> list[str]:
+def _cells(pair: Pair, style: str) -> list[str]:
     values = [MISSING if value is None else value_text(value, style) for value in (pair.a, pair.b)]
-    return [*values, _signed(pair.difference, style), _change(pair), f"{pair.name}{behind}"]
+    return [*values, _signed(pair.difference, style), _change(pair), pair.name]
 
 
 def _signed(value: int | float | None, style: str) -> str:

@@ -15,15 +15,19 @@ function change(pair) {
   );
   return shown;
 }
-function columns(pairOf, name, nameOf = (row) => row.name) {
+// B minus A; a side without the function or line counts as 0.
+function growth(pair) {
+  return (pair.b ?? 0) - (pair.a ?? 0);
+}
+function columns(pairOf, name, nameOf = (row) => row.name, deltaOf = growth) {
   return [
-    {name, text: true, get: nameOf},
+    {name, text: true, get: nameOf, show: (row) => clipped(nameOf(row))},
     {name: "A", get: (row) => pairOf(row).a},
     {name: "B", get: (row) => pairOf(row).b},
     {
       name: "B − A",
-      get: (row) => Math.abs((pairOf(row).b ?? 0) - (pairOf(row).a ?? 0)),
-      show: (row) => signed(pairOf(row).difference),
+      get: (row) => Math.abs(deltaOf(pairOf(row))),
+      show: (row) => signed(deltaOf(pairOf(row))),
     },
     {name: "change", get: (row) => pairOf(row).change, show: (row) => change(pairOf(row))},
   ];
@@ -31,9 +35,15 @@ function columns(pairOf, name, nameOf = (row) => row.name) {
 function side(name, one) {
   return {name, file: `${one.path} (${one.kind})`, command: one.command.join(" "), pmu: one.pmu, machine: one.machine};
 }
-// A function or line that one side does not have.
+// A function or line that one side does not have is marked before its name, which may be cut.
 function named(name, pair) {
-  return name + (pair.a === null ? " (new)" : pair.b === null ? " (gone)" : "");
+  return (pair.a === null ? "new: " : pair.b === null ? "gone: " : "") + name;
+}
+// A long name in a narrow column; all of it is its title.
+const CLIPPED =
+  "display:inline-block;max-width:min(32rem,44vw);overflow:hidden;text-overflow:ellipsis;vertical-align:bottom;white-space:pre";
+function clipped(text) {
+  return el("span", {style: CLIPPED, title: text.length > 24 ? text : null}, text);
 }
 function note(what, event) {
   const text = data.small[what + " " + event];
@@ -81,7 +91,12 @@ function counts() {
       "counts",
       "Counts",
       table(
-        columns((row) => row, "event"),
+        columns(
+          (row) => row,
+          "event",
+          (row) => row.name,
+          (pair) => pair.difference,
+        ),
         data.counts,
         {sort: -1, label: "counts"},
       ),
@@ -95,28 +110,28 @@ function cycles() {
     "Where the cycles went",
     legend(parts),
     stackedBars(
-      "Cycles an instruction, by cause",
+      "Cycles, by cause",
       own.flatMap((cause) =>
         [
-          ["A", cause.cpi.a],
-          ["B", cause.cpi.b],
+          ["A", cause.cycles.a],
+          ["B", cause.cycles.b],
         ].map(([name, value]) => ({name, part: cause.name, value})),
       ),
       parts,
-      {label: "cycles an instruction", tickFormat: "~g"},
+      {label: "cycles", tickFormat: "~s"},
     ),
     table(
       [
-        {name: "cause", text: true, get: (row) => row.name, show: (row) => (row.part ? "\u2003" : "") + row.name},
+        ...columns(
+          (row) => row.cycles,
+          "cause",
+          (row) => (row.part ? "\u2003" : "") + row.name,
+        ),
         ...["a", "b"].map((which) => ({
-          name: "CPI " + which.toUpperCase(),
+          name: "an instruction, " + which.toUpperCase(),
           get: (row) => row.cpi[which],
           show: (row) => number(row.cpi[which], 4),
         })),
-        {name: "B − A", get: (row) => row.cpi.difference, show: (row) => signed(row.cpi.difference, 4)},
-        {name: "change", get: (row) => row.cpi.change, show: (row) => change(row.cpi)},
-        {name: "cycles A", get: (row) => row.cycles.a},
-        {name: "cycles B", get: (row) => row.cycles.b},
       ],
       data.causes,
       {sort: -1, label: "cycles by cause"},
@@ -156,13 +171,8 @@ function functions() {
 // The text of a line; of an edited one that of A above that of B.
 function code(row) {
   const edited = row.text_a !== null && row.text_b !== null && row.text_a !== row.text_b;
-  if (!edited) return el("code", {}, row.text_a ?? row.text_b ?? "");
-  return el(
-    "span",
-    {},
-    el("code", {style: "display:block"}, "A  " + row.text_a),
-    el("code", {style: "display:block"}, "B  " + row.text_b),
-  );
+  if (!edited) return clipped(row.text_a ?? row.text_b ?? "");
+  return el("span", {}, clipped("A  " + row.text_a), el("br"), clipped("B  " + row.text_b));
 }
 function linesTable(rows, event, causes) {
   return table(
@@ -173,7 +183,7 @@ function linesTable(rows, event, causes) {
       ...(causes
         ? [
             {name: "by cause: A above, B below", get: (row) => row.counts.b, show: bars(rows)},
-            {name: "function", text: true, get: (row) => row.function},
+            {name: "function", text: true, get: (row) => row.function, show: (row) => clipped(row.function ?? "")},
           ]
         : []),
     ],
