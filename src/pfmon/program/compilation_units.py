@@ -63,20 +63,18 @@ class CompilationUnits:
         return list(found.values())
 
     def with_code_at(self, addresses: Sequence[int]) -> list[Any]:
-        """Return the units with code at one of some linked addresses, which are in order, or whose code is unknown."""
+        """Return the units with code at some linked addresses, which are in order, the one with most of them first;
+        those whose code is unknown are last."""
         if self._listed is None:
             self._list()
         assert self._listed is not None
-
-        def has_one(start: int, end: int) -> bool:
-            place = bisect_left(addresses, start)
-            return place < len(addresses) and addresses[place] < end
-
-        found = {unit.cu_offset: unit for start, end, unit in self._listed if has_one(start, end)}
-        for ranges, unit in self._unlisted:
-            if not ranges or any(has_one(start, end) for start, end in ranges):
-                found[unit.cu_offset] = unit
-        return list(found.values())
+        found: dict[int, tuple[int, Any]] = {}
+        known = [((start, end), unit) for start, end, unit in self._listed]
+        for (start, end), unit in [*known, *((one, unit) for ranges, unit in self._unlisted for one in ranges)]:
+            if count := bisect_left(addresses, end) - bisect_left(addresses, start):
+                found[unit.cu_offset] = found.get(unit.cu_offset, (0, unit))[0] + count, unit
+        ordered = [unit for _, unit in sorted(found.values(), key=lambda one: (-one[0], one[1].cu_offset))]
+        return [*ordered, *(unit for ranges, unit in self._unlisted if not ranges)]
 
     def _list(self) -> None:
         self._listed = []

@@ -102,12 +102,12 @@ class LineTables:
         """Return whether code comes from a file whose path ends with ``file``."""
         return bool(self._of_file(file))
 
-    def sources_of(self, addresses: Sequence[int]) -> list[str]:
-        """Return the paths of the source files of units with code at some addresses, which are in order; of headers
-        also those without code. Raises as `codes`."""
+    def sources_of(self, addresses: Sequence[int], most: int) -> list[str]:
+        """Return the paths of the source files of units with code at some addresses, which are in order; headers may
+        have none. ``most``: the number of units. Raises as `codes`."""
         found: dict[str, None] = {}
         with self._damage():
-            for unit in self._units.with_code_at([address - self._bias for address in addresses]):
+            for unit in self._units.with_code_at([address - self._bias for address in addresses])[:most]:
                 if program := self._units.dwarf.line_program_for_CU(unit):
                     found.update(dict.fromkeys(_file_names(program.header).values()))
         return list(found)

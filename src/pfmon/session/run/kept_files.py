@@ -5,7 +5,7 @@ The system's own files are not kept: they seldom change, and are large.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from pfmon.errors import PfmonError
 from pfmon.program.compilation_units import import_line_reader
@@ -17,24 +17,37 @@ OF_THE_SYSTEM = ("/lib", "/usr/", "/bin/", "/sbin/")
 MAX_KEPT_BYTES = 64 << 20
 MAX_TEXT_BYTES = 1 << 20
 MAX_TEXTS_BYTES = 16 << 20
-"""Limits of a file, of a source file, and of all source files."""
+"""Limits of all files together, of a source file, and of all source files."""
+MAX_UNITS = 100
+"""Compilation units whose sources are kept, those with most executed blocks; reading one takes some 7 ms."""
 LINES = b".debug_line"
 
 
-def is_kept(path: str, content: bytes, sysroot: str | None) -> bool:
-    """Return whether a recording keeps a file; the line reader is imported if it has line tables."""
-    inside = path.removeprefix((sysroot or "").rstrip("/"))
-    if inside.startswith(OF_THE_SYSTEM) or len(content) > MAX_KEPT_BYTES:
-        return False
-    if LINES in content:
-        import_line_reader()
-    return True
+class KeptFiles:
+    """The files that a recording keeps: the program and its shared objects, as long as there is room."""
+
+    def __init__(self, sysroot: str | None) -> None:
+        self._sysroot = (sysroot or "").rstrip("/")
+        self._room = MAX_KEPT_BYTES
+        self.paths: set[str] = set()
+
+    def takes(self, path: str, content: bytes) -> bool:
+        """Return whether a file is kept; the line reader is imported if one is that has line tables."""
+        if path in self.paths:
+            return True
+        if path.removeprefix(self._sysroot).startswith(OF_THE_SYSTEM) or len(content) > self._room:
+            return False
+        if LINES in content:
+            import_line_reader()
+        self._room -= len(content)
+        self.paths.add(path)
+        return True
 
 
-def texts(objects: LoadedObjects, addresses: Iterable[int], kept: Iterable[str]) -> dict[str, str]:
-    """Return the texts of the source files of units with code at some addresses, by path. ``kept``: the paths of the
-    object files that are kept."""
-    ordered, paths = sorted(addresses), set(kept)
+def texts(objects: LoadedObjects, addresses: Iterable[int], paths: Set[str]) -> dict[str, str]:
+    """Return the texts of the source files of units with code at some addresses, by path. ``paths``: of the object
+    files that are kept."""
+    ordered = sorted(addresses)
     found: dict[str, str] = {}
     room = MAX_TEXTS_BYTES
     for one in objects.everything():
@@ -53,6 +66,6 @@ def texts(objects: LoadedObjects, addresses: Iterable[int], kept: Iterable[str])
 
 def _sources(one: ObjectFile, addresses: list[int]) -> Iterator[str]:
     try:
-        yield from one.lines.sources_of(addresses)
+        yield from one.lines.sources_of(addresses, MAX_UNITS)
     except PfmonError:  # damaged DWARF is ignored
         return

@@ -12,7 +12,7 @@ from pfmon.program.file_digest import digest
 from pfmon.program.image import Image
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile, contents
-from pfmon.session.run.kept_files import is_kept, texts
+from pfmon.session.run.kept_files import KeptFiles, texts
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.stream._stream import Consumer, Encoder, Failure, Tee
 from pfmon.stream.recording.recording_file import RecordingWriter
@@ -31,7 +31,8 @@ class RunRecording:
         except (OSError, ValueError) as error:
             raise PfmonError(f"--record={path}: {reason(error)}").about("--record") from None
         try:
-            self._writer = RecordingWriter(self._whole.file, _head(start, engine))
+            self._kept = KeptFiles(start.settings.sysroot)
+            self._writer = RecordingWriter(self._whole.file, _head(start, engine, self._kept))
         except (OSError, MemoryError) as error:
             self._whole.abandon()
             raise LostError(f"--record={path}: {reason(error)}") from None
@@ -39,20 +40,9 @@ class RunRecording:
         self._mapped = 0
         self._error: BaseException | None = None
         self._objects = LoadedObjects(start.program, lambda: self._engine.mapped)
-        self._kept: set[str] = set()
-        """Paths of the files that the recording keeps."""
-        self._sysroot = start.settings.sysroot
         for image in start.program.images:
-            self._keep(image.path, image.data, digest(image.data))
-
-    def _keep(self, path: str, content: bytes, sha256: str) -> bool:
-        """Keep a file in the recording, once; whether it is kept."""
-        if not is_kept(path, content, self._sysroot):
-            return False
-        if path not in self._kept:
-            self._kept.add(path)
-            self._writer.keep(sha256, content)
-        return True
+            if image.path in self._kept.paths:
+                self._writer.keep(digest(image.data), image.data)
 
     def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
         """Return the engine's consumer, which records and passes the stream to ``reader``; ``addresses``: the reader
@@ -107,13 +97,16 @@ class RunRecording:
         names."""
         data = contents(mapped.path)
         found = mapped._replace(sha256="" if data is None else digest(data))
-        kept = data is not None and self._keep(mapped.path, data, found.sha256)
+        known = mapped.path in self._kept.paths
+        kept = data is not None and self._kept.takes(mapped.path, data)
+        if data is not None and kept and not known:
+            self._writer.keep(found.sha256, data)
         return {name: value for name, value in found._asdict().items() if name != "content"} | {"kept": kept}
 
     def _keep_texts(self) -> None:
         """Keep the sources of the executed code of kept files."""
         table = self._engine.table
-        found = texts(self._objects, (table.block(number).ip for number in table.numbers()), self._kept)
+        found = texts(self._objects, (table.block(number).ip for number in table.numbers()), self._kept.paths)
         if found:
             self._writer.keep_texts(found)
 
@@ -123,7 +116,7 @@ class RunRecording:
         self._whole.abandon()
 
 
-def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
+def _head(start: StartRequest, engine: Engine, kept: KeptFiles) -> dict[str, Any]:
     """Return a recording's header about the run: keys as in docs/dev/stream.md."""
     images = start.program.images
     return {
@@ -135,12 +128,12 @@ def _head(start: StartRequest, engine: Engine) -> dict[str, Any]:
         "processor": start.processor,
         "sysroot": start.settings.sysroot,
         "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
-        "files": [_file(image, start.settings.sysroot) for image in images],
+        "files": [_file(image, kept) for image in images],
     }
 
 
-def _file(image: Image, sysroot: str | None) -> dict[str, Any]:
+def _file(image: Image, kept: KeptFiles) -> dict[str, Any]:
     """Return a recording's entry of a file."""
     path = image.path if os.path.isabs(image.path) else os.path.join(os.getcwd(), image.path)
-    kept = is_kept(image.path, image.data, sysroot)
-    return {"path": path, "sha256": digest(image.data), "bias": image.bias, "kept": kept}
+    sha256, taken = digest(image.data), kept.takes(image.path, image.data)
+    return {"path": path, "sha256": sha256, "bias": image.bias, "kept": taken}
