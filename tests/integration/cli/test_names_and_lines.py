@@ -116,8 +116,8 @@ def test_a_recording_has_the_names_of_its_program(program: str, tmp_path: Path) 
     assert printed(*words, f"--replay={recording}") == direct
     assert table.read_text() == exported
     Path(program).unlink()
-    done = pfmon(*words, f"--replay={recording}")
-    assert done.returncode == 2 and "shapes: no such file" in done.stderr and done.stderr.count("\n") == 1
+    assert printed(*words, f"--replay={recording}") == direct
+    assert table.read_text() == exported
     assert len(printed(*SAMPLED, f"--replay={recording}")) == sum("entry" in line for line in direct)
 
 

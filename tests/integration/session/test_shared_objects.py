@@ -5,12 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import pfmon, refused
+from command import pfmon, pfmon_here, refused
 from qemu_guests import ASSEMBLER, QEMU, compile_c
 from shared_objects import address_in, work, write_caller, write_loader, write_object
 
 import pfmon as library
 from pfmon.library.results.result_tables import Table
+from pfmon.session.run import kept_files
 
 EVENT = "INSTRUCTIONS_RETIRED"
 pytestmark = [QEMU, ASSEMBLER]
@@ -188,19 +189,27 @@ def test_threads_load_and_unload_objects_at_the_same_time(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_replay_refuses_names_of_an_object_that_has_changed(command: list[str], tmp_path: Path) -> None:
+def test_replay_names_kept_objects_that_have_changed_or_are_gone(command: list[str], tmp_path: Path) -> None:
+    words = ("-e", EVENT, "--per-function", f"--replay={tmp_path / 'recording'}")
+    pfmon(f"--record={tmp_path / 'recording'}", *command)
+    names = pfmon(*words).stdout
+    Path(command[4]).write_bytes(Path(command[4]).read_bytes() + b"\0")
+    assert pfmon(*words).stdout == names
+    Path(command[4]).unlink()
+    assert pfmon(*words).stdout == names and "work [two.so]" in names
+
+
+@pytest.mark.slow
+def test_replay_needs_objects_that_are_not_kept(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_files, "MAX_KEPT_BYTES", 0)
     recording = str(tmp_path / "recording")
-    pfmon(f"--record={recording}", *command)
+    pfmon_here(f"--record={recording}", *command)
     Path(command[4]).write_bytes(Path(command[4]).read_bytes() + b"\0")
     done = pfmon("-e", EVENT, "--per-function", f"--replay={recording}")
     assert done.returncode == 2 and "two.so: has changed" in done.stderr and done.stderr.count("\n") == 1
     assert pfmon("-e", EVENT, f"--replay={recording}").returncode == 0
-
-
-@pytest.mark.slow
-def test_replay_knows_objects_that_are_gone_by_their_files(command: list[str], tmp_path: Path) -> None:
-    recording = str(tmp_path / "recording")
-    pfmon(f"--record={recording}", *command)
     Path(command[4]).unlink()
     run = library.replay(recording, events=EVENT, per_function=True)
     assert {row.name for row in run.functions or () if row.object.endswith("two.so")} == {"[no symbol]"}
