@@ -159,3 +159,17 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     main = str(tmp_path / "main")
     assert "give more of the path" in refused("-e", "cycles", "--annotate=same.c", main)
     assert "return 2;" in pfmon("-e", "cycles", "--annotate=two/same.c", main).stdout
+
+
+def test_a_source_of_an_object_that_the_program_opens_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    loop = "    for (int i = 0; i < n; i++)\n        s += i;\n"
+    (tmp_path / "plug.c").write_text(f"int work(int n)\n{{\n    int s = 0;\n{loop}    return s;\n}}\n")
+    calls = 'void *h = dlopen("./plug.so", RTLD_NOW);\n    return ((int (*)(int)) dlsym(h, "work"))(500) == 1;'
+    (tmp_path / "main.c").write_text(f"#include <dlfcn.h>\nint main(void)\n{{\n    {calls}\n}}\n")
+    subprocess.run(["cc", "-g", "-O0", "-shared", "-fPIC", "-o", "plug.so", "plug.c"], check=True)
+    subprocess.run(["cc", "-o", "main", "main.c", "-ldl"], check=True)
+    done = pfmon("--json", "-e", "branches", "--annotate=plug.so:plug.c", "./main")
+    lines = json.loads(done.stdout)["profile"]["source"]["lines"]
+    (turns,) = [row for row in lines if row["line"] == 4]
+    assert turns["counts"][0] in (501, 502)  # the test of each turn and the last one; a jump to it
