@@ -1,11 +1,12 @@
 """Areas of memory by name, and the misses of loads in them."""
 
 import pytest
-from command import example
+from command import EXAMPLES, example
 from grids import first_quick
 
 import pfmon
 from pfmon.session.profile.data_areas import PARTS, areas
+from pfmon.session.profile.memory_kinds import kind_of
 
 
 class File:
@@ -119,3 +120,37 @@ def test_more_pieces_than_there_is_room_for_become_larger_ones() -> None:
     assert view.piece > 32
     assert sum(sum(area.misses) for area in view.areas) == sum(view.latencies)
     assert sum(area.translations for area in view.areas) == run.counts["l2dtlb_misses"].value
+
+
+def test_loads_of_x86_64_programs_are_those_of_the_levels_events() -> None:
+    """The example has neither accesses of two lines nor locked ones: each load that missed is one retired load."""
+    events = ["MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT", "MEM_LOAD_RETIRED.L3_MISS"]
+    command = [str(EXAMPLES / "x86_64" / "hashmap"), "2000"]
+    run = pfmon.run(command, events=events, unlimited=True, report="html", capture=True)
+    assert run.surveyed
+    view = run.surveyed.data
+    second, third, memory = (sum(area.misses[level] for area in view.areas) for level in range(3))
+    assert [count.value for count in run.counts] == [second, third, memory]
+    assert sum(view.latencies) == second + third + memory > 3000
+    assert sum(area.cycles for area in view.areas) == sum(n * cycles for cycles, n in enumerate(view.latencies))
+    assert sum(sum(one.misses) for one in view.instructions) == second + third + memory
+    assert sum(one.cycles for one in view.instructions) == sum(area.cycles for area in view.areas)
+    assert {area.kind for area in view.areas} >= {"object", "stack", "data"}
+
+
+@pytest.mark.parametrize(
+    ("address", "break_start", "kind"),
+    [
+        (0x6FFF_FFFF_ED2C, 0x1000_5000, "stack"),  # addresses that a program printed of itself, under each engine
+        (0x6EFF_FFEF_2000, 0x1000_5000, "mapped"),
+        (0x5600_0000_02A0, 0x1000_5000, "heap"),
+        (0x4A_D1D0, 0x4A_8000, "heap"),
+        (0x40_0000_52A0, 0x40_0000_5000, "heap"),
+        (0x40_0280_5D4C, 0x40_0000_5000, "stack"),
+        (0x40_02A2_D000, 0x40_0000_5000, "mapped"),
+        (0x40_0080_0C9C, 0x4A_8000, "stack"),
+        (0x40_0080_3000, 0x4A_8000, "mapped"),
+    ],
+)
+def test_stack_heap_and_mappings_of_each_engine_are_told_apart(address: int, break_start: int, kind: str) -> None:
+    assert kind_of(address, break_start) == kind

@@ -28,7 +28,7 @@ def missed(path: Path, lines: int) -> DataMisses:
     guest = Ia64Guest(image.load(program), [b"program"], [], GuestSettings(), memory_limit=1 << 30, trace=True)
     figures = load("itanium2")
     machine = Machine(figures, guest.table)
-    found = DataMisses(int(figures["l3.latency"]), int(figures["memory.latency"]))
+    found = DataMisses(guest.table, int(figures["l3.latency"]), int(figures["memory.latency"]))
     machine.listen(found)
     guest.run(machine)
     machine.finish()
@@ -44,6 +44,10 @@ def test_loads_of_more_lines_than_there_is_room_for_are_all_there(tmp_path: Path
     pieces = [(address, sum(misses)) for address, misses, _, _ in found.by_piece()]
     assert pieces == [(BASE + 2 * LINE * number, 2) for number in range(ROOM // 2 + 50)]
     assert sum(found.histogram()) == ROOM + 100
+    loads = found.by_instruction()
+    assert {address for address, _, _ in loads} == {loads[0][0]}  # in the block before the loop, and in the loop
+    assert sum(sum(misses) for _, misses, _ in loads) == ROOM + 100
+    assert sum(cycles for _, _, cycles in loads) == sum(cycles for _, _, cycles, _ in found.by_piece())
 
 
 @pytest.mark.exhaustive

@@ -75,7 +75,7 @@ cdef class CaptureUnits(CaptureListener):
         return self.table.c.instructions[self.table.c.heads[block].first + instruction].address
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
-                   bint of_stack) noexcept nogil:
+                   bint of_stack, uint32_t served) noexcept nogil:
         """Tracks one load at a time. If loads overlapped the tracked one, the next tracked load is chosen at random:
         otherwise it would always be the first of overlapping loads (Montecito manual 3.3.9.1)."""
         cdef TrackedLoad* tracked = &self.tracked

@@ -1,13 +1,15 @@
-"""Addresses and latencies of all loads that missed, by piece of memory and by latency.
+"""Addresses and latencies of all loads that missed, by piece of memory, by instruction and by latency.
 
 A piece (bucket) has 32 bytes at first. When the table is full, the size doubles, and neighbours are merged.
 """
 
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 from pfmon.machine._machine cimport TLB_WALKER, CaptureListener
+from pfmon.stream._stream cimport BlockTable
 
 cdef enum:
     LATENCIES = 1024             # cycles; the last one is for all longer ones
@@ -24,18 +26,28 @@ cdef struct MissBucket:
     int64_t translations         # misses of all TLBs
 
 
+cdef struct LoadMisses:          # of an instruction
+    int64_t misses[SERVING_LEVELS]
+    int64_t cycles               # sum of their latencies
+
+
 @cython.final
 cdef class DataMisses(CaptureListener):
-    """``l3``, ``memory``: minimum latencies of L3 and of memory, in cycles."""
+    """``table``: the blocks of the stream; ``l3``, ``memory``: minimum latencies of L3 and of memory, in cycles, for machines that do not tell the level
+    that served a load."""
 
     cdef MissBucket* pieces
     cdef uint64_t size, used     # of the table
     cdef uint32_t shift
     cdef int64_t l3, memory
     cdef uint64_t latencies[LATENCIES]
+    cdef BlockTable table
+    cdef LoadMisses* loads_of    # by the position of the instruction in the table of blocks
+    cdef uint64_t room           # of loads_of
     cdef readonly bint out_of_memory    # sticky
 
-    def __cinit__(self, int64_t l3, int64_t memory):
+    def __cinit__(self, BlockTable table, int64_t l3, int64_t memory):
+        self.table = table
         self.l3, self.memory, self.shift, self.size = l3, memory, MIN_BUCKET_SHIFT, MIN_MISS_TABLE_SIZE
         self.loads = self.translations = True
         self.pieces = <MissBucket*>calloc(self.size, sizeof(MissBucket))
@@ -44,18 +56,35 @@ cdef class DataMisses(CaptureListener):
 
     def __dealloc__(self):
         free(self.pieces)
+        free(self.loads_of)
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
-                   bint of_stack) noexcept nogil:
+                   bint of_stack, uint32_t served) noexcept nogil:
         cdef MissBucket* piece = self.piece_of(address)
-        piece.misses[0 if latency < self.l3 else 1 if latency < self.memory else 2] += 1
+        cdef uint32_t level = served - 1 if served else 0 if latency < self.l3 else 1 if latency < self.memory else 2
+        cdef uint64_t place = self.table.c.heads[block].first + instruction
+        piece.misses[level] += 1
         piece.cycles += latency
+        if place < self.room or self.grow(place):
+            self.loads_of[place].misses[level] += 1
+            self.loads_of[place].cycles += latency
         self.latencies[min(max(latency, 0), <int64_t>LATENCIES - 1)] += 1
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:
         if level >= TLB_WALKER:
             self.piece_of(address).translations += 1
+
+    cdef bint grow(self, uint64_t place) noexcept nogil:
+        """Makes room for an instruction; returns whether there is any."""
+        cdef uint64_t room = max(<uint64_t>MIN_MISS_TABLE_SIZE, 2 * place)
+        cdef LoadMisses* wider = <LoadMisses*>realloc(self.loads_of, room * sizeof(LoadMisses))
+        if wider == NULL:
+            self.out_of_memory = True
+            return False
+        memset(wider + self.room, 0, (room - self.room) * sizeof(LoadMisses))
+        self.loads_of, self.room = wider, room
+        return True
 
     cdef MissBucket* piece_of(self, uint64_t address) noexcept nogil:
         cdef MissBucket* found = self.find_bucket(address >> self.shift)
@@ -128,3 +157,10 @@ cdef class DataMisses(CaptureListener):
                               tuple([self.pieces[i].misses[k] for k in range(SERVING_LEVELS)]),
                               self.pieces[i].cycles, self.pieces[i].translations))
         return sorted(found)
+
+    def by_instruction(self):
+        """(address, (misses served by L2, L3, memory), cycles) of each instruction of a block whose loads missed."""
+        cdef uint64_t i, k
+        return [(self.table.c.instructions[i].address,
+                 tuple([self.loads_of[i].misses[k] for k in range(SERVING_LEVELS)]), self.loads_of[i].cycles)
+                for i in range(self.room) if self.loads_of[i].cycles]

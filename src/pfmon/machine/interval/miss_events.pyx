@@ -158,7 +158,8 @@ cdef class MissEvents(EventSetConsumer):
             self.listener.translation(plan.number, access.instruction, address,
                                    TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2, False)
         if found == NULL and access.reads and self.listener.loads:
-            self.listener.load(plan.number, access.instruction, address, began, served.ready - began, False)
+            self.listener.load(plan.number, access.instruction, address, began, served.ready - began, False,
+                               served.level)
 
     cdef void late_load(self, IntervalBlock* plan, uint32_t number, const HierarchyAccess* served,
                         bint translated) noexcept nogil:

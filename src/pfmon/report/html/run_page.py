@@ -161,9 +161,7 @@ def _calls(surveyed: CollectedReport) -> dict[str, Any]:
     return {"names": list(names), "rows": rows}
 
 
-def _memory(view: DataView | None) -> dict[str, Any] | None:
-    if view is None:
-        return None
+def _memory(view: DataView) -> dict[str, Any]:
     return {
         "areas": [_area(area) for area in view.areas],
         "latencies": [[cycles, count] for cycles, count in enumerate(view.latencies) if count],

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pfmon.program.image import MAP_BASE
 from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
+from pfmon.session.profile.memory_kinds import NAMES, kind_of
 
 GAP = 1 << 16
 """Minimum bytes without a miss between two unnamed areas."""
@@ -15,11 +15,6 @@ NESTED = 8
 """Maximum number of objects that begin within another object."""
 PARTS = 24
 """The parts of an area that are counted separately."""
-REGION = 1 << 61
-"""A region, an eighth of the address space (Intel Itanium Architecture Software Developer's Manual, volume 2, 4.1)."""
-STACKS = 1 << 31
-"""Maximum distance of the stack and the register backing store below the end of a region's usable part, on Linux."""
-REGION_LIMIT = (1 << 44) - (1 << 14)
 
 Piece = tuple[int, tuple[int, int, int], int, int]
 """(address, misses that L2, L3, memory served, cycles, misses of all TLBs)."""
@@ -101,30 +96,10 @@ def _segments(file: ObjectFile) -> Iterator[_Named]:
 
 def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:
     """Return the area of an address outside all files: the last one, if that is near and of the same kind."""
-    kind = _kind(address, break_start)
+    kind = kind_of(address, break_start)
     if last and last.kind == kind and address - last.end < GAP:
         return last._replace(end=address)
     return _Named(address, address, "", kind)
-
-
-def _kind(address: int, break_start: int) -> str:
-    below = REGION_LIMIT - address % REGION
-    if 0 < below <= STACKS // 2:
-        return "stack"
-    if 0 < below <= STACKS:
-        return "registers"
-    if address // REGION == MAP_BASE // REGION:
-        return "mapped"
-    return "heap" if address >= break_start else "other"
-
-
-NAMES = {
-    "stack": "stack",
-    "registers": "register backing store",
-    "mapped": "mapped memory",
-    "heap": "heap",
-    "other": "other memory",
-}
 
 
 def _area(place: _Named, pieces: Sequence[Piece], size: int) -> Area:

@@ -6,13 +6,13 @@ areas in which loads missed. All of it is exact: nothing is sampled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
-from pfmon.machine.config.machine_figures import IN_ORDER, MachineFigures
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
@@ -28,12 +28,22 @@ from pfmon.session.run.run_plan import RunPlan
 from pfmon.stream._stream import Consumer, Failure, Tee
 
 
+class LateLoads(NamedTuple):
+    """Loads of an instruction that L1D did not serve: its address, their number by the level that served them (L2, L3,
+    memory), and the sum of their latencies in cycles."""
+
+    address: int
+    misses: tuple[int, int, int]
+    cycles: int
+
+
 class DataView(NamedTuple):
     """Loads that L1D did not serve, or that do not read it: by area of memory, the one with the largest latency first,
-    and the number of loads with each latency (cycles; the last one includes longer ones). ``l3``, ``memory``: the
-    minimum latency of a miss served by L3, by memory; ``piece``: the resolution of areas in bytes."""
+    by instruction, and the number of loads with each latency (cycles; the last one includes longer ones). ``l3``,
+    ``memory``: the minimum latency of a miss served by L3, by memory; ``piece``: the resolution of areas in bytes."""
 
     areas: Sequence[Area]
+    instructions: Sequence[LateLoads]
     latencies: Sequence[int]
     l3: int
     memory: int
@@ -41,14 +51,13 @@ class DataView(NamedTuple):
 
 
 class CollectedReport(NamedTuple):
-    """The collected data, on a machine with these figures. ``data`` is None on machines that do not report single
-    accesses."""
+    """The collected data, on a machine with these figures."""
 
     figures: MachineFigures
     cpi: CpiStack
     calls: Sequence[CallRow]
     places: AnnotatedCode
-    data: DataView | None
+    data: DataView
 
 
 class ReportCollector:
@@ -65,10 +74,8 @@ class ReportCollector:
         cycles = RecordCounts(queries, nothing, table, machine.records, stack_rate(figures))
         self._calls = CallTree(table, nothing, cycles)
         machine.set_observer(self._calls)
-        self._misses = None
-        if figures.core == IN_ORDER:
-            self._misses = DataMisses(int(figures["l3.latency"]), int(figures["memory.latency"]))
-            machine.listen(self._misses)
+        self._misses = DataMisses(table, *self._latencies())
+        machine.listen(self._misses)
         self._consumer = self.running.feed(beside=self._tally)
 
     def beside(self, reader: Consumer) -> Consumer:
@@ -81,7 +88,7 @@ class ReportCollector:
         return ExactCalls(self._calls.nodes(), counts)
 
     def _seen(self, engine: Engine) -> RunData:
-        lost = self._calls.lost or (self._misses is not None and self._misses.out_of_memory)
+        lost = self._calls.lost or self._misses.out_of_memory
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
         return RunData(engine.table, self._tally, self.running.records())
@@ -100,14 +107,31 @@ class ReportCollector:
             self._data_view(objects),
         )
 
-    def _data_view(self, objects: LoadedObjects) -> DataView | None:
+    def _latencies(self) -> tuple[int, int]:
+        """Return the minimum latencies of a load served by L3 (without one: by memory) and by memory."""
+        memory = int(self._figures["memory.latency"])
+        return int(self._figures.get("l3.latency", memory)), memory
+
+    def _data_view(self, objects: LoadedObjects) -> DataView:
         misses = self._misses
-        if misses is None:
-            return None
-        levels = int(self._figures["l3.latency"]), int(self._figures["memory.latency"])
         return DataView(
-            areas(misses.by_piece(), misses.piece_bytes, objects), misses.histogram(), *levels, misses.piece_bytes
+            areas(misses.by_piece(), misses.piece_bytes, objects),
+            _by_address(LateLoads(*one) for one in misses.by_instruction()),
+            misses.histogram(),
+            *(*self._latencies(), misses.piece_bytes),
         )
+
+
+def _by_address(found: Iterable[LateLoads]) -> list[LateLoads]:
+    """Return one row for each address, though it is in several blocks; in order of address."""
+    rows: dict[int, LateLoads] = {}
+    for one in found:
+        known = rows.get(one.address)
+        if known:
+            first, second, third = (a + b for a, b in zip(known.misses, one.misses, strict=True))
+            one = LateLoads(one.address, (first, second, third), known.cycles + one.cycles)
+        rows[one.address] = one
+    return [rows[address] for address in sorted(rows)]
 
 
 class ObservedRun:

@@ -354,7 +354,7 @@ cdef class Pipeline:
         if served.level and self.listener.translations:
             self.listener.translation(block, instruction, address, served.level, of_stack)
         if served.asked >= 0 and self.listener.loads:
-            self.listener.load(block, instruction, address, served.asked, served.ready - served.asked, of_stack)
+            self.listener.load(block, instruction, address, served.asked, served.ready - served.asked, of_stack, 0)
 
     cdef void report_made(self, const PipelineOp* step, const BlockExecution* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil:
@@ -363,9 +363,9 @@ cdef class Pipeline:
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.listener.load(run.number, number, address, issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
-                            + self.data.l2.reissue_cycles(served_as(run, access)), False)
+                            + self.data.l2.reissue_cycles(served_as(run, access)), False, 0)
         elif served_as(run, access) == SERVED_BY_L2:
-            self.listener.load(run.number, number, address, issued, self.data.l2.latency, False)
+            self.listener.load(run.number, number, address, issued, self.data.l2.latency, False, 0)
 
     cdef void await_unat(self, const PipelineOp* step, const BlockExecution* run, uint32_t number) noexcept nogil:
         """Delays ld8.fill until the st8.spill before it has written its bit of ar.unat."""

@@ -49,9 +49,10 @@ cdef class CaptureListener:
     cdef uint32_t count          # captured while the current block ran
     cdef Captured captured[MAX_BLOCK_CAPTURES]
 
-    # A load that missed or bypasses L1D issued in a cycle; its value arrived ``latency`` cycles later.
+    # A load that missed or bypasses L1D issued in a cycle; its value arrived ``latency`` cycles later. ``served``: the
+    # level that had the line (cache_hierarchy.CacheLevel), 0: the machine does not tell it.
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
-                   bint of_stack) noexcept nogil
+                   bint of_stack, uint32_t served) noexcept nogil
     # ``of_stack``: the access is the register stack engine's.
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil

@@ -7,7 +7,7 @@ cdef class CaptureListener:
     """A subclass sets the events that it subscribes to, and `capture`s some of them."""
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
-                   bint of_stack) noexcept nogil:
+                   bint of_stack, uint32_t served) noexcept nogil:
         pass
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
@@ -63,11 +63,11 @@ cdef class CaptureListeners(CaptureListener):
         self.flows = first.flows or second.flows
 
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
-                   bint of_stack) noexcept nogil:
+                   bint of_stack, uint32_t served) noexcept nogil:
         if self.first.loads:
-            self.first.load(block, instruction, address, cycle, latency, of_stack)
+            self.first.load(block, instruction, address, cycle, latency, of_stack, served)
         if self.second.loads:
-            self.second.load(block, instruction, address, cycle, latency, of_stack)
+            self.second.load(block, instruction, address, cycle, latency, of_stack, served)
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:

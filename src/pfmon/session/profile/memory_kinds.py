@@ -1,0 +1,74 @@
+"""What an address outside all files is in: stack, heap, mapped memory, the register backing store."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pfmon.program.image import MAP_BASE, QEMU_BASE, QEMU_HEAP
+
+REGION = 1 << 61
+"""A region, an eighth of the address space (Intel Itanium Architecture Software Developer's Manual, volume 2, 4.1)."""
+STACKS = 1 << 31
+"""Maximum distance of the stack and the register backing store below the end of a region's usable part, on Linux."""
+REGION_LIMIT = (1 << 44) - (1 << 14)
+
+NAMES = {
+    "stack": "stack",
+    "registers": "register backing store",
+    "mapped": "mapped memory",
+    "heap": "heap",
+    "other": "other memory",
+}
+"""Names of areas by kind."""
+
+
+class _Range(NamedTuple):
+    """Addresses from ``start`` to before ``end`` and their kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+X86_64_ENGINE = (
+    _Range(0x1000_8000_0000, 0x5600_0000_0000, "mapped"),
+    _Range(0x5600_0000_0000, 0x6000_0000_0000, "heap"),
+    _Range(0x6000_0000_0000, 0x6F00_0000_0000, "mapped"),
+    _Range(0x6F00_0000_0000, 0x7000_0000_0000, "stack"),
+)
+"""Below REGION, under the x86-64 engine (engine/x86_64/runtime/memory_map.h)."""
+
+QEMU_STACK = 0x80_1000
+"""Bytes of the stack and the page before it, under qemu (docs/dev/engines.md)."""
+
+
+def kind_of(address: int, break_start: int) -> str:
+    """Return the kind of an address; ``break_start``: the end of the program's own pages, where its heap begins if
+    nothing else is known."""
+    if address >= REGION:
+        return _in_region(address, break_start)
+    if address >= X86_64_ENGINE[0].start:
+        return next((one.kind for one in X86_64_ENGINE if one.start <= address < one.end), "other")
+    if address >= QEMU_BASE:
+        return _under_qemu(address, break_start)
+    return "heap" if address >= break_start else "other"
+
+
+def _in_region(address: int, break_start: int) -> str:
+    """Return the kind of an address of Linux for IA-64."""
+    below = REGION_LIMIT - address % REGION
+    if 0 < below <= STACKS // 2:
+        return "stack"
+    if 0 < below <= STACKS:
+        return "registers"
+    if address // REGION == MAP_BASE // REGION:
+        return "mapped"
+    return "heap" if address >= break_start else "other"
+
+
+def _under_qemu(address: int, break_start: int) -> str:
+    """Return the kind of an address in qemu's part of 64-bit programs: heap, stack, mapped memory."""
+    heap_end = (break_start + 4095 & -4096) + QEMU_HEAP if break_start >= QEMU_BASE else QEMU_BASE
+    if address < heap_end:
+        return "heap"
+    return "stack" if address < heap_end + QEMU_STACK else "mapped"
