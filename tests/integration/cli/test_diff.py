@@ -126,8 +126,8 @@ def test_the_page_shows_what_the_text_shows(tmp_path: Path) -> None:
         const functions = rows("functions").map((row) => [row[0], row[1]]);
         const counts = rows("counts");
         type(document.getElementById("search"), "quick");
-        const found = rows("functions").map((row) => row[0]);
-        return {functions, found, counts, bars: document.querySelectorAll("#cycles svg rect").length};
+        const found = [...document.querySelectorAll("#functions tr.hit td:first-child")].map((cell) => cell.innerText);
+        return {functions, found, counts, bars: document.querySelectorAll("#cycles .bars .bar i").length};
         """,
     )
     assert found["found"] == ["quicksort"] and found["bars"] >= 8

@@ -74,19 +74,31 @@ def test_it_opens_without_an_error_and_a_function_is_found(page: Path) -> None:
     found = shown(
         page,
         """
-        const before = rows("functions").map((row) => row[0]);
+        const names = () => rows("functions").map((row) => row[0]);
+        const before = names();
         key(document.body, "/");
         const focused = document.activeElement.id;
         type(document.getElementById("search"), "LOOK");
-        const after = rows("functions").map((row) => row[0]);
+        const after = names(), hits = [...document.querySelectorAll("#functions tr.hit td:first-child")];
+        const counted = document.getElementById("found").textContent;
+        key(document.getElementById("search"), "Enter");
+        const here = document.querySelector("tr.hit.here td").innerText;
+        const found = hits.map((cell) => cell.innerText);
         const marked = document.querySelectorAll('#flame g.frame rect[fill="#e24bd3"]').length;
-        document.querySelector("#functions td button").click();
-        return {before, focused, after, marked, drawn: document.documentElement.dataset.drawn,
+        type(document.getElementById("search"), "");
+        const left = document.querySelectorAll("tr.hit").length;
+        [...document.querySelectorAll("#functions td button")].find((one) => one.innerText === "lookup").click();
+        return {before, focused, after, marked, found, here, counted, left,
+          callers: [...document.querySelectorAll("#callers h3")].map((one) => one.innerText),
+          calling: document.querySelector("#callers .pair table tbody td").innerText, drawn: document.documentElement.dataset.drawn,
           shown: document.getElementById("function").selectedOptions[0].text, code: rows("code").length};
         """,
     )
     assert found["drawn"] == "yes" and found["focused"] == "search"
-    assert "main" in found["before"] and found["after"] == ["lookup"] and found["marked"] == 1
+    assert "main" in found["before"] and found["after"] == found["before"]  # the search takes no row away
+    assert found["found"] == ["lookup"] and "look" in found["here"] and found["marked"] == 1
+    assert re.fullmatch(r"\d+ found", found["counted"]) and found["left"] == 0
+    assert found["callers"] == ["lookup", "Called by", "Calls"] and found["calling"] == "main"
     assert found["shown"].startswith("lookup (") and found["code"] > 20
 
 
@@ -98,7 +110,7 @@ def test_tables_are_sorted_by_their_headings(page: Path) -> None:
         """
         const heads = [...document.querySelectorAll("#functions th")];
         const head = heads.find((one) => one.innerText.startsWith("instructions"));
-        const column = () => rows("functions").map((row) => Number(row[4].replaceAll(",", "")));
+        const column = () => rows("functions").map((row) => Number(row[6].replaceAll(",", "")));
         head.querySelector("button").click();
         const down = [column(), head.getAttribute("aria-sort")];
         head.querySelector("button").click();
@@ -172,9 +184,9 @@ def test_what_was_asked_for_is_shown_and_drawn(words: Sequence[str], sections: s
         return sections.map((one) => [one.id, one.querySelectorAll("svg *").length]);
         """,
     )
-    usual = {"summary", "cycles", "functions", "flame", "code", "data", "latencies"}
+    usual = {"findings", "summary", "cycles", "functions", "callers", "flame", "code", "data", "latencies"}
     assert {name for name, _ in found} == usual | sections
-    drawn = {"cycles", "flame", "latencies"} | (sections - {"counts"})
+    drawn = {"flame", "latencies"} | (sections - {"counts"})
     drawn |= {"counts"} if "--true-values" in words else set()
     assert all(dict(found)[name] > 10 for name in drawn)
 
@@ -278,7 +290,8 @@ def cpp_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_source_lines_have_what_their_instructions_counted(cpp_page: Path) -> None:
-    lines = {(row[0], row[1]): row[9] for row in data_of(cpp_page)["lines"]}
+    data = data_of(cpp_page)
+    lines = {(data["files"][row[0]]["path"], row[1]): row[8] for row in data["lines"]}
     assert lines.pop((MAIN_FILE, 6)) > 0  # however long it takes to exit
     assert lines == {  # a bundle is three instructions; the loop runs ten times
         (MAIN_FILE, 3): 3,

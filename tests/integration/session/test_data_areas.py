@@ -144,7 +144,9 @@ def test_loads_of_x86_64_programs_are_those_of_the_levels_events() -> None:
         (0x6FFF_FFFF_ED2C, 0x1000_5000, "stack"),  # addresses that a program printed of itself, under each engine
         (0x6EFF_FFEF_2000, 0x1000_5000, "mapped"),
         (0x5600_0000_02A0, 0x1000_5000, "heap"),
+        (0x5FFF_F2E0, 0x1000_5000, "mapped"),
         (0x4A_D1D0, 0x4A_8000, "heap"),
+        (0x5FFF_F2E0, 0x4A_8000, "mapped"),
         (0x40_0000_52A0, 0x40_0000_5000, "heap"),
         (0x40_0280_5D4C, 0x40_0000_5000, "stack"),
         (0x40_02A2_D000, 0x40_0000_5000, "mapped"),

@@ -195,6 +195,7 @@ class Run:
             self.intervals,
             self._descriptions(),
             samples,
+            self.threads,
         )
 
     def task_to_html(self, task: TaskCounts, samples: SampleTree | None = None) -> str:

@@ -5,7 +5,7 @@ const MORE_COLOURS = ["#17a2b8", "#a8622a", "#d976b8", "#8d8d2a", "#4f7f86", "#7
 const COLOURS = [0, 1, 2, 3, 4, 5].map((place) => `var(--c${place})`);
 
 function wide() {
-  return Math.max(520, Math.min(1240, document.querySelector("main").clientWidth - 90));
+  return Math.max(280, Math.min(1240, document.querySelector("main").clientWidth - (innerWidth < 700 ? 56 : 90)));
 }
 
 function chart(title, options) {
@@ -18,36 +18,34 @@ function chart(title, options) {
   return el("figure", {}, el("h3", {}, title), drawn);
 }
 
-// Stacked bars with row names on the left: [{name, part, value}].
+// Stacked bars with row names on the left: [{name, part, value}]. options: {label?, show?(total) -> text}
 function stackedBars(title, rows, parts, options = {}) {
   const names = [...new Set(rows.map((row) => row.name))];
-  const longest = Math.min(42, Math.max(...names.map((name) => name.length)));
-  const shorten = (name) => (name.length > 42 ? name.slice(0, 41) + "…" : name);
-  return chart(title, {
-    width: wide(),
-    marginLeft: 14 + 7.2 * longest,
-    height: 46 + 24 * names.length,
-    y: {domain: names, label: null, tickFormat: shorten, tickSize: 0},
-    x: {label: options.label ?? "cycles", grid: true, tickFormat: options.tickFormat ?? "~s"},
-    color: {domain: parts, range: COLOURS},
-    marks: [
-      Plot.barX(rows, {
-        x: "value",
-        y: "name",
-        fill: "part",
-        order: parts,
-        inset: 1,
-        title: (row) => `${row.name}\n${row.part}: ${number(row.value)}`,
-      }),
-      Plot.ruleX([0]),
-    ],
-  });
+  const values = (name) =>
+    parts.map((part) => sum(rows.filter((row) => row.name === name && row.part === part).map((row) => row.value ?? 0)));
+  const bars = new Map(names.map((name) => [name, values(name)]));
+  const most = Math.max(...[...bars.values()].map(sum));
+  const show = options.show ?? ((total) => number(total, Number.isInteger(total) ? null : 4));
+  return el(
+    "figure",
+    {class: "bars"},
+    el("h3", {}, `${title} (${options.label ?? "cycles"})`),
+    ...[...bars].map(([name, values]) =>
+      el(
+        "div",
+        {},
+        el("span", {class: "mono"}, functionName(name)),
+        stacked(values, most || 1, parts),
+        el("span", {}, show(sum(values))),
+      ),
+    ),
+  );
 }
 
 // Histogram [[value, count]] on a logarithmic scale of counts.
 function histogram(title, bins, label, marksOfLevels = []) {
   const top = Math.max(...bins.map(([, count]) => count));
-  return chart(title, {
+  const drawn = chart(title, {
     width: wide(),
     height: 300,
     marginLeft: 58,
@@ -72,6 +70,14 @@ function histogram(title, bins, label, marksOfLevels = []) {
       Plot.text(marksOfLevels, {x: "at", frameAnchor: "top", dy: -16, dx: 4, textAnchor: "start", text: "name"}),
     ],
   });
+  drawn.append(asTable([label, "loads"], bins));
+  return drawn;
+}
+
+// The numbers of a chart, for those who do not see it, or want them exactly. rows: [number...]
+function asTable(names, rows) {
+  const columns = names.map((name, place) => ({name, get: (row) => row[place]}));
+  return el("details", {}, el("summary", {}, "As a table"), table(columns, rows, {sort: -1, label: names.join(", ")}));
 }
 
 // Lines over time or another quantity: [{x, y, series}].

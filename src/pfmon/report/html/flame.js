@@ -1,13 +1,15 @@
 "use strict";
 // Flame and icicle graph of a call tree, by d3-flame-graph, with keyboard navigation.
 
-// rows: [parent, name, calls, counts...]; parents precede their children. value(counts) -> number.
-function treeOf(rows, names, value) {
+// rows: [parent, name, calls, counts...]; parents precede their children. value(counts) -> number; shares(counts) -> the
+// parts that give a frame its colours, if there are any.
+function treeOf(rows, names, value, shares = () => []) {
   const nodes = rows.map(([, name, calls, ...counts]) => ({
     name: names[name],
     calls,
     own: Math.max(0, value(counts)),
     value: 0,
+    shares: shares(counts),
     children: [],
   }));
   for (let i = rows.length - 1; i >= 0; i--) {
@@ -15,6 +17,7 @@ function treeOf(rows, names, value) {
     if (i) {
       nodes[rows[i][0]].children.push(nodes[i]);
       nodes[rows[i][0]].value += nodes[i].value;
+      nodes[i].shares.forEach((share, part) => (nodes[rows[i][0]].shares[part] += share));
     }
   }
   const trim = (node) => {
@@ -31,8 +34,42 @@ function hueOf(name) {
   return `hsl(${18 + (hash % 42)} ${62 + (hash % 23)}% ${66 + ((hash >> 8) % 12)}%)`;
 }
 
-// trees: [{label, unit, make() -> tree}]
-function flameSection(id, title, words, trees) {
+// The fill of a frame: a stripe for each part, as wide as its share, in steps of 2%.
+const gradients = new Map();
+function fillOf(node) {
+  const whole = sum(node.shares);
+  if (!whole) return hueOf(node.name);
+  const steps = node.shares.map((share) => Math.round((50 * share) / whole)),
+    key = "stripes-" + steps.join("-");
+  if (!gradients.has(key)) gradients.set(key, stripes(key, steps));
+  return `url(#${key})`;
+}
+function stripes(id, steps) {
+  const svg = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    return made;
+  };
+  let holder = document.querySelector("svg.gradients");
+  if (!holder) {
+    holder = svg("svg", {class: "gradients", "aria-hidden": "true"});
+    document.body.append(holder);
+  }
+  const made = svg("linearGradient", {id}),
+    whole = sum(steps);
+  let from = 0;
+  steps.forEach((step, part) => {
+    if (!step) return;
+    for (const at of [from, from + step])
+      made.append(svg("stop", {offset: `${(100 * at) / whole}%`, style: `stop-color:var(--f${part})`}));
+    from += step;
+  });
+  holder.append(made);
+  return made;
+}
+
+// trees: [{label, unit, make() -> tree}]; names: of the parts that give the colours, if they do.
+function flameSection(id, title, words, trees, names = []) {
   const holder = el("div", {
     class: "flame",
     tabindex: 0,
@@ -55,6 +92,10 @@ function flameSection(id, title, words, trees) {
         `itself ${number(node.data.own)} (${percent(node.data.own, root.value)})`,
       ];
     if (node.data.calls) parts.push(`${number(node.data.calls)} ${node.data.calls === 1 ? "call" : "calls"}`);
+    const whole = sum(node.data.shares);
+    names.forEach((name, part) => {
+      if (node.data.shares[part]) parts.push(`${name} ${percent(node.data.shares[part], whole)}`);
+    });
     said.textContent = parts.join(" · ");
   }
   function frames() {
@@ -86,14 +127,14 @@ function flameSection(id, title, words, trees) {
     root = trees[tree].make();
     drawn = flamegraph
       .default()
-      .width(Math.max(320, holder.clientWidth))
+      .width(Math.max(240, holder.clientWidth))
       .cellHeight(19)
       .inverted(icicle)
       .transitionDuration(0)
       .minFrameSize(1.5)
       .sort((one, other) => other.value - one.value || (one.data.name < other.data.name ? -1 : 1))
       .selfValue(false)
-      .setColorMapper((node) => (node.highlight ? "#e24bd3" : hueOf(node.data.name)))
+      .setColorMapper((node) => (node.highlight ? "#e24bd3" : fillOf(node.data)))
       .title("")
       .tooltip(false)
       .setDetailsHandler(() => {})
@@ -182,6 +223,7 @@ function flameSection(id, title, words, trees) {
         "whole run",
       ),
     ),
+    names.length ? legend(names, "f") : "",
     said,
     holder,
   );
@@ -189,6 +231,7 @@ function flameSection(id, title, words, trees) {
     wanted = text;
     if (text) drawn.search(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     else drawn.clear();
+    return 0;
   });
   draw();
   let width = holder.clientWidth;

@@ -16,7 +16,7 @@ function summary() {
       ["machine", cpi.machine],
       ["PMU", data.pmu],
       ["exit status", data.ending],
-      ["function with most cycles", worst ? `${worst[0]} (${percent(cyclesOf(worst.slice(3)), cpi.cycles)})` : "–"],
+      ["function with most cycles", worst ? `${shortName(worst[0])} (${percent(worst.cycles, cpi.cycles)})` : "–"],
     ]),
   );
   if (data.notes.length)
@@ -151,6 +151,36 @@ function counts() {
   }
 }
 
+// Threads side by side: a column for each, or a row for each of many.
+const MOST_COLUMNS = 8;
+function threads() {
+  const seen = data.threads;
+  if (!seen.length) return;
+  const names = ["instructions", ...data.counts.map((count) => count.name)],
+    values = seen.map(([, retired, counts]) => [retired, ...counts]),
+    name = (thread) => `thread ${thread[0]}`;
+  const shares = names.map((_, place) => sum(values.map((row) => row[place] ?? 0)));
+  const wanted = seen.length <= MOST_COLUMNS;
+  const columns = wanted
+    ? [
+        {name: "", text: true, get: (place) => names[place]},
+        ...seen.flatMap((thread, number) => [
+          {name: name(thread), get: (place) => values[number][place]},
+          {
+            name: "share",
+            get: (place) => values[number][place],
+            show: (place) => percent(values[number][place], shares[place]),
+          },
+        ]),
+      ]
+    : [
+        {name: "thread", get: (number) => seen[number][0]},
+        ...names.map((event, place) => ({name: event, get: (number) => values[number][place]})),
+      ];
+  const rows = (wanted ? names : seen).map((_, number) => number);
+  section("threads", "Threads", table(columns, rows, {sort: -1, label: "threads"}));
+}
+
 function overTime() {
   const seen = data.intervals;
   if (!seen || !seen.rows.length) return;
@@ -173,25 +203,33 @@ function overTime() {
       ),
     ),
   );
-  place.append(plots);
+  place.append(
+    plots,
+    asTable(
+      ["ms", ...seen.events],
+      seen.rows.map((row) => [row[0] / 1e6, ...row.slice(1)]),
+    ),
+  );
 }
 
 function calls() {
   const names = data.calls.names,
-    rows = data.calls.rows;
+    rows = data.calls.rows,
+    byCause = (counts) => counts.slice(0, parts.length);
   flameSection(
     "flame",
     "Calls",
-    "Exact counts of every call path: every call and return is followed. Click or Enter zooms, arrow keys move, the search marks functions.",
+    "Exact counts of every call path: every call and return is followed. The colours of a frame are the causes of its cycles, its callees' included. Click or Enter zooms, arrow keys move, the search marks functions.",
     [
-      {label: "cycles", unit: "cycles", make: () => treeOf(rows, names, cyclesOf)},
-      {label: "instructions", unit: "instructions", make: () => treeOf(rows, names, instructionsOf)},
+      {label: "cycles", unit: "cycles", make: () => treeOf(rows, names, cyclesOf, byCause)},
+      {label: "instructions", unit: "instructions", make: () => treeOf(rows, names, instructionsOf, byCause)},
       ...parts.slice(1).map((part, number) => ({
         label: "cycles: " + part,
         unit: "cycles",
-        make: () => treeOf(rows, names, (counts) => counts[1 + number]),
+        make: () => treeOf(rows, names, (counts) => counts[1 + number], byCause),
       })),
     ],
+    parts,
   );
 }
 
@@ -212,14 +250,19 @@ function samples() {
 
 frame(data.title, "find a function, line, data…  ( / )");
 if (file.tasks) tasksTable();
+findings();
 summary();
 breakdown();
 counts();
+threads();
 overTime();
 functions();
+callers();
 calls();
 samples();
 sourceLines();
+sourceFiles();
 code();
 memory();
+tabs.first?.();
 finish();

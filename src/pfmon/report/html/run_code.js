@@ -1,92 +1,14 @@
 "use strict";
-// Functions, source lines and instructions of a run, with their counts.
+// Instructions of a run's functions, with their counts.
 
-const parts = data.cpi.parts.map((part) => part.name);
-const cyclesOf = (counts) => sum(counts.slice(0, parts.length));
-const instructionsOf = (counts) => counts[parts.length];
-
-const tabs = {};
-
-function functions() {
-  const events = data.functions.events,
-    first = 3 + parts.length,
-    most = Math.max(1, ...data.functions.rows.map((row) => cyclesOf(row.slice(3))));
-  const listed = new Map(data.listings.map((listing, place) => [listing.function, place]));
-  const columns = [
-    {
-      name: "function",
-      text: true,
-      get: (row) => row[0],
-      show: (row) =>
-        listed.has(row.at)
-          ? el("button", {class: "link", type: "button", onclick: () => tabs.code(listed.get(row.at))}, row[0])
-          : row[0],
-    },
-    {name: "cycles", get: (row) => row.cycles},
-    {name: "share", get: (row) => row.cycles, show: (row) => percent(row.cycles, data.cpi.cycles)},
-    {name: "by cause", get: (row) => row.cycles, show: (row) => stacked(row.slice(3, first), most, parts)},
-    {name: "instructions", get: (row) => row[first]},
-    {
-      name: "CPI",
-      get: (row) => (row[first] ? row.cycles / row[first] : null),
-      show: (row) => (row[first] ? number(row.cycles / row[first], 3) : "–"),
-    },
-    ...parts.slice(1).map((part, number) => ({name: part, get: (row) => row[4 + number]})),
-    ...events.map((event, number) => ({name: event, get: (row) => row[first + 1 + number]})),
-    {name: "address", text: true, get: (row) => row[1]},
-  ];
-  data.functions.rows.forEach((row, place) => {
-    row.at = place;
-    row.cycles = cyclesOf(row.slice(3));
-  });
-  section("functions", "Functions", legend(parts), table(columns, data.functions.rows, {sort: 1, label: "functions"}));
-}
-
-function sourceLines() {
-  if (!data.lines.length) return;
-  const listed = new Map(); // "file:line" -> listing and source, where its instructions are listed
-  data.listings.forEach((listing, place) => {
-    for (const [, , , source] of listing.rows) {
-      const key = source < 0 ? null : data.sources[source].slice(0, 2).join(":");
-      if (key && !listed.has(key)) listed.set(key, [place, source]);
-    }
-  });
-  const shown = (row) => {
-    const name = `${row[0].split("/").pop()}:${row[1]}`,
-      there = listed.get(`${row[0]}:${row[1]}`);
-    return there ? el("button", {class: "link", type: "button", onclick: () => tabs.code(...there)}, name) : name;
-  };
-  const most = Math.max(1, ...data.lines.map((row) => cyclesOf(row.slice(3))));
-  const columns = [
-    {
-      name: "line",
-      text: true,
-      get: (row) => `${row[0].split("/").pop()}:${String(row[1]).padStart(5)}`,
-      show: shown,
-    },
-    {name: "cycles", get: (row) => cyclesOf(row.slice(3))},
-    {
-      name: "share",
-      get: (row) => cyclesOf(row.slice(3)),
-      show: (row) => percent(cyclesOf(row.slice(3)), data.cpi.cycles),
-    },
-    {
-      name: "by cause",
-      get: (row) => cyclesOf(row.slice(3)),
-      show: (row) => stacked(row.slice(3, 3 + parts.length), most, parts),
-    },
-    {name: "instructions", get: (row) => row[3 + parts.length]},
-    {name: "source", text: true, get: (row) => row[2]},
-  ];
-  section("lines", "Source lines", table(columns, data.lines, {sort: 1, label: "source lines"}));
-}
+tabs.listed = new Map(data.listings.map((listing, place) => [listing.function, place]));
 
 function code() {
   if (!data.listings.length) return;
   const body = el("tbody"),
     said = el("p", {class: "soft"});
   const title = (listing) =>
-    `${data.functions.rows[listing.function][0]} (${percent(data.functions.rows[listing.function].cycles, data.cpi.cycles)})`;
+    `${shortName(data.functions.rows[listing.function][0])} (${percent(data.functions.rows[listing.function].cycles, data.cpi.cycles)})`;
   const choice = el(
     "select",
     {id: "function", "aria-label": "function", onchange: () => show(choice.selectedIndex)},
@@ -105,12 +27,12 @@ function code() {
       heading = null;
     for (const [address, text, counts, source] of listing.rows) {
       if (source !== before && source >= 0) {
-        const [file, line, words] = data.sources[source];
+        const [file, line] = data.sources[source];
         rows.push(
           el(
             "tr",
             {class: "source"},
-            el("td", {colspan: 5, class: "text"}, `${file.split("/").pop()}:${line}  ${words}`),
+            el("td", {colspan: 5, class: "text"}, `${baseName(file)}:${line}  ${sourceText(file, line).trim()}`),
           ),
         );
       }
@@ -170,11 +92,11 @@ function code() {
     said,
     holder,
   );
-  tabs.code = (listing, source) => {
+  tabs.code = (listing, source, move = true) => {
     choice.selectedIndex = listing;
+    if (move) place.scrollIntoView();
     show(listing, source);
-    place.scrollIntoView();
-    choice.focus({preventScroll: true});
+    if (move) choice.focus({preventScroll: true});
   };
   show(0);
 }

@@ -3,17 +3,15 @@
 
 function memory() {
   const seen = data.data;
-  if (!seen) return;
   const all = (row) => row[4] + row[5] + row[6],
     total = sum(seen.areas.map((row) => row[7]));
+  if (!seen.areas.length) return;
   const columns = [
     {name: "data", text: true, get: (row) => row[0]},
     {name: "kind", text: true, get: (row) => row[1]},
     {name: "bytes", get: (row) => row[3]},
     {name: "loads", get: all, title: "loads that L1D did not serve, or that do not read it"},
-    {name: "from L2", get: (row) => row[4]},
-    {name: "from L3", get: (row) => row[5]},
-    {name: "from memory", get: (row) => row[6]},
+    ...levels((row) => row.slice(4, 7)),
     {name: "latency", get: (row) => row[7], title: "sum of latencies, in cycles"},
     {name: "share", get: (row) => row[7], show: (row) => percent(row[7], total)},
     {
@@ -33,7 +31,28 @@ function memory() {
       {class: "soft"},
       `All loads that the first-level cache did not serve, by the data that they read: arrays and other objects by symbol, other memory by area, with a resolution of ${seen.piece} bytes.`,
     ),
-    table(columns, seen.areas, {sort: 7, label: "data"}),
+    table(columns, seen.areas, {sort: columns.findIndex((column) => column.name === "latency"), label: "data"}),
+    el("h3", {}, "By source line, or function"),
+    table(
+      [
+        {name: "line", text: true, get: (row) => loadPlace(row), show: (row) => (row[1] < 0 ? "–" : lineName(row[1], row[2]))},
+        {
+          name: "function",
+          text: true,
+          get: (row) => data.functions.rows[row[0]]?.[0] ?? "–",
+          show: (row) =>
+            data.functions.rows[row[0]] ? functionName(data.functions.rows[row[0]][0], () => tabs.function(row[0])) : "–",
+        },
+        {name: "loads", get: (row) => row[3] + row[4] + row[5]},
+        ...levels((row) => row.slice(3, 6)),
+        {name: "latency", get: (row) => row[6], title: "sum of latencies, in cycles"},
+        {name: "share", get: (row) => row[6], show: (row) => percent(row[6], total)},
+        {name: "mean", get: (row) => row[6] / (row[3] + row[4] + row[5]), show: (row) => number(row[6] / (row[3] + row[4] + row[5]), 1)},
+        {name: "source", text: true, code: true, get: (row) => (row[1] < 0 ? "" : sourceText(row[1], row[2]).trim())},
+      ],
+      seen.places,
+      {sort: 3 + levels().length, descending: true, label: "loads by place"},
+    ),
     el("details", {}, el("summary", {}, "By ranges of addresses"), ranges(seen.areas, total)),
   );
   const bins = seen.latencies.filter(([, count]) => count);
@@ -47,11 +66,25 @@ function memory() {
       "cycles",
       [
         {at: bins[0][0], name: "L2"},
-        {at: seen.l3, name: "L3"},
+        ...(hasL3() ? [{at: seen.l3, name: "L3"}] : []),
         {at: seen.memory, name: "memory"},
       ].filter((mark) => mark.at >= bins[0][0]),
     ),
   );
+}
+
+// A machine without L3 has one latency for both.
+function hasL3() {
+  return data.data.l3 < data.data.memory;
+}
+// Columns of the levels that served loads; of(row): loads from L2, L3, memory.
+function levels(of = () => []) {
+  return ["L2", "L3", "memory"]
+    .map((name, level) => ({name: "from " + name, get: (row) => of(row)[level]}))
+    .filter((_, level) => level !== 1 || hasL3());
+}
+function loadPlace(row) {
+  return row[1] < 0 ? "" : `${baseName(row[1])}:${String(row[2]).padStart(5)}`;
 }
 
 function ranges(areas, total) {
@@ -72,14 +105,15 @@ function ranges(areas, total) {
   );
 }
 
-function heat(parts) {
-  const counts = parts.map((part) => part[2]);
-  const most = Math.max(1, ...counts);
-  return el(
+function heat(ranges) {
+  const counts = ranges.map((part) => part[2]);
+  const most = Math.max(1, ...counts),
+    densest = ranges[counts.indexOf(most)];
+  const shown = el(
     "span",
     {class: "heat", role: "img", "aria-label": "misses from the first to the last address"},
-    ...counts.map((count) =>
-      el("i", {style: `opacity:${count ? 0.15 + (0.85 * count) / most : 0.05}`, title: number(count)}),
-    ),
+    ...counts.map((count) => el("i", {style: `opacity:${count ? 0.15 + (0.85 * count) / most : 0.05}`})),
   );
+  const span = `${ranges[0][0]} to ${ranges[ranges.length - 1][1]}`;
+  return tip(shown, densest ? `${span}\nmost: ${number(most)} from ${densest[0]} to ${densest[1]}` : span);
 }

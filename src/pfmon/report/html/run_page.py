@@ -8,17 +8,26 @@ from typing import Any
 from pfmon.program.source_texts import SourceTexts
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.sample_tree import SampleTree
+from pfmon.report.html.source_files import SourceFiles
 from pfmon.report.programming_record import ProgrammingRecord, programming_lines
-from pfmon.session.profile.code_profile import ProfileRow
+from pfmon.session.profile.call_graph import CallGraph
+from pfmon.session.profile.code_profile import Function, ProfileRow, Source
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_stack import CpiStack
 from pfmon.session.profile.data_areas import Area
+from pfmon.session.profile.largest_causes import LargestCause
 from pfmon.session.profile.omissions import omissions_line
-from pfmon.session.run.programmed_pmu import Count, Value
+from pfmon.session.run.programmed_pmu import Count, ThreadCounts, Value
 from pfmon.session.run.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
 
-SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")
+SCRIPTS = (
+    *("flame.js", "run_functions.js", "run_findings.js", "run_sources.js", "run_code.js", "run_memory.js", "run.js"),
+)
+MAX_CALLS = 8000
+"""Maximum number of pairs of caller and callee: those with most cycles."""
+MAX_LOAD_PLACES = 1000
+"""Maximum number of lines whose loads missed: those with the largest latencies."""
 MAX_CHART_POINTS = 1500
 """Maximum number of intervals of a curve over time; further ones are joined."""
 
@@ -36,12 +45,14 @@ def run_page(
     intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
+    threads: Sequence[ThreadCounts] | None = None,
 ) -> str:
     """The file's text. ``ending``: how the program ended; ``events``: those of ``by_function`` and ``intervals``;
     ``descriptions``: by event."""
     data = run_data(
         *(surveyed, command, pmu, ending, notes, programming, counts, events, by_function, intervals, descriptions),
         samples,
+        threads,
     )
     return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
 
@@ -59,9 +70,11 @@ def run_data(
     intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
+    threads: Sequence[ThreadCounts] | None = None,
 ) -> dict[str, Any]:
     """The data of a run's page; arguments as `run_page` has them."""
-    texts = SourceTexts("", *surveyed.places.folders)
+    files = SourceFiles(SourceTexts("", *surveyed.places.folders))
+    functions = FunctionNumbers(surveyed.cpi)
     name = command[0].rpartition("/")[2]
     sources: dict[tuple[str, int], int] = {}
     return {
@@ -75,16 +88,31 @@ def run_data(
         "figures": [[name, value] for name, value in sorted(surveyed.figures.items())],
         "given": list(surveyed.figures.given),
         "cpi": cpi_data(surveyed.cpi),
+        "causes": [_cause(cause, functions, files) for cause in surveyed.causes],
         "counts": [_count(count, descriptions or {}) for count in counts],
         "intervals": _intervals(events, intervals) if intervals else None,
         "functions": {"events": list(events) if by_function else [], "rows": _functions(surveyed.cpi, by_function)},
-        "lines": [[one.file, one.line, texts.line(one.file, one.line), *one.counts] for one in surveyed.places.lines],
+        "threads": [_thread(thread) for thread in threads or ()],
+        "lines": [[files.number(one.file, one.line), one.line, *one.counts] for one in surveyed.places.lines],
         "listings": _listings(surveyed, sources),
-        "sources": [[file, line, texts.line(file, line)] for file, line in sources],
+        "sources": [[files.number(file, line), line] for file, line in sources],
         "calls": _calls(surveyed),
+        "graph": _graph(surveyed.graph, functions),
         "samples": samples.to_data() if samples else None,
-        "data": _memory(surveyed.data),
+        "data": _memory(surveyed.data, functions, files),
+        "files": files.to_data(),
     }
+
+
+class FunctionNumbers:
+    """The positions of functions in the page's table."""
+
+    def __init__(self, cpi: CpiStack) -> None:
+        self._numbers = {(row.name, row.address, row.object): number for number, row in enumerate(cpi.functions)}
+
+    def of(self, function: Function | None) -> int:
+        """Return a function's position; -1: it is not in the table."""
+        return self._numbers.get((function.name, function.address, function.object), -1) if function else -1
 
 
 def cpi_data(cpi: CpiStack) -> dict[str, Any]:
@@ -135,6 +163,38 @@ def _functions(cpi: CpiStack, by_function: Sequence[ProfileRow]) -> list[list[An
     ]
 
 
+def _cause(cause: LargestCause, functions: FunctionNumbers, files: SourceFiles) -> dict[str, Any]:
+    source = cause.source
+    return {
+        "part": cause.part,
+        "cause": cause.cause,
+        "cycles": cause.cycles,
+        "function": functions.of(cause.function),
+        "name": str(cause.function) if cause.function else "",
+        "in_function": cause.in_function,
+        "source": [files.number(source.file, source.line), source.line] if source else None,
+        "in_line": cause.in_line,
+        "advice": cause.advice,
+    }
+
+
+def _thread(thread: ThreadCounts) -> list[Any]:
+    """Return a thread's number, its instructions, and the counts of the events."""
+    return [thread.place, thread.retired, [count.value for count in thread.counts]]
+
+
+def _graph(graph: CallGraph, functions: FunctionNumbers) -> dict[str, Any]:
+    """Return cycles and instructions with callees, by number of the function, and calls: caller, callee, number of
+    calls, cycles, instructions."""
+    return {
+        "inclusive": [[functions.of(function), *counts] for function, counts in graph.inclusive.items()],
+        "edges": [
+            [functions.of(edge.caller), functions.of(edge.callee), edge.calls, edge.cycles, edge.instructions]
+            for edge in graph.edges[:MAX_CALLS]
+        ],
+    }
+
+
 def _listings(surveyed: CollectedReport, sources: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
     """Return the instructions of functions, with their source lines as numbers in ``sources``."""
     return [
@@ -161,14 +221,33 @@ def _calls(surveyed: CollectedReport) -> dict[str, Any]:
     return {"names": list(names), "rows": rows}
 
 
-def _memory(view: DataView) -> dict[str, Any]:
+def _memory(view: DataView, functions: FunctionNumbers, files: SourceFiles) -> dict[str, Any]:
     return {
         "areas": [_area(area) for area in view.areas],
+        "places": _load_places(view, functions, files),
         "latencies": [[cycles, count] for cycles, count in enumerate(view.latencies) if count],
         "l3": view.l3,
         "memory": view.memory,
         "piece": view.piece,
     }
+
+
+def _load_places(view: DataView, functions: FunctionNumbers, files: SourceFiles) -> list[list[Any]]:
+    """Return loads that missed by source line, of code without lines by function: number of the function, of the file
+    (-1: none), line, misses by level, latencies; those with the largest latencies first."""
+    sums: dict[tuple[Function, Source | None], list[int]] = {}
+    for one in view.instructions:
+        known = sums.setdefault((one.function, one.source), [0, 0, 0, 0])
+        sums[one.function, one.source] = [a + b for a, b in zip(known, (*one.misses, one.cycles), strict=True)]
+    largest = sorted(sums.items(), key=lambda one: -one[1][3])[:MAX_LOAD_PLACES]
+    return [
+        [
+            functions.of(function),
+            *((files.number(source.file, source.line), source.line) if source else (-1, 0)),
+            *counts,
+        ]
+        for (function, source), counts in largest
+    ]
 
 
 def _area(area: Area) -> list[Any]:

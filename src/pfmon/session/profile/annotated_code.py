@@ -18,7 +18,7 @@ MAX_LISTED_INSTRUCTIONS = 8000
 MAX_FUNCTION_INSTRUCTIONS = 2000
 """Maximum of one function: above it only instructions with counts, and their neighbours, are listed."""
 MAX_LISTED_FUNCTIONS = 80
-MAX_LISTED_LINES = 3000
+MAX_LISTED_LINES = 20_000
 
 
 class LineCounts(NamedTuple):

@@ -51,9 +51,9 @@ class Finding(NamedTuple):
 
 def finding(seen: RunData, objects: LoadedObjects, demangle: bool = True) -> Finding | None:
     """Return the largest part of the cycles that is not inherent execution; None: it is no more than a third."""
-    parts = {part: {name: _causes(*of) for name, of in inner.items()} for part, inner in PARTS.items()}
+    parts = {part: {name: causes_of(*of) for name, of in inner.items()} for part, inner in PARTS.items()}
     pieces = [mask for inner in parts.values() for mask in inner.values()]
-    totals = iter(counted(seen, [_query(mask) for mask in pieces]).totals()[:-1])
+    totals = iter(counted(seen, [query_of_causes(mask) for mask in pieces]).totals()[:-1])
     cycles = {part: {name: next(totals) for name in inner} for part, inner in parts.items()}
     whole = sum(sum(inner.values()) for inner in cycles.values())
     part = max(list(PARTS)[1:], key=lambda part: sum(cycles[part].values()))
@@ -68,13 +68,13 @@ def finding(seen: RunData, objects: LoadedObjects, demangle: bool = True) -> Fin
     return Finding(share, WORDS.get(cause, cause), _place(mask, seen, objects, demangle))
 
 
-def _causes(*patterns: str) -> int:
+def causes_of(*patterns: str) -> int:
     """Return the causes that match one of the patterns, as bits."""
     numbers = names("cycle")
     return sum(1 << numbers[cause] for cause in numbers if any(fnmatchcase(cause, one) for one in patterns))
 
 
-def _query(causes: int) -> RecordQuery:
+def query_of_causes(causes: int) -> RecordQuery:
     """The cycles of causes; of none: those that retired."""
     return RecordQuery(QueryKind.CYCLES, retiring=not causes, causes=causes)
 
@@ -85,7 +85,7 @@ def _place(mask: int, seen: RunData, objects: LoadedObjects, demangle: bool) -> 
     lookup = FunctionNames(objects, demangle, seen.table.instruction_set)
     counts = {
         address: cycles[0]
-        for address, cycles in counted(seen, [_query(mask)], by_place=True).by_address().items()
+        for address, cycles in counted(seen, [query_of_causes(mask)], by_place=True).by_address().items()
         if cycles[0]
     }
     functions: Counter[Function] = Counter()

@@ -38,6 +38,11 @@ X86_64_ENGINE = (
 )
 """Below REGION, under the x86-64 engine (engine/x86_64/runtime/memory_map.h)."""
 
+PIE_START, LOW_END = 0x1000_0000, 0x6000_0000
+"""Where that engine puts a position-independent program, and the end of the files that it maps."""
+LOW_MAPPINGS = 0x5000_0000
+"""Files of other programs are above it, unless they have more than 256 MB."""
+
 QEMU_STACK = 0x80_1000
 """Bytes of the stack and the page before it, under qemu (docs/dev/engines.md)."""
 
@@ -51,7 +56,16 @@ def kind_of(address: int, break_start: int) -> str:
         return next((one.kind for one in X86_64_ENGINE if one.start <= address < one.end), "other")
     if address >= QEMU_BASE:
         return _under_qemu(address, break_start)
+    if _mapped_low(address, break_start):
+        return "mapped"
     return "heap" if address >= break_start else "other"
+
+
+def _mapped_low(address: int, break_start: int) -> bool:
+    """Return whether an address is of the files that the x86-64 engine maps downwards from LOW_END, and of what is
+    behind them; the heap of a position-independent program is elsewhere."""
+    independent = PIE_START <= break_start < PIE_START + (PIE_START >> 1)
+    return (break_start if independent else LOW_MAPPINGS) <= address < LOW_END
 
 
 def _in_region(address: int, break_start: int) -> str:

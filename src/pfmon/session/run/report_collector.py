@@ -16,11 +16,13 @@ from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
+from pfmon.session.profile.call_graph import CallGraph, call_graph
 from pfmon.session.profile.call_rows import CallRow, ExactCalls, call_rows
-from pfmon.session.profile.code_profile import FunctionNames
+from pfmon.session.profile.code_profile import Function, FunctionNames, Source
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
+from pfmon.session.profile.largest_causes import LargestCause, largest_causes
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
@@ -29,10 +31,12 @@ from pfmon.stream._stream import Consumer, Failure, Tee
 
 
 class LateLoads(NamedTuple):
-    """Loads of an instruction that L1D did not serve: its address, their number by the level that served them (L2, L3,
-    memory), and the sum of their latencies in cycles."""
+    """Loads of an instruction that L1D did not serve: its address, function and source line (None: not known), their
+    number by the level that served them (L2, L3, memory), and the sum of their latencies in cycles."""
 
     address: int
+    function: Function
+    source: Source | None
     misses: tuple[int, int, int]
     cycles: int
 
@@ -51,13 +55,15 @@ class DataView(NamedTuple):
 
 
 class CollectedReport(NamedTuple):
-    """The collected data, on a machine with these figures."""
+    """The collected data, on a machine with these figures. ``causes``: the largest causes of stalls."""
 
     figures: MachineFigures
     cpi: CpiStack
     calls: Sequence[CallRow]
     places: AnnotatedCode
     data: DataView
+    graph: CallGraph
+    causes: Sequence[LargestCause]
 
 
 class ReportCollector:
@@ -99,12 +105,15 @@ class ReportCollector:
         cpi = breakdown(self._figures, seen, objects, demangle)
         names = FunctionNames(objects, demangle, engine.table.instruction_set)
         sink = counted(seen, part_queries(), by_place=True)
+        nodes = self._calls.nodes()
         return CollectedReport(
             self._figures,
             cpi,
-            call_rows(self._calls.nodes(), names),
+            call_rows(nodes, names),
             places(sink.by_address(), cpi.functions, names, engine),
-            self._data_view(objects),
+            self._data_view(objects, names),
+            call_graph(nodes, names),
+            largest_causes(cpi, seen, names),
         )
 
     def _latencies(self) -> tuple[int, int]:
@@ -112,26 +121,26 @@ class ReportCollector:
         memory = int(self._figures["memory.latency"])
         return int(self._figures.get("l3.latency", memory)), memory
 
-    def _data_view(self, objects: LoadedObjects) -> DataView:
+    def _data_view(self, objects: LoadedObjects, names: FunctionNames) -> DataView:
         misses = self._misses
         return DataView(
             areas(misses.by_piece(), misses.piece_bytes, objects),
-            _by_address(LateLoads(*one) for one in misses.by_instruction()),
+            _late_loads(misses.by_instruction(), names),
             misses.histogram(),
             *(*self._latencies(), misses.piece_bytes),
         )
 
 
-def _by_address(found: Iterable[LateLoads]) -> list[LateLoads]:
+def _late_loads(found: Iterable[tuple[int, tuple[int, int, int], int]], names: FunctionNames) -> list[LateLoads]:
     """Return one row for each address, though it is in several blocks; in order of address."""
-    rows: dict[int, LateLoads] = {}
-    for one in found:
-        known = rows.get(one.address)
-        if known:
-            first, second, third = (a + b for a, b in zip(known.misses, one.misses, strict=True))
-            one = LateLoads(one.address, (first, second, third), known.cycles + one.cycles)
-        rows[one.address] = one
-    return [rows[address] for address in sorted(rows)]
+    sums: dict[int, list[int]] = {}
+    for address, misses, cycles in found:
+        known = sums.setdefault(address, [0, 0, 0, 0])
+        sums[address] = [a + b for a, b in zip(known, (*misses, cycles), strict=True)]
+    return [
+        LateLoads(address, names.function(address), names.source(address), (second, third, memory), cycles)
+        for address, (second, third, memory, cycles) in sorted(sums.items())
+    ]
 
 
 class ObservedRun:
