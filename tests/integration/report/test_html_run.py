@@ -90,7 +90,8 @@ def test_it_opens_without_an_error_and_a_function_is_found(page: Path) -> None:
         [...document.querySelectorAll("#functions td button")].find((one) => one.innerText === "lookup").click();
         return {before, focused, after, marked, found, here, counted, left,
           callers: [...document.querySelectorAll("#callers h3")].map((one) => one.innerText),
-          calling: document.querySelector("#callers .pair table tbody td").innerText, drawn: document.documentElement.dataset.drawn,
+          calling: document.querySelector("#callers .pair table tbody td").innerText,
+          drawn: document.documentElement.dataset.drawn,
           shown: document.getElementById("function").selectedOptions[0].text, code: rows("code").length};
         """,
     )
