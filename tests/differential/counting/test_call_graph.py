@@ -1,10 +1,13 @@
 """Inclusive counts of functions and of their calls, beside the call tree and beside what the examples' sources say."""
 
+import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from command import EXAMPLES, example
 from grids import first_quick
+from host_programs import needs
 
 import pfmon
 from pfmon.session.profile.call_graph import CallGraph, call_graph
@@ -67,6 +70,37 @@ def test_inclusive_cycles_are_those_of_all_paths_with_the_function(program: tupl
     found = {str(function): cycles for function, (cycles, _) in surveyed.graph.inclusive.items()}
     assert found == dict(recomputed(tuple(surveyed.calls)))
     assert max(found.values()) == surveyed.cpi.cycles
+
+
+BOUND_LATE = """
+#include <stdlib.h>
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void)
+{
+    int all[50];
+    for (int i = 0; i < 50; i++)
+        all[i] = i * 37 % 50;
+    qsort(all, 50, sizeof *all, compare);
+    return (int)(strtol("12", NULL, 10) + labs(-3L) + strtol("7", NULL, 10)) - 22;
+}
+"""
+
+
+@needs("cc")
+def test_calls_that_are_bound_late_lead_to_the_same_functions(tmp_path: Path) -> None:
+    """As those of the same program, whose dynamic linker binds everything before main; but for the linker's own."""
+    (tmp_path / "late.c").write_text(BOUND_LATE)
+    called = {}
+    for when in ("lazy", "now"):
+        command = ["cc", "-O1", "-fno-builtin", "-no-pie", f"-Wl,-z,{when}", "-o", when, "late.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        surveyed = pfmon.run([str(tmp_path / when)], report="html", capture=True).surveyed
+        assert surveyed
+        of_main = [edge for edge in surveyed.graph.edges if edge.caller.name == "main"]
+        called[when] = {edge.callee.name: (edge.calls, edge.instructions) for edge in of_main}
+    (linker,) = called["lazy"].keys() - called["now"].keys()
+    assert "resolve" in linker and called["lazy"].pop(linker)[0] == len(called["now"]) >= 3
+    assert called["lazy"] == called["now"]
 
 
 def test_calls_between_functions_are_counted() -> None:

@@ -3,10 +3,13 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.stream._stream cimport BlockHead
+
 
 cdef enum:
     MAX_NODE_COUNTS = 8
     MAX_CALL_NODES = 1 << 18     # call paths of the program
+    MAX_STUBS_BYTES = 1 << 16    # between an import stub and the rest of it, elsewhere among the stubs
     MAX_CALL_DEPTH = 400         # depth of calls: deeper ones count there
 
 
@@ -24,8 +27,12 @@ cdef struct CallChain:           # position in the tree, of one thread
     uint32_t* node_at            # by depth of calls: the caller's node
     uint64_t capacity
     bint begun                   # it has run
-    bint fresh                   # the first block since a call is running
+    bint fresh                   # the first block since a call is running, or since a stub's jump
     bint stub                    # ... and ended with an indirect branch, whose target is the function called
+    uint64_t entry               # the address called
+    uint32_t jumps               # indirect branches since the call, in a row
+    bint binding                 # a stub's second block ended with a direct branch: to what calls the linker
+    uint32_t linker              # the node of the dynamic linker's function that binds the call; 0: none
 
 
 @cython.final
@@ -37,6 +44,7 @@ cdef class CallPath(CallStack):
     cdef uint64_t chain_count
     cdef readonly bint lost      # sticky: there was no memory for a node
 
+    cdef void follow_stub(self, const BlockHead* head) noexcept nogil
     cdef bint descend(self, uint64_t ip, uint32_t file) noexcept nogil
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil
 

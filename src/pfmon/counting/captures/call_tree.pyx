@@ -1,7 +1,8 @@
 """A calling context tree, exact: the counts of every block that runs are added to the node of its call path.
 
 A function whose first block ends with an indirect jump (an import stub) has no node: the target of the jump is the
-callee.
+callee. If the call is not bound yet, that is the rest of the stub, which jumps on to the dynamic linker's function; where
+this one jumps to is a callee of the same caller.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -72,7 +73,8 @@ cdef class CallPath(CallStack):
         cdef uint64_t depth = self.now.depth
         cdef bint stub = self.chain.stub
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
-        self.chain.fresh = self.chain.stub = False
+        self.chain.fresh, self.chain.stub = self.chain.binding, False
+        self.chain.binding = False
         if self.nodes[0].entry == 0:
             self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
         if not self.chain.begun:
@@ -81,13 +83,11 @@ cdef class CallPath(CallStack):
                 self.descend(head.ip, head.file)
         if leaving == BranchKind.NO_BRANCH:
             if stub:
-                self.nodes[self.chain.at].calls -= 1
-                self.chain.at = self.nodes[self.chain.at].parent
-                self.chain.fresh = self.descend(head.ip, head.file)
+                self.follow_stub(head)
             return
         CallStack.arrive(self, word)
         if self.now.depth > depth:
-            self.chain.fresh = self.descend(head.ip, head.file)
+            self.chain.fresh, self.chain.jumps, self.chain.entry = self.descend(head.ip, head.file), 0, head.ip
         elif self.now.depth < depth:
             self.chain.at = self.chain.node_at[self.now.depth]
 
@@ -95,8 +95,24 @@ cdef class CallPath(CallStack):
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
         CallStack.end_block(self, word)
-        self.chain.stub = (self.chain.fresh and last.branch == BranchKind.INDIRECT_JUMP
-                           and executed(word, last.condition))
+        if not executed(word, last.condition):
+            return
+        if last.branch == BranchKind.INDIRECT_JUMP:
+            self.chain.stub = self.chain.fresh or self.chain.linker == self.chain.at != 0
+        elif last.branch == BranchKind.DIRECT:
+            self.chain.binding = (self.chain.fresh and self.chain.jumps == 1
+                                  and head.ip - self.chain.entry + MAX_STUBS_BYTES < 2 * MAX_STUBS_BYTES)
+
+    cdef void follow_stub(self, const BlockHead* head) noexcept nogil:
+        """Descends from the caller of a stub to where the stub jumped, or the dynamic linker's function, which stays a
+        callee of its own."""
+        cdef bint bound = self.chain.linker == self.chain.at
+        if not bound:
+            self.nodes[self.chain.at].calls -= 1
+        self.chain.at = self.nodes[self.chain.at].parent
+        self.chain.fresh = self.descend(head.ip, head.file)
+        self.chain.jumps = 0 if bound else self.chain.jumps + 1
+        self.chain.linker = self.chain.at if self.chain.jumps == 2 and self.chain.fresh else 0
 
     cdef bint descend(self, uint64_t ip, uint32_t file) noexcept nogil:
         """Descends to the node of a called function; False: there is none, and it counts as part of its caller."""

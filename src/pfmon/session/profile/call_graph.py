@@ -33,13 +33,14 @@ class CallGraph(NamedTuple):
 
 
 def call_graph(nodes: Sequence[RawNode], names: FunctionNames) -> CallGraph:
-    """Return the graph of call paths; a callee with neither name nor calls (a stub) is part of its caller."""
+    """Return the graph of call paths. A callee that calls nothing and has no name, or was never called (a stub, which
+    only jumps on), is part of its caller."""
     calling = {parent for parent, _, _, _, _ in nodes[1:]}
     functions = [names.row(entry, file) for _, entry, file, _, _ in nodes]
     stubs = {
         number
         for number, function in enumerate(functions)
-        if number and function.name == NO_SYMBOL and number not in calling
+        if number and number not in calling and (function.name == NO_SYMBOL or not nodes[number][3])
     }
     below = _with_callees(nodes)
     children: list[list[int]] = [[] for _ in nodes]

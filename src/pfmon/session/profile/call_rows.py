@@ -36,24 +36,24 @@ class ExactCalls(NamedTuple):
 
 
 def call_rows(nodes: Sequence[RawNode], names: FunctionNames) -> list[CallRow]:
-    """Return the nodes by name: callees of one parent with the same name share a row; callees with neither name nor
-    calls (stubs) are part of the parent."""
+    """Return the nodes by name: callees of one parent with the same name share a row. Callees that call nothing, and
+    have no name or were never called (stubs, which only jump on), are part of the parent."""
     parents = {parent for parent, _, _, _, _ in nodes[1:]}
     rows: list[CallRow] = []
     row_of: list[int] = []
     known: dict[tuple[int, str], int] = {}
-    for number, (above, entry, file, calls, counts) in enumerate(nodes):
+    for number, (above, entry, file, own_calls, counts) in enumerate(nodes):
         parent = row_of[above] if number else -1
         function = names.row(entry, file)
-        if number and function.name == NO_SYMBOL and number not in parents:
+        if number and number not in parents and (function.name == NO_SYMBOL or not own_calls):
             row_of.append(parent)
             _add(rows, parent, 0, counts)
             continue
         place = known.setdefault((parent, str(function)), len(rows))
         if place == len(rows):
-            rows.append(CallRow(parent, str(function), calls, counts))
+            rows.append(CallRow(parent, str(function), own_calls, counts))
         else:
-            _add(rows, place, calls, counts)
+            _add(rows, place, own_calls, counts)
         row_of.append(place)
     return _without_the_least(rows)
 
