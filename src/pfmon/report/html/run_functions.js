@@ -125,11 +125,11 @@ function callers() {
         calls("Calls", edges.filter((edge) => edge[0] === number), 1, of),
       ),
     );
-    if (tabs.listed?.has(number)) tabs.code(tabs.listed.get(number), -1, false);
   }
   const amount = (cycles) => `${number(cycles)} cycles (${percent(cycles, data.cpi.cycles)})`;
   tabs.function = (number) => {
     show(number);
+    if (tabs.listed?.has(number)) tabs.code(tabs.listed.get(number), -1, false);
     place.scrollIntoView();
   };
   tabs.first = () => show(0);
