@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 BROWSER = "chromium-headless-shell"
-SWITCHES = ("--no-sandbox", "--disable-gpu", "--window-size=1400,1000", "--proxy-server=127.0.0.1:9", "--timeout=60000")
+SWITCHES = ("--no-sandbox", "--disable-gpu", "--proxy-server=127.0.0.1:9", "--timeout=60000")
 
 COLLECTOR = """<script>
 const thrown = [];
@@ -37,13 +37,13 @@ addEventListener("load", async () => {
 </script></body>"""
 
 
-def shown(page: Path, script: str = "return null;") -> Any:
+def shown(page: Path, script: str = "return null;", width: int = 1400) -> Any:
     """What a script, the body of an async function, returns in a page; ``key``, ``type`` and ``rows`` are there for it.
-    Nothing may be thrown, and nothing is fetched."""
-    return outcome(page, script)["found"]
+    ``width``: of the window, in pixels. Nothing may be thrown, and nothing is fetched."""
+    return outcome(page, script, width)["found"]
 
 
-def outcome(page: Path, script: str = "return null;") -> dict[str, Any]:
+def outcome(page: Path, script: str = "return null;", width: int = 1400) -> dict[str, Any]:
     """found, and the milliseconds until all was there."""
     text = page.read_text(encoding="utf-8")
     asked = page.with_name(f"asked-{page.name}")
@@ -51,7 +51,7 @@ def outcome(page: Path, script: str = "return null;") -> dict[str, Any]:
     body, end = tail.rsplit("</body>", 1)
     asked.write_text(f"{head}<head>{COLLECTOR}{body}{ASKER % script}{end}", encoding="utf-8")
     done = subprocess.run(
-        [BROWSER, *SWITCHES, "--dump-dom", asked.as_uri()],
+        [BROWSER, *SWITCHES, f"--window-size={width},1000", "--dump-dom", asked.as_uri()],
         env={**os.environ, "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
@@ -69,7 +69,7 @@ def outcome(page: Path, script: str = "return null;") -> dict[str, Any]:
 def data_of(page: Path) -> dict[str, Any]:
     """The data in a page."""
     found = re.search(
-        r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S
+        r'<script type="application/json" id="page-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S
     )
     assert found
     made: dict[str, Any] = json.loads(found[1])

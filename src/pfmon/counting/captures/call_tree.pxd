@@ -52,3 +52,8 @@ cdef class CallPath(CallStack):
 @cython.final
 cdef class CallTree(BlockIncrements):
     cdef CallPath path
+    cdef int64_t* thread_counts  # MAX_NODE_COUNTS for each thread, by number
+    cdef uint64_t thread_capacity
+
+    cdef void add(self, CallNode* node, const int64_t* counts) noexcept nogil
+    cdef bint grow(self, uint64_t thread) noexcept nogil

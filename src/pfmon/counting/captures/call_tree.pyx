@@ -167,13 +167,16 @@ cdef class CallTree(BlockIncrements):
         self.path = CallPath(table)
         self.describe(increments, None, cycles)
 
+    def __dealloc__(self):
+        free(self.thread_counts)
+
     cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         cdef const int64_t* known
-        cdef int64_t* counts
+        cdef int64_t counts[MAX_NODE_COUNTS]
         cdef uint32_t k, m
+        memset(counts, 0, sizeof(counts))
         if block.words != NULL:
             self.path.arrive(block.words[0])
-        counts = self.path.nodes[self.path.chain.at].counts
         if block.node_item_count:
             known = self.of_node(block)
             for m in range(self.monitors):
@@ -182,8 +185,33 @@ cdef class CallTree(BlockIncrements):
             self.add_item(block.items + k, counts)
         if block.words != NULL:
             counts[self.monitors] += self.table.c.heads[block.words[0] & BLOCK_MASK].length
+        self.add(&self.path.nodes[self.path.chain.at], counts)
+        if block.words != NULL:
             self.path.end_block(block.words[0])
         self.path.read(block.marks, block.mark_count)
+
+    cdef void add(self, CallNode* node, const int64_t* counts) noexcept nogil:
+        """Adds a block's counts to its call path and to its thread."""
+        cdef int64_t* of_thread
+        cdef uint32_t m
+        if self.path.thread >= self.thread_capacity and not self.grow(self.path.thread):
+            return
+        of_thread = self.thread_counts + MAX_NODE_COUNTS * self.path.thread
+        for m in range(self.monitors + 1):
+            node.counts[m] += counts[m]
+            of_thread[m] += counts[m]
+
+    cdef bint grow(self, uint64_t thread) noexcept nogil:
+        """Makes room for a thread; returns whether there is any."""
+        cdef uint64_t capacity = 2 * thread + 4
+        cdef int64_t* wider = <int64_t*>realloc(self.thread_counts, capacity * MAX_NODE_COUNTS * sizeof(int64_t))
+        if wider == NULL:
+            self.path.lost = True
+            return False
+        memset(wider + MAX_NODE_COUNTS * self.thread_capacity, 0,
+               (capacity - self.thread_capacity) * MAX_NODE_COUNTS * sizeof(int64_t))
+        self.thread_counts, self.thread_capacity = wider, capacity
+        return True
 
     @property
     def lost(self) -> bool:
@@ -200,4 +228,14 @@ cdef class CallTree(BlockIncrements):
             node = &self.path.nodes[i]
             found.append((node.parent, node.entry, node.file, node.calls,
                           tuple([node.counts[m] for m in range(self.monitors + 1)])))
+        return found
+
+    def threads(self):
+        """(number, counts) of each thread that ran, as `nodes` has them."""
+        cdef uint64_t i, m
+        found = []
+        for i in range(self.thread_capacity):
+            counts = tuple([self.thread_counts[MAX_NODE_COUNTS * i + m] for m in range(self.monitors + 1)])
+            if any(counts):
+                found.append((i, counts))
         return found

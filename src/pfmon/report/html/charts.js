@@ -77,7 +77,7 @@ function histogram(title, bins, label, marksOfLevels = []) {
 // The numbers of a chart, for those who do not see it, or want them exactly. rows: [number...]
 function asTable(names, rows) {
   const columns = names.map((name, place) => ({name, get: (row) => row[place]}));
-  return el("details", {}, el("summary", {}, "As a table"), table(columns, rows, {sort: -1, label: names.join(", ")}));
+  return folded("As a table", () => table(columns, rows, {sort: -1, label: names.join(", ")}));
 }
 
 // Lines over time or another quantity: [{x, y, series}].

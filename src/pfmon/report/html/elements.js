@@ -1,7 +1,7 @@
 "use strict";
 // Elements, numbers, and the common parts of pages: frame, search, tooltips, light and dark theme.
 
-const file = JSON.parse(document.getElementById("data").textContent);
+const file = JSON.parse(document.getElementById("page-data").textContent);
 // Of several tasks the one that the page's address names, or else the largest.
 const askedTask = Number(new URLSearchParams(location.search).get("task") ?? NaN);
 const shownTask = file.tasks ? (file.tasks[askedTask] ? askedTask : file.shown) : null;
@@ -111,7 +111,8 @@ function section(id, title, ...children) {
 
 // The search marks what contains its text; each searcher returns how much it has found. Enter goes to the next row.
 const searchers = [];
-let hit = -1;
+let hit = -1,
+  searched = "";
 function onSearch(act) {
   searchers.push(act);
 }
@@ -119,6 +120,7 @@ function search(text) {
   const wanted = text.trim().toLowerCase();
   const found = sum(searchers.map((act) => act(wanted) ?? 0));
   hit = -1;
+  searched = wanted;
   document.getElementById("found").textContent = wanted ? `${number(found)} found` : "";
 }
 function nextHit(step) {
@@ -199,6 +201,15 @@ function frame(title, hint) {
 function finish() {
   document.querySelector("header nav").append(...sections.map(([id, title]) => el("a", {href: "#" + id}, title)));
   document.documentElement.dataset.drawn = "yes";
+}
+
+// What is made when it is opened.
+function folded(title, make) {
+  const made = el("details", {}, el("summary", {}, title));
+  made.addEventListener("toggle", () => {
+    if (made.open && made.children.length === 1) made.append(make());
+  });
+  return made;
 }
 
 function cards(pairs) {

@@ -31,7 +31,7 @@ TEMPLATE = """<!DOCTYPE html>
 </head>
 <body>
 <noscript>This page needs JavaScript, which is switched off.</noscript>
-<script type="application/json" id="data">{data}</script>
+<script type="application/json" id="page-data">{data}</script>
 {scripts}
 </body>
 </html>

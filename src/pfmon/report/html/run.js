@@ -28,10 +28,7 @@ function summary() {
     given: data.given.includes(name) ? "changed" : "",
   }));
   place.append(
-    el(
-      "details",
-      {},
-      el("summary", {}, `Machine: ${number(figures.length)} figures`),
+    folded(`Machine: ${number(figures.length)} figures`, () =>
       table(
         [
           {name: "figure", text: true, get: (row) => row.name},
@@ -151,34 +148,55 @@ function counts() {
   }
 }
 
-// Threads side by side: a column for each, or a row for each of many.
+// What several threads, or tasks, did: a row for each figure, a column for each of them.
 const MOST_COLUMNS = 8;
+function sideBySide(names, figures, label) {
+  const columns = names.slice(0, MOST_COLUMNS).flatMap((name, place) => [
+    {name, get: (row) => row.values[place]},
+    {
+      name: "share",
+      get: (row) => (row.whole ? row.values[place] / row.whole : null),
+      show: (row) => percent(row.values[place], row.whole),
+    },
+  ]);
+  const rows = figures.map(([name, values]) => ({name, values, whole: sum(values.map((value) => value ?? 0))}));
+  const left = names.length - MOST_COLUMNS;
+  return el(
+    "div",
+    {},
+    table([{name: "", text: true, get: (row) => row.name}, ...columns], rows, {sort: -1, label}),
+    left > 0 ? el("p", {class: "soft"}, `${number(left)} more are in the shares, and have no column.`) : null,
+  );
+}
+
 function threads() {
   const seen = data.threads;
   if (!seen.length) return;
-  const names = ["instructions", ...data.counts.map((count) => count.name)],
-    values = seen.map(([, retired, counts]) => [retired, ...counts]),
-    name = (thread) => `thread ${thread[0]}`;
-  const shares = names.map((_, place) => sum(values.map((row) => row[place] ?? 0)));
-  const wanted = seen.length <= MOST_COLUMNS;
-  const columns = wanted
-    ? [
-        {name: "", text: true, get: (place) => names[place]},
-        ...seen.flatMap((thread, number) => [
-          {name: name(thread), get: (place) => values[number][place]},
-          {
-            name: "share",
-            get: (place) => values[number][place],
-            show: (place) => percent(values[number][place], shares[place]),
-          },
-        ]),
-      ]
-    : [
-        {name: "thread", get: (number) => seen[number][0]},
-        ...names.map((event, place) => ({name: event, get: (number) => values[number][place]})),
-      ];
-  const rows = (wanted ? names : seen).map((_, number) => number);
-  section("threads", "Threads", table(columns, rows, {sort: -1, label: "threads"}));
+  const largest = seen.slice().sort((one, other) => cyclesOf(other.counts) - cyclesOf(one.counts)),
+    names = largest.map((one) => `thread ${one.thread}`),
+    events = largest.every((one) => one.events) ? data.counts.map((count) => count.name) : [];
+  section(
+    "threads",
+    "Threads",
+    el("p", {class: "soft"}, "All threads on the one core of the machine, which they share in turns. Thread 0 began the program."),
+    legend(parts),
+    stackedBars(
+      "Threads, by cause",
+      largest.slice(0, 40).flatMap((one, place) => parts.map((part, n) => ({name: names[place], part, value: one.counts[n]}))),
+      parts,
+    ),
+    el("h3", {}, "Side by side"),
+    sideBySide(
+      names,
+      [
+        ["cycles", largest.map((one) => cyclesOf(one.counts))],
+        ["instructions", largest.map((one) => instructionsOf(one.counts))],
+        ...parts.map((part, n) => [part, largest.map((one) => one.counts[n])]),
+        ...events.map((event, n) => [event, largest.map((one) => one.events[n])]),
+      ],
+      "threads side by side",
+    ),
+  );
 }
 
 function overTime() {

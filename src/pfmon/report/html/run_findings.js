@@ -19,12 +19,18 @@ function findings() {
   );
 }
 
+function stripped(name) {
+  return name.startsWith("[no symbol]")
+    ? ": its file has no symbols; those of a debug file are taken (--debug-dir, or the distribution's -dbgsym package)"
+    : "";
+}
+
 function finding(cause) {
   const share = (cycles) => ` (${percent(cycles, cause.cycles)} of them)`,
     place = el("dl", {class: "place"});
   const add = (name, ...shown) => place.append(el("dt", {}, name), el("dd", {}, ...shown));
   if (cause.name)
-    add("function", functionName(cause.name, cause.function < 0 ? null : () => tabs.function(cause.function)), share(cause.in_function));
+    add("function", functionName(cause.name, cause.function < 0 ? null : () => tabs.function(cause.function)), share(cause.in_function), stripped(cause.name));
   if (cause.source)
     add("line", lineName(...cause.source), share(cause.in_line), el("br"), el("code", {}, sourceText(...cause.source).trim()));
   return el(

@@ -53,7 +53,7 @@ function memory() {
       seen.places,
       {sort: 3 + levels().length, descending: true, label: "loads by place"},
     ),
-    el("details", {}, el("summary", {}, "By ranges of addresses"), ranges(seen.areas, total)),
+    folded("By ranges of addresses", () => ranges(seen.areas, total)),
   );
   const bins = seen.latencies.filter(([, count]) => count);
   if (!bins.length) return;

@@ -92,7 +92,7 @@ def run_data(
         "counts": [_count(count, descriptions or {}) for count in counts],
         "intervals": _intervals(events, intervals) if intervals else None,
         "functions": {"events": list(events) if by_function else [], "rows": _functions(surveyed.cpi, by_function)},
-        "threads": [_thread(thread) for thread in threads or ()],
+        "threads": _threads(surveyed, threads or ()),
         "lines": [[files.number(one.file, one.line), one.line, *one.counts] for one in surveyed.places.lines],
         "listings": _listings(surveyed, sources),
         "sources": [[files.number(file, line), line] for file, line in sources],
@@ -178,9 +178,13 @@ def _cause(cause: LargestCause, functions: FunctionNumbers, files: SourceFiles) 
     }
 
 
-def _thread(thread: ThreadCounts) -> list[Any]:
-    """Return a thread's number, its instructions, and the counts of the events."""
-    return [thread.place, thread.retired, [count.value for count in thread.counts]]
+def _threads(surveyed: CollectedReport, counted: Sequence[ThreadCounts]) -> list[dict[str, Any]]:
+    """Return number, cycles by part and instructions of each of several threads, with the counts of the events, if each
+    thread was counted."""
+    if len(surveyed.threads) < 2:
+        return []
+    events = {thread.place: [count.value for count in thread.counts] for thread in counted}
+    return [{"thread": number, "counts": counts, "events": events.get(number)} for number, counts in surveyed.threads]
 
 
 def _graph(graph: CallGraph, functions: FunctionNumbers) -> dict[str, Any]:

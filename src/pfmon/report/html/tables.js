@@ -14,7 +14,7 @@ function table(columns, rows, options = {}) {
   let order = options.sort ?? columns.findIndex((column) => !column.text),
     down = columns[order] ? !columns[order].text : true;
   if (options.descending !== undefined) down = options.descending;
-  let wanted = "",
+  let wanted = searched,
     shown = AT_FIRST,
     sorted = rows;
   const body = el("tbody"),
@@ -23,7 +23,7 @@ function table(columns, rows, options = {}) {
   const heads = columns.map((column, place) => {
     const button = el("button", {type: "button", onclick: () => sortBy(place)}, column.name);
     if (column.title) tip(button, column.title);
-    return el("th", {class: column.text ? "text" : null, scope: "col"}, button);
+    return el("th", {class: column.text ? "text" : null, scope: "col"}, column.name ? button : "");
   });
   const holder = el(
     "div",

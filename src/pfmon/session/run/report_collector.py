@@ -55,7 +55,8 @@ class DataView(NamedTuple):
 
 
 class CollectedReport(NamedTuple):
-    """The collected data, on a machine with these figures. ``causes``: the largest causes of stalls."""
+    """The collected data, on a machine with these figures. ``causes``: the largest causes of stalls;
+    ``threads``: the number of each thread, its cycles by part, then its instructions."""
 
     figures: MachineFigures
     cpi: CpiStack
@@ -64,6 +65,7 @@ class CollectedReport(NamedTuple):
     data: DataView
     graph: CallGraph
     causes: Sequence[LargestCause]
+    threads: Sequence[tuple[int, tuple[int, ...]]]
 
 
 class ReportCollector:
@@ -114,6 +116,7 @@ class ReportCollector:
             self._data_view(objects, names),
             call_graph(nodes, names),
             largest_causes(cpi, seen, names),
+            self._calls.threads(),
         )
 
     def _latencies(self) -> tuple[int, int]:
