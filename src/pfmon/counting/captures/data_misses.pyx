@@ -149,18 +149,29 @@ cdef class DataMisses(CaptureListener):
 
     def by_piece(self):
         """(address, (misses served by L2, L3, memory), cycles, misses of all TLBs) of each piece, by address."""
-        cdef uint64_t i, k
-        found = []
+        cdef uint64_t i, number
+        cdef MissBucket* piece
+        numbers = []
         for i in range(self.size):
             if self.pieces[i].key:
-                found.append(((self.pieces[i].key - 1) << self.shift,
-                              tuple([self.pieces[i].misses[k] for k in range(SERVING_LEVELS)]),
-                              self.pieces[i].cycles, self.pieces[i].translations))
-        return sorted(found)
+                numbers.append(self.pieces[i].key - 1)
+        numbers.sort()
+        found = []
+        for one in numbers:
+            number = one
+            piece = self.find_bucket(number)
+            found.append((number << self.shift, (piece.misses[0], piece.misses[1], piece.misses[2]), piece.cycles,
+                          piece.translations))
+        return found
 
     def by_instruction(self):
         """(address, (misses served by L2, L3, memory), cycles) of each instruction of a block whose loads missed."""
-        cdef uint64_t i, k
-        return [(self.table.c.instructions[i].address,
-                 tuple([self.loads_of[i].misses[k] for k in range(SERVING_LEVELS)]), self.loads_of[i].cycles)
-                for i in range(self.room) if self.loads_of[i].cycles]
+        cdef uint64_t i
+        cdef LoadMisses* own
+        found = []
+        for i in range(self.room):
+            own = &self.loads_of[i]
+            if own.cycles:
+                found.append((self.table.c.instructions[i].address, (own.misses[0], own.misses[1], own.misses[2]),
+                              own.cycles))
+        return found

@@ -49,6 +49,7 @@ function histogram(title, bins, label, marksOfLevels = []) {
     width: wide(),
     height: 300,
     marginLeft: 58,
+    marginRight: 62,
     marginTop: 30,
     x: {
       type: "log",

@@ -76,7 +76,7 @@ function code() {
     {class: "wide limit", tabindex: 0, role: "region", "aria-label": "instructions"},
     el(
       "table",
-      {},
+      {class: "listing"},
       el(
         "thead",
         {},

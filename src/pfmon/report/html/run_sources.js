@@ -1,7 +1,7 @@
 "use strict";
 // Source lines with most cycles, and whole source files with counts beside each line.
 
-const MOST_LINES = 6000,
+const MOST_LINES = 1500,
   AROUND = 20;
 
 function sourceText(file, line) {
@@ -72,7 +72,7 @@ function sourceFiles() {
     {class: "wide limit", tabindex: 0, role: "region", "aria-label": "source file"},
     el(
       "table",
-      {},
+      {class: "listing"},
       el(
         "thead",
         {},
@@ -86,8 +86,8 @@ function sourceFiles() {
       body,
     ),
   );
-  function near(file, text) {
-    if (text.length <= MOST_LINES) return text.map((_, place) => place + 1);
+  function near(file, text, all) {
+    if (all || text.length <= MOST_LINES) return text.map((_, place) => place + 1);
     const shown = new Set();
     for (const line of lines.get(file).keys())
       for (let step = -AROUND; step <= AROUND; step++) if (text[line + step - 1] !== undefined) shown.add(line + step);
@@ -111,18 +111,24 @@ function sourceFiles() {
       el("td", {class: "text"}, text),
     );
   }
-  function show(file, wanted = 0) {
+  function show(file, wanted = 0, all = false) {
     const text = data.files[file].text,
       most = Math.max(1, ...[...lines.get(file).values()].map(cyclesOf)),
-      shown = near(file, text);
+      shown = near(file, text, all || (wanted > 0 && !lines.get(file).has(wanted)));
     const rows = shown.map((line) => lineRow(file, line, text[line - 1], most));
     body.replaceChildren(...rows);
     const hottest = [...lines.get(file)].reduce((one, other) => (cyclesOf(other[1]) > cyclesOf(one[1]) ? other : one))[0];
     const target = rows[shown.indexOf(wanted || hottest)];
     if (wanted) target?.classList.add("found");
     holder.scrollTop = target ? Math.max(0, target.offsetTop - holder.clientHeight / 2) : 0;
-    said.textContent =
-      shown.length < text.length ? `Lines near those with counts; the file has ${number(text.length)}.` : "";
+    said.replaceChildren(
+      ...(shown.length < text.length
+        ? [
+            "Lines near those with counts. ",
+            el("button", {type: "button", onclick: () => show(file, wanted, true)}, `all ${number(text.length)} lines`),
+          ]
+        : []),
+    );
   }
   const left = [...lines.keys()].filter((file) => !data.files[file].text).length;
   const place = section(

@@ -52,9 +52,14 @@ def areas(pieces: Sequence[Piece], size: int, objects: LoadedObjects) -> list[Ar
     break_start = program.end if program else 0
     groups: dict[_Named, list[Piece]] = {}
     last: _Named | None = None
+    beyond = 0  # pieces before it are of the last one's place
     for piece in pieces:
-        place = files.place(piece[0]) or files.place(piece[0] + size - 1)
-        place = place or _unnamed(piece[0], break_start, last)
+        if piece[0] < beyond and last is not None:
+            groups[last].append(piece)
+            continue
+        place = files.place(piece[0])
+        beyond = files.end(piece[0], place) if place else 0
+        place = place or files.place(piece[0] + size - 1) or _unnamed(piece[0], break_start, last)
         if last in groups and last is not None and last.end < piece[0] and place == last._replace(end=place.end):
             groups[place] = groups.pop(last)  # an unnamed area grows
         groups.setdefault(place, []).append(piece)
@@ -80,6 +85,11 @@ class _Files:
                 return one
         return next((one for one in self._segments if one.start <= address < one.end), None)
 
+    def end(self, address: int, place: _Named) -> int:
+        """Return where the place of an address ends, or another object begins."""
+        following = bisect_right(self._starts, address)
+        return min(place.end, self._starts[following]) if following < len(self._starts) else place.end
+
 
 def _objects(file: ObjectFile) -> Iterator[_Named]:
     for symbol in file.table.symbols():
@@ -104,19 +114,25 @@ def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:
 
 def _area(place: _Named, pieces: Sequence[Piece], size: int) -> Area:
     first, last = pieces[0][0], pieces[-1][0]
-    parts = [(0, 0)] * PARTS
-    for address, misses, cycles, _ in pieces:
-        part = (address - first) * PARTS // (last + size - first)
-        parts[part] = parts[part][0] + sum(misses), parts[part][1] + cycles
-    l2, l3, memory = (sum(misses[level] for _, misses, _, _ in pieces) for level in range(3))
+    span = last + size - first
+    found, latencies = [0] * PARTS, [0] * PARTS
+    l2 = l3 = memory = translated = 0
+    for address, (second, third, fourth), cycles, translations in pieces:
+        part = (address - first) * PARTS // span
+        found[part] += second + third + fourth
+        latencies[part] += cycles
+        l2 += second
+        l3 += third
+        memory += fourth
+        translated += translations
     return Area(
         place.name or NAMES[place.kind],
         place.kind,
         min(place.start, first) if not place.name else place.start,
         place.end if place.name else last + size,
         (l2, l3, memory),
-        sum(cycles for _, _, cycles, _ in pieces),
-        sum(translations for _, _, _, translations in pieces),
+        sum(latencies),
+        translated,
         (first, last + size - 1),
-        tuple(parts),
+        tuple(zip(found, latencies, strict=True)),
     )
