@@ -1,5 +1,6 @@
 """The HTML page in a narrow window, with long names, by keyboard and touch, in light and dark."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -254,3 +255,51 @@ def test_threads_are_side_by_side(tmp_path: Path) -> None:
     assert found["bars"] == 5 and sum(figures["cycles"]) == run.surveyed.cpi.cycles
     counted = sorted(thread.retired for thread in run.threads)
     assert sorted(figures["instructions"]) == sorted(figures["IA64_INST_RETIRED"]) == counted
+
+
+LOOPS = """#include <stdio.h>
+
+static volatile long sums[4];
+
+static void divide(long most)
+{
+    for (long i = 1; i <= most; i++)
+        sums[0] += 1000000007L / i;
+}
+
+int main(void)
+{
+    divide(100000);
+    printf("%ld\\n", sums[0]);
+    return 0;
+}
+"""
+
+
+@needs("cc")
+def test_a_finding_leads_to_its_line_in_the_whole_file(tmp_path: Path) -> None:
+    (tmp_path / "loops.c").write_text(LOOPS)
+    command = ["cc", "-g", "-O1", "-fno-inline", "-march=x86-64", "-o", "loops", "loops.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    page = written(tmp_path / "page.html", [str(tmp_path / "loops")])
+    found = shown(
+        page,
+        """
+        const choice = document.getElementById("file"), files = [...choice.options].map((one) => one.text);
+        choice.selectedIndex = files.findIndex((one) => one.includes("loops.c"));
+        choice.dispatchEvent(new Event("change"));
+        const all = [...document.querySelectorAll("#files tbody tr")].map((row) => row.lastElementChild.textContent);
+        const retired = (line) => document.querySelectorAll("#files tbody tr")[line - 1].cells[0].innerText;
+        const counts = [1, 4, 7, 8, 13].map(retired);
+        document.querySelector("#findings dd button.link").click();
+        const shown = document.querySelector("#callers h3").textContent;
+        [...document.querySelectorAll("#findings dd button")].find((one) => one.innerText === "loops.c:8").click();
+        const marked = document.querySelector("#files tr.found").cells[4].innerText;
+        document.querySelector("#files tr.found button").click();
+        return {all, counts, shown, marked, code: document.querySelector("#code tr.source.found").innerText};
+        """,
+    )
+    assert found["all"] == LOOPS.split("\n")
+    assert found["counts"][:2] == ["", ""] and all(int(one.replace(",", "")) for one in found["counts"][2:])
+    assert int(found["counts"][3].replace(",", "")) > 2 * 100000 and found["shown"] == "divide"
+    assert found["marked"] == "8" and found["code"].startswith("loops.c:8")
