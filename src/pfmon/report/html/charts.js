@@ -28,8 +28,8 @@ function stackedBars(title, rows, parts, options = {}) {
   const show = options.show ?? ((total) => number(total, Number.isInteger(total) ? null : 4));
   return el(
     "figure",
-    {class: "bars"},
-    el("h3", {}, `${title} (${options.label ?? "cycles"})`),
+    {class: "bars", style: `--name:${Math.min(40, Math.max(...names.map((name) => shortName(name).length)))}ch`},
+    el("h3", {}, title.includes("cycles") || title.includes("Cycles") ? title : `${title} (${options.label ?? "cycles"})`),
     ...[...bars].map(([name, values]) =>
       el(
         "div",
