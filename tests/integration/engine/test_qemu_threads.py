@@ -8,6 +8,7 @@ from host_programs import needs
 from independent_counts import instructions_by_valgrind
 from qemu_guests import ASSEMBLER, QEMU, compile_c, run
 
+import pfmon
 from pfmon.stream._stream import Mark
 
 pytestmark = [QEMU, ASSEMBLER]
@@ -99,3 +100,22 @@ def test_fault_in_a_second_thread_kills_the_program(tmp_path: Path) -> None:
     assert ran.ending is not None and ran.ending.signal == 11
     assert ran.tally.instructions() == ran.retired
     assert ran.tally.marks(Mark.FAULT)[0] == 1
+
+
+@pytest.mark.parametrize("together", first_quick([("all",), ()], single=True), ids=["together", "in turn"])
+def test_each_thread_has_calls_and_counts_of_its_own(together: tuple[str, ...], tmp_path: Path) -> None:
+    """Four threads run the same loop, and the first one does not; a thread that has ended leaves its place in qemu to
+    the next one, and not its calls."""
+    program = compile_c(tmp_path, WORKING, "-static", "-pthread", "-fno-inline")
+    ran = pfmon.run([str(program), "20000", *together], report="html", capture=True)
+    assert ran.surveyed and ran.status == 5
+    graph = ran.surveyed.graph
+    calls = {(edge.caller.name, edge.callee.name): (edge.calls, edge.instructions) for edge in graph.edges}
+    assert calls["start_thread", "work"][0] == 4
+    inclusive = {function.name: instructions for function, (_, instructions) in graph.inclusive.items()}
+    (own,) = (row.instructions for row in ran.surveyed.cpi.functions if row.name == "work")
+    assert 4 * 20000 * 5 < own <= inclusive["work"] < 1.2 * own  # what it allocates is the rest
+    threads = ran.surveyed.threads
+    assert [number for number, _ in threads] == [0, 1, 2, 3, 4]
+    assert sum(counts[-1] for _, counts in threads) == ran.retired
+    assert all(own / 4 <= counts[-1] < 1.3 * own / 4 for _, counts in threads[1:])

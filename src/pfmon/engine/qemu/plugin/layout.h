@@ -34,6 +34,7 @@ enum {
     MAX_AREA_BYTES = 1 << 30,
     MAX_MESSAGE_BYTES = 4000,
     MAX_PATH_BYTES = 256,
+    THREAD_NUMBERS = 1 << 20,         /* numbers of threads in the stream: in order of creation, then again from 0 */
     MAX_GUEST_THREADS = 256,          /* at a time */
     MAX_TRANSLATED_INSTRUCTIONS = 3 * 255,   /* instructions of a block */
     MAX_GATHER_SLOTS = 240,      /* addresses of gathers and scatters in a block */
@@ -68,7 +69,7 @@ enum tail {                      /* evidence that a block's last instruction ret
 
 enum {                           /* as in stream/block_table.pxd and stream_words.pxd */
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
-    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
+    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14, MARK_THREAD = 16,
     NO_INSTRUCTION = 255
 };
 

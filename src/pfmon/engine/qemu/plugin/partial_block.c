@@ -4,6 +4,14 @@
 
 #include "parts.h"
 
+/* Names the thread whose block follows, where another one's is before. The first block is the first thread's. */
+static void put_thread(const struct thread *thread) {
+    static const struct thread *before = NULL;
+    if (before != NULL && before != thread)
+        put_mark(MARK_THREAD, NO_INSTRUCTION, thread_numbers[thread - area->threads]);
+    before = thread;
+}
+
 /* The retired block, in its parts, with the addresses of its accesses; `taken`: the bit for its taken branch. */
 void put_block(struct thread *thread, const struct announcement *block, uint64_t taken) {
     const struct announcement *part = block;
@@ -11,6 +19,8 @@ void put_block(struct thread *thread, const struct announcement *block, uint64_t
     uint32_t i;
     if (area->count >= FULL)
         hand_over();
+    if (block->parts)
+        put_thread(thread);
     for (i = 1; i <= block->parts; i++) {
         bool last = i == block->parts, repeats = last && block->tail == REPEATED;
         uint32_t strings = repeats && area->traced ? sizes_of(part)[part->length - 1] >> SLOTS_SHIFT & 3 : 0;

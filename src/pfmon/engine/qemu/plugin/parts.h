@@ -10,7 +10,7 @@
 
 enum {
     MAX_BLOCK_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
-    FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 16    /* words of a full buffer: a block and the words that the
+    FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 17    /* words of a full buffer: a block and the words that the
                                                                reader adds fit into the rest */
 };
 
@@ -47,6 +47,7 @@ extern size_t area_bytes;        /* of the whole area */
 extern struct ring *ring;
 extern uint64_t *words;          /* the buffer that is filled */
 extern unsigned int threads;     /* maximum at a time */
+extern uint32_t thread_numbers[MAX_GUEST_THREADS];  /* of those that are there, in the stream */
 extern bool is_child;            /* this is a child of the program, without a reader */
 
 _Noreturn void give_up(enum trouble why);

@@ -137,9 +137,11 @@ static void on_reset(plugin_id id) {
 
 /* A thread begins. qemu translates everything anew for a program's second thread, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
+    static uint32_t created;
     (void)id;
     if (cpu >= MAX_GUEST_THREADS)
         give_up(TOO_MANY_THREADS);
+    thread_numbers[cpu] = __atomic_fetch_add(&created, 1, __ATOMIC_RELAXED) % THREAD_NUMBERS;
     area->threads[cpu].last = &area->nothing;
     forget_accesses(&area->threads[cpu]);
     if (cpu > 0 && !threaded && flushed)

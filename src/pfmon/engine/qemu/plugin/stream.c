@@ -15,6 +15,7 @@ bool is_child;
 struct ring *ring;
 uint64_t *words;
 unsigned int threads = 1;
+uint32_t thread_numbers[MAX_GUEST_THREADS];
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
 void give_up(enum trouble why) {

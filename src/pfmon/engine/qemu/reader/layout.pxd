@@ -36,6 +36,7 @@ cdef extern from "layout.h" nogil:
     enum: MAX_MESSAGE_BYTES
     enum: MAX_PATH_BYTES
     enum: MAX_GUEST_THREADS
+    enum: THREAD_NUMBERS
     enum: MAX_TRANSLATED_INSTRUCTIONS
     enum: MAX_TRANSLATED_SLOTS
     enum: MAX_GATHER_SLOTS

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from pfmon.stream._stream cimport (
     BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, RunCounter, copy_start, free_address_space,
     indexed,
-    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_word, past_addresses)
+    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_value, mark_word, past_addresses)
 
 
 cdef extern from "<sys/mman.h>" nogil:
@@ -61,6 +61,8 @@ cdef bint is_mark(Describer describer, uint64_t word, uint64_t last, bint traced
     cdef uint32_t length = describer.table.c.heads[last - 1].length if last else 0
     if word >> 63 == 0 or word >> 40 & 0xFFFF:
         return False
+    if kind == Mark.THREAD:
+        return instruction == NO_INSTRUCTION and mark_value(word) < THREAD_NUMBERS
     if kind == Mark.STRING and not traced:
         return False
     return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
