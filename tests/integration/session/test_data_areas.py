@@ -5,6 +5,7 @@ from command import EXAMPLES, example
 from grids import first_quick
 
 import pfmon
+from pfmon.program.elf import EM_IA_64
 from pfmon.session.profile.data_areas import PARTS, areas
 from pfmon.session.profile.memory_kinds import kind_of
 
@@ -15,6 +16,9 @@ class File:
     class Image:
         path = "/bin/prog"
         end = 0x9000
+
+        class elf:  # noqa: N801  # as in an image
+            machine = EM_IA_64
 
     class Symbol:
         def __init__(self, address: int, size: int, name: str, kind: str) -> None:
@@ -156,3 +160,8 @@ def test_loads_of_x86_64_programs_are_those_of_the_levels_events() -> None:
 )
 def test_stack_heap_and_mappings_of_each_engine_are_told_apart(address: int, break_start: int, kind: str) -> None:
     assert kind_of(address, break_start) == kind
+
+
+def test_of_addresses_of_32_bits_only_the_heap_is_told() -> None:
+    kinds = [kind_of(address, 0x804_C000, 32) for address in (0x804_C010, 0x3FFF_0000, 0xFFFF_0000)]
+    assert kinds == ["heap", "other", "other"]

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pfmon.program.elf import FORMS
 from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
 from pfmon.session.profile.memory_kinds import NAMES, kind_of
 
@@ -50,6 +51,7 @@ def areas(pieces: Sequence[Piece], size: int, objects: LoadedObjects) -> list[Ar
     files = _Files(objects)
     program = objects.own[0].image if objects.own else None
     break_start = program.end if program else 0
+    bits = FORMS[program.elf.machine].bits if program else 64
     groups: dict[_Named, list[Piece]] = {}
     last: _Named | None = None
     beyond = 0  # pieces before it are of the last one's place
@@ -59,7 +61,7 @@ def areas(pieces: Sequence[Piece], size: int, objects: LoadedObjects) -> list[Ar
             continue
         place = files.place(piece[0])
         beyond = files.end(piece[0], place) if place else 0
-        place = place or files.place(piece[0] + size - 1) or _unnamed(piece[0], break_start, last)
+        place = place or files.place(piece[0] + size - 1) or _unnamed(piece[0], break_start, bits, last)
         if last in groups and last is not None and last.end < piece[0] and place == last._replace(end=place.end):
             groups[place] = groups.pop(last)  # an unnamed area grows
         groups.setdefault(place, []).append(piece)
@@ -104,9 +106,9 @@ def _segments(file: ObjectFile) -> Iterator[_Named]:
         yield _Named(start, end, f"no symbol, in {path.rpartition('/')[2]}", "data")
 
 
-def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:
+def _unnamed(address: int, break_start: int, bits: int, last: _Named | None) -> _Named:
     """Return the area of an address outside all files: the last one, if that is near and of the same kind."""
-    kind = kind_of(address, break_start)
+    kind = kind_of(address, break_start, bits)
     if last and last.kind == kind and address - last.end < GAP:
         return last._replace(end=address)
     return _Named(address, address, "", kind)

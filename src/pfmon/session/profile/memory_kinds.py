@@ -47,9 +47,12 @@ QEMU_STACK = 0x80_1000
 """Bytes of the stack and the page before it, under qemu (docs/dev/engines.md)."""
 
 
-def kind_of(address: int, break_start: int) -> str:
+def kind_of(address: int, break_start: int, bits: int = 64) -> str:
     """Return the kind of an address; ``break_start``: the end of the program's own pages, where its heap begins if
-    nothing else is known."""
+    nothing else is known; ``bits``: of its addresses. Of 32 bits only the heap is told, as far as it is near: stack and
+    mappings are where qemu has found room."""
+    if bits == 32:
+        return "heap" if break_start <= address < break_start + QEMU_HEAP else "other"
     if address >= REGION:
         return _in_region(address, break_start)
     if address >= X86_64_ENGINE[0].start:
