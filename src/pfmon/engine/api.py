@@ -11,8 +11,10 @@ from typing import NamedTuple, Protocol
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
+from pfmon.program.python_interpreter import EvaluationLoop
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 
 
@@ -70,7 +72,8 @@ class StartRequest(NamedTuple):
     the run; ``on_notice`` is called with messages for the user while the program runs, ``on_detail`` with those that
     only --verbose prints; ``follow``: the child processes and executed programs to count; ``on_mapped`` is called when
     the first program has mapped files executable, before their blocks appear in the stream; ``engine``: the name of the
-    wanted engine, empty for the usual one."""
+    wanted engine, empty for the usual one; ``python``: the loop of the interpreter whose Python functions are to be
+    marked in the stream, as far as the engine can."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -87,6 +90,7 @@ class StartRequest(NamedTuple):
     follow: FollowRules | None = None
     on_mapped: Callable[[], None] | None = None
     engine: str = ""
+    python: EvaluationLoop | None = None
 
 
 class Capabilities(NamedTuple):
@@ -133,6 +137,10 @@ class Engine(Protocol):
     @property
     def mapped(self) -> Sequence[MappedFile]:
         """The files that the program has mapped executable so far; blocks name one by its place, from 1 on."""
+
+    @property
+    def functions(self) -> Sequence[GuestFunction]:
+        """The Python functions that were called so far; marks of the stream name one by its place, from 1 on."""
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:

@@ -390,6 +390,9 @@ class Mark(IntEnum):
     STRING = 14
     TIMES = 15
     THREAD = 16
+    PYTHON_CALL = 17
+    PYTHON_RETURN = 18
+    PYTHON_LINE = 19
 
 # thread_demux.pyx
 

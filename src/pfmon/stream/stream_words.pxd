@@ -59,6 +59,9 @@ cpdef enum Mark:                 # kinds of marks
                                  # accesses, whose addresses the block has, to the highest
     TIMES = 15                   # only for readers that add up: the block before ran so many times more
     THREAD = 16                  # another thread of the process runs next; value: its number in order of creation
+    PYTHON_CALL = 17             # before the next block a Python function was called; value: its number, from 1 on
+    PYTHON_RETURN = 18           # ... so many of those that the interpreter called itself have returned
+    PYTHON_LINE = 19             # ... another line began; value: its number in the function's file
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
@@ -67,7 +70,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 17
+    MARK_KINDS = 20
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

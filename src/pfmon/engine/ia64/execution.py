@@ -15,6 +15,7 @@ from pfmon.engine.linux.process.engine_interface import Death, End
 from pfmon.engine.linux.process.process import Process
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - for the notice of a death by a signal
 from pfmon.isa.ia64.disassemble import listing
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.program.mapped_files import MappedFile
@@ -62,6 +63,9 @@ class Execution:
     def ip(self) -> int:
         """Bundle address | slot of the next instruction."""
         return self.processor.ip
+
+    functions: Sequence[GuestFunction] = ()
+    """No Python functions are marked."""
 
     @property
     def mapped(self) -> Sequence[MappedFile]:

@@ -22,6 +22,7 @@ from pfmon.engine.linux.process.scheduler import Deadlock
 from pfmon.engine.linux.process.syscall_errors import Interrupted
 from pfmon.engine.linux.signals.signal_table import SIGKILL
 from pfmon.errors import LostError
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
@@ -120,6 +121,9 @@ class Ia64Guest:
     def mapped(self) -> Sequence[MappedFile]:
         """The files that it has mapped executable so far."""
         return self.first.mapped
+
+    functions: Sequence[GuestFunction] = ()
+    """No Python functions are marked."""
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:

@@ -6,6 +6,7 @@ from typing import Self, final
 
 from typing_extensions import disjoint_base
 
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer
 
@@ -69,6 +70,7 @@ class Describer:
     """Enters announced blocks into a table."""
 
     table: BlockTable
+    functions: list[GuestFunction]
     on_mapped: Callable[[], None] | None
 
     def __new__(
@@ -85,6 +87,7 @@ class Describer:
     def index_mnemonics(self, facts: Callable[[str], _InstructionFacts]) -> None: ...
     def index_registers(self, registers: Callable[[str], int]) -> None: ...
     def keep_file(self) -> None: ...
+    def keep_function(self) -> None: ...
     def begin_as(self, parent: BlockTable) -> None: ...
 
 # describe/ppc_describer.pxd
@@ -139,6 +142,7 @@ class Announced(IntEnum):
     A_PATH = 3
     DAMAGED = 4
     NO_ROOM = 5
+    A_FUNCTION = 6
 
 # reader/announcements.pyx
 
@@ -188,6 +192,8 @@ class PluginReader:
     def exit_status(self) -> int | None: ...
     @property
     def files(self) -> list[MappedFile]: ...
+    @property
+    def functions(self) -> list[GuestFunction]: ...
     def close_files(self) -> None: ...
     @property
     def trouble(self) -> int: ...

@@ -14,6 +14,7 @@ from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed
 from pfmon.errors import PfmonError
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 from pfmon.worker import Worker
@@ -57,6 +58,11 @@ class ProcessGuest(ABC):
     def mapped(self) -> Sequence[MappedFile]:
         """The files that the program has mapped executable so far."""
         return self._reader.files
+
+    @property
+    def functions(self) -> Sequence[GuestFunction]:
+        """The Python functions that were called so far."""
+        return self._reader.functions
 
     by: str
     """The name of what executes the program, in messages."""

@@ -16,6 +16,7 @@ from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed, reading, trouble
 from pfmon.errors import LostError
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 from pfmon.worker import Worker
@@ -78,6 +79,7 @@ class RunningTask:
         """The files that the program has mapped executable so far."""
         return self.reader.files
 
+    functions: Sequence[GuestFunction] = ()
     threads: Sequence[tuple[int, int]] = ()
     """Not reported by the plugin."""
 

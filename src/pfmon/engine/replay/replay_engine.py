@@ -12,6 +12,7 @@ from pfmon.isa.common.instruction_properties import MODULES, properties
 from pfmon.needed_modules import import_needed
 from pfmon.program import image
 from pfmon.program.file_digest import digest
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, Decoder, InstructionSet, enter_blocks
@@ -78,6 +79,9 @@ class ReplayEngine:
                 images.append(one._replace(bias=bias if isinstance(bias, int) else one.bias))
             self._listed = Program(images[0], images[1] if len(images) > 1 else None)
         return self._listed
+
+    functions: Sequence[GuestFunction] = ()
+    """No Python functions are marked."""
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:

@@ -32,7 +32,7 @@ class SourceFiles:
         room = MAX_WHOLE_CHARACTERS
         found: list[dict[str, Any]] = []
         for path, lines in self._files.items():
-            text = self._texts.lines(path)
+            text = self._texts.lines(path) or []
             size = sum(len(line) + 1 for line in text)
             if text and size <= room:
                 room -= size

@@ -10,6 +10,7 @@ from pfmon.engine.api import Capabilities, Engine, ExitReport
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.machine._machine import CoupledMachines
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 from pfmon.session.coupled.coupled_run import THREADS, CoupledRun, SharedCore, TwoCores
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Ring, RingPair, ThreadDemux
@@ -136,6 +137,9 @@ class ThreadSession:
     def mapped(self) -> Sequence[MappedFile]:
         """The files mapped executable so far."""
         return self._engine.mapped
+
+    functions: Sequence[GuestFunction] = ()
+    """No Python functions are marked."""
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:

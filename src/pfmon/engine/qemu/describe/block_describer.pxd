@@ -53,6 +53,7 @@ cdef class Describer:
     cdef bint traced             # registers are described, too
     cdef BlockTable parent       # describes inherited blocks
     cdef list found              # the files that were mapped
+    cdef readonly list functions # of a Python program, in the order of their numbers, from 1 on
     cdef public object on_mapped # called when files were mapped; None: no call
 
     @cython.final

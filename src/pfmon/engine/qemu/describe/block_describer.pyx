@@ -11,6 +11,7 @@ import os
 from libc.string cimport memcmp, memcpy, memset
 
 from pfmon.errors import PfmonError
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 
 from pfmon.stream._stream cimport (
@@ -119,6 +120,7 @@ cdef class Describer:
         self.table = table
         self.announced = Announcements()
         self.found = []
+        self.functions = []
         encoded = path.encode()
         self.library = dlopen(encoded, RTLD_NOW | RTLD_LOCAL)
         if self.library == NULL:
@@ -179,11 +181,14 @@ cdef class Describer:
         says."""
         cdef Announced what = self.announced.next()
         cdef bint files = False
-        while what == Announced.A_BLOCK or what == Announced.A_FILE or what == Announced.A_PATH:
+        while what != Announced.NOTHING_NEW and what != Announced.DAMAGED and what != Announced.NO_ROOM:
             if what == Announced.A_FILE:
                 files = True
                 with gil:
                     self.keep_file()
+            elif what == Announced.A_FUNCTION:
+                with gil:
+                    self.keep_function()
             elif what == Announced.A_BLOCK and not self.enter():
                 return False
             what = self.announced.next()
@@ -200,6 +205,13 @@ cdef class Describer:
         cdef const announcement* it = &self.announced.head
         path = (<const char*>self.announced.body)[:it.bytes]
         self.found.append(MappedFile(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
+
+    def keep_function(self):
+        """Keep the last announced function."""
+        cdef const announcement* it = &self.announced.head
+        text = (<const char*>self.announced.body)[:it.bytes]
+        name, file = text[:it.last_ip], text[it.last_ip:]
+        self.functions.append(GuestFunction(name.decode(errors="replace"), file.decode(errors="replace"), it.ip))
 
     def files(self):
         """The files that the program has mapped executable so far, in the order of their numbers, from 1 on

@@ -70,6 +70,7 @@ enum tail {                      /* evidence that a block's last instruction ret
 enum {                           /* as in stream/block_table.pxd and stream_words.pxd */
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14, MARK_THREAD = 16,
+    MARK_PYTHON_CALL = 17, MARK_PYTHON_RETURN = 18, MARK_PYTHON_LINE = 19,
     NO_INSTRUCTION = 255
 };
 
@@ -77,6 +78,12 @@ enum executing {                 /* state of a process whose program executes an
     NOT_EXECUTING = 0,
     EXECUTES_NATIVELY = 1,       /* the host's processor executes it, uncounted */
     EXECUTES_FOLLOWED = 2
+};
+
+enum {                           /* `number` of an announcement with bytes and without parts */
+    ANNOUNCES_FILE = 0,
+    ANNOUNCES_FUNCTION = 1       /* of a Python program: its bytes are its name, of `last_ip` bytes, and its file's;
+                                    `ip` is its first line */
 };
 
 enum { EXITED = 1 << 8 };        /* beside an exit status */
@@ -88,7 +95,7 @@ enum {
     SIZE_BITS = 0x1F
 };
 
-struct announcement {            /* no parts: a mapped file (announce.c), or without bytes too, a path: `number` is its own,
+struct announcement {            /* no parts: a mapped file (announce.c) or a function; without bytes too, a path: `number` is its own,
                                     `ip` the word of what executed before the block of the number `last_ip`. Followed by
                                     `length` sizes, a byte each, and `bytes` of code, padded to 8 bytes; then counters */
     uint64_t number;             /* of the block in the stream */

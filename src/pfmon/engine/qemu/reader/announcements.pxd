@@ -18,6 +18,7 @@ cpdef enum Announced:            # type of an announcement
     A_PATH = 3
     DAMAGED = 4                  # invalid: not written by the plugin
     NO_ROOM = 5
+    A_FUNCTION = 6               # of a Python program
 
 cdef struct Kept:                # of a block, or a part of one
     uint64_t place               # offset of its announcement after the area's head
@@ -41,7 +42,7 @@ cdef class Announcements:
     cdef bint in_line            # translated code writes the stream in line (layout.h)
     cdef uint64_t done           # bytes that were read
     cdef uint64_t count          # blocks and parts
-    cdef uint32_t file_count
+    cdef uint32_t file_count, function_count
     cdef PathTable paths         # of translated code that writes the stream in line; the sizes of blocks, too
     cdef announcement head       # the last one read, copied before its check
     cdef uint8_t body[MAX_BODY_BYTES]  # its sizes and code, or its path
@@ -53,8 +54,10 @@ cdef class Announcements:
 
     # Read and check the next one.
     cdef Announced next(self) noexcept nogil
+    cdef Announced kind_without_parts(self) noexcept nogil
     cdef bint is_sound(self, uint64_t left) noexcept nogil
     cdef bint is_file(self) noexcept nogil
+    cdef bint is_function(self) noexcept nogil
     cdef bint is_path(self) noexcept nogil
     cdef bint is_part(self) noexcept nogil
     cdef bint keep_part(self) noexcept nogil

@@ -49,11 +49,16 @@ cdef class Announcements:
         memcpy(self.body, place + sizeof(announcement), body_bytes(&self.head))
         if not self.is_sound(left):
             return DAMAGED
-        what = A_BLOCK if self.head.parts else A_FILE if self.head.bytes else A_PATH
+        what = A_BLOCK if self.head.parts else self.kind_without_parts()
         if (what == A_BLOCK and not self.keep_part()) or (what == A_PATH and not self.keep_path()):
             return NO_ROOM
         self.done += before_counters(&self.head) + self.head.counters * sizeof(uint64_t)
         return what
+
+    cdef Announced kind_without_parts(self) noexcept nogil:
+        if not self.head.bytes:
+            return A_PATH
+        return A_FUNCTION if self.head.number == ANNOUNCES_FUNCTION else A_FILE
 
     cdef bint is_sound(self, uint64_t left) noexcept nogil:
         """Whether the plugin can have written this announcement here. ``left``: announced bytes not yet read."""
@@ -61,6 +66,8 @@ cdef class Announcements:
             return False
         if self.head.parts:
             return self.is_part()
+        if self.in_line and self.head.bytes and self.head.number == ANNOUNCES_FUNCTION:
+            return self.is_function()
         return self.is_file() if self.head.bytes or not self.in_line else self.is_path()
 
     cdef bint is_file(self) noexcept nogil:
@@ -68,6 +75,14 @@ cdef class Announcements:
             and 0 < self.head.bytes <= MAX_ANNOUNCED_PATH and self.head.ip < self.head.last_ip \
             and memchr(self.body, 0, self.head.bytes) == NULL
         self.file_count += sound
+        return sound
+
+    cdef bint is_function(self) noexcept nogil:
+        """Whether this is a function of a Python program: its name, then its file's."""
+        cdef bint sound = self.parts_left == 0 and self.head.length == 0 and self.head.counters == 0 \
+            and self.head.bytes <= MAX_ANNOUNCED_PATH and 0 < self.head.last_ip <= self.head.bytes \
+            and self.head.ip < <uint64_t>1 << 32 and memchr(self.body, 0, self.head.bytes) == NULL
+        self.function_count += sound
         return sound
 
     cdef bint is_path(self) noexcept nogil:

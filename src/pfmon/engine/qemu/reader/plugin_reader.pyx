@@ -65,6 +65,10 @@ cdef bint is_mark(Describer describer, uint64_t word, uint64_t last, bint traced
         return instruction == NO_INSTRUCTION and mark_value(word) < THREAD_NUMBERS
     if kind == Mark.STRING and not traced:
         return False
+    if kind == Mark.PYTHON_CALL:
+        return instruction == NO_INSTRUCTION and 0 < mark_value(word) <= describer.announced.function_count
+    if kind == Mark.PYTHON_RETURN or kind == Mark.PYTHON_LINE:
+        return instruction == NO_INSTRUCTION and describer.announced.function_count
     return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
             and (instruction == NO_INSTRUCTION or instruction < length))
 
@@ -162,6 +166,11 @@ cdef class PluginReader:
     @forks.setter
     def forks(self, number):
         self.shared.forks = number
+
+    @property
+    def functions(self):
+        """The functions of a Python program that were called so far."""
+        return self.describer.functions
 
     @property
     def files(self):

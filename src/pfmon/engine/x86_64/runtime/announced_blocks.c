@@ -188,6 +188,19 @@ void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *pa
     publish_announcement(room);
 }
 
+/* Announce a function of a Python program: `bytes` of text, of which `name` are its name, the others its file's. */
+void announce_function(uint64_t first_line, uint64_t name, const char *text, uint32_t bytes) {
+    uint64_t room = room_of(0, bytes);
+    struct announcement *it = area_room(room);
+    memset(it, 0, sizeof(*it));
+    it->number = ANNOUNCES_FUNCTION;
+    it->ip = first_line;
+    it->last_ip = name;
+    it->bytes = bytes;
+    memcpy(it + 1, text, bytes);
+    publish_announcement(room);
+}
+
 /* A child of the program has a private copy of the announcements, since its code still counts there, and of the words
    behind `threads`. */
 void forget_area(void) {

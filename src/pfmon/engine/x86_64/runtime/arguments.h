@@ -10,6 +10,7 @@ enum argument {
     ROOT_DIRECTORY,              /* root/root.h */
     ELAPSED, FIRST_PROCESS, FIRST_GROUP, FIRST_SESSION,      /* of a program that the guest executes (executed_programs.c): */
     PROGRAM_FILE, INTERPRETER_FILE,                          /* nanoseconds, the host's numbers, descriptors */
+    PYTHON_VERSION, PYTHON_BEGIN, PYTHON_END,        /* 311; addresses of its evaluation loop. 0: no Python functions are wanted */
     VARIABLES, ARGUMENTS         /* how many there are; the first of them */
 };
 

@@ -3,6 +3,7 @@
 
 #include <linux/signal.h>
 
+#include "interpreter/python.h"
 #include "runtime.h"
 #include "world/world.h"
 
@@ -177,6 +178,9 @@ static uint64_t after_exit(const struct exit *exit) {
         give_up(NOT_SUPPORTED);
     case EXIT_COUNTDOWN:
         fire_timers();
+        return exit->target;
+    case EXIT_PYTHON:
+        follow_python(exit->block);
         return exit->target;
     default:
         execute_for_guest(exit->kind);

@@ -54,7 +54,7 @@ struct block {                   /* a translated block, the first of a path or a
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
-                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN,
+                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN, EXIT_PYTHON,
                  EXIT_NONE /* the path goes on there */ };
 
 struct exit {                    /* a place where translated code is left */
@@ -107,6 +107,7 @@ void area_begin(int file, uint64_t bytes);
 void begin_private_area(void);
 const struct announcement *announce(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
+void announce_function(uint64_t first_line, uint64_t name, const char *text, uint32_t bytes);
 void forget_area(void);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);

@@ -20,11 +20,16 @@
 #define STATE_GS 328
 #define STATE_RCX 336
 #define STATE_STRING 344
+#define STATE_PYTHON_ENTERED 368
 #define STATE_VECTOR 384
 #define STATE_PENDING 448
 #define STATE_RAX 456
 #define STATE_RDX 464
 #define STATE_COUNTDOWN 472
+#define STATE_PYTHON_FRAME 480
+#define STATE_PYTHON_FIRST 488
+#define STATE_PYTHON_BYTES 496
+#define STATE_PYTHON_RAX 504
 #define STATE_COMPONENTS 512
 #define STATE_MASK 1536
 
@@ -45,12 +50,15 @@ struct state {
     uint64_t fs, gs;             /* segment bases */
     uint64_t rcx;                /* while an indirect branch's target is compared */
     uint64_t string[3];          /* rcx, rsi and rdi before a repeated string instruction */
-    uint64_t unused[2];
+    uint64_t python_entered;     /* the stack pointer when the evaluation loop was last entered; 0: not since the last site */
+    uint64_t unused;
     uint64_t vector[8];          /* index register of a gather or a scatter */
     uint64_t pending;            /* signals wait */
     uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
     int64_t countdown;           /* instructions until a timer expires (timers.c) */
-    uint64_t more_unused[4];
+    uint64_t python_frame;       /* that executes, 0: another one may (python_frames.c) */
+    uint64_t python_first, python_bytes;     /* of its bytecode: the instructions of the line that executes */
+    uint64_t python_rax;         /* while they are compared */
     uint32_t components[256];    /* those that the guest's processor has, of 8 */
     uint64_t mask[8];            /* what selects the elements of a gather or a scatter */
 };

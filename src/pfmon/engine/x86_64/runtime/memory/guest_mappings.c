@@ -4,6 +4,7 @@
 #include <linux/mman.h>
 #include <linux/shm.h>
 
+#include "interpreter/python.h"
 #include "mapped_file.h"
 #include "runtime.h"
 
@@ -155,6 +156,7 @@ bool is_map_call(int64_t number) {
 }
 
 int64_t map_call(int64_t number, const uint64_t *a) {
+    forget_readable_pages();
     switch (number) {
     case __NR_mmap:
         return map_memory(a);

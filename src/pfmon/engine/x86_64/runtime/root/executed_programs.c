@@ -242,6 +242,7 @@ static void put_own_arguments(const char **to, uint64_t variables) {
     to[FIRST_SESSION] = number_text(first_session());
     to[PROGRAM_FILE] = number_text((uint64_t)executed.file);
     to[INTERPRETER_FILE] = executed.interpreter_file >= 0 ? number_text((uint64_t)executed.interpreter_file) : "";
+    to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
     to[VARIABLES] = number_text(variables);
 }
 

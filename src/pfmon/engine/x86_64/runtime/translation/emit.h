@@ -1,4 +1,5 @@
-/* Writes host instructions into the code cache. None of them changes flags. */
+/* Writes host instructions into the code cache. None of them changes flags, but for those of an
+   interpreter's sites (interpreter_sites.c). */
 
 #ifndef PFMON_X86_64_EMIT_H
 #define PFMON_X86_64_EMIT_H
@@ -41,6 +42,16 @@ static inline void put_absolute(uint32_t opcode, int reg, uint64_t address) {
 
 static inline void put_store(uint64_t address, int reg) {
     put_absolute(0x89, reg, address);
+}
+
+/* mov qword [address], a number that 32 bits hold sign-extended */
+static inline void put_number_at(uint64_t address, uint64_t value) {
+    put_rex(1, 0, 0);
+    put_byte(0xC7);
+    put_byte(0x04);
+    put_byte(0x25);
+    put_32(address);
+    put_32(value);
 }
 
 static inline void put_load(int reg, uint64_t address) {

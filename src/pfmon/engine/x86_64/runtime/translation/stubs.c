@@ -22,12 +22,7 @@ void end_apart(uint8_t *blocks_end) {
 /* The way to the runtime. */
 void put_stub(uint32_t number) {
     exit_numbered(number)->stub = emitted;
-    put_rex(1, 0, 0);
-    put_byte(0xC7);
-    put_byte(0x04);
-    put_byte(0x25);
-    put_32(STATE_AT + STATE_EXIT);
-    put_32(number);
+    put_number_at(STATE_AT + STATE_EXIT, number);
     put_jump_through(STATE_AT + STATE_ON_EXIT);
 }
 

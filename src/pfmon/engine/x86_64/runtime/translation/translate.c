@@ -7,6 +7,8 @@
 #include "code.h"
 #include "exits.h"
 #include "encoding_rows.h"
+#include "interpreter/python.h"
+#include "interpreter_sites.h"
 #include "operands.h"
 #include "runtime.h"
 #include "world/world.h"
@@ -67,7 +69,7 @@ static void decode_block(struct work *work, uint64_t ip, uint32_t most) {
         fit_to_processor(it);
         if (count_bits((used | it->registers) & EXTENDED_REGISTERS) > 8 - SPARE_REGISTERS && to->length)
             break;
-        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED) && to->length)
+        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED || is_python_site(it, at)) && to->length)
             break;
         if (it->kind != ILLEGAL)
             note_processor_result(it);
@@ -300,6 +302,7 @@ static void put_body(const struct work *work, struct block *block) {
     uint64_t ip = work->block.ip;
     if (counting_down)
         put_countdown(block);
+    put_python(block, work->alone ? NULL : &work->instructions[0]);
     put_entry(block);
     for (i = 0; i <= last; i++) {
         const struct instruction *it = &work->instructions[i];
@@ -319,6 +322,7 @@ static void put_body(const struct work *work, struct block *block) {
     }
     if (counting_down)
         put_countdown_exit(block);
+    put_python_exit(block);
 }
 
 /* Describe the first block of a path. */
@@ -390,7 +394,7 @@ struct block *translate_behind(struct exit *exit) {
     struct block *block;
     work.alone = false;
     decode_block(&work, exit->target, most_instructions);
-    if (work.block.length == 0)
+    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target))
         return NULL;
     open_exit(exit);
     block = new_description();
