@@ -33,15 +33,25 @@ class CallStack:
 
 # captures/call_tree.pyx
 
+PYTHON_FUNCTIONS: int
+
 @final
 class CallTree(BlockIncrements):
     """Counts by call path."""
 
-    def __new__(cls, table: BlockTable, increments: Increments, cycles: RecordCounts) -> Self: ...
+    def __new__(
+        cls,
+        table: BlockTable,
+        increments: Increments,
+        cycles: RecordCounts | None,
+        traced: bool = False,
+        counts_words: bool = False,
+    ) -> Self: ...
     @property
     def lost(self) -> bool: ...
     def nodes(self) -> list[tuple[int, int, int, int, tuple[int, ...]]]: ...
     def threads(self) -> list[tuple[int, tuple[int, ...]]]: ...
+    def python_lines(self) -> list[tuple[int, int, tuple[int, ...]]]: ...
 
 @final
 class CallPath(CallStack):

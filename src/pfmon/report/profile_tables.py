@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pfmon.program.loaded_objects import shown_name
 from pfmon.report.count_text import value_text
 from pfmon.session.profile.code_profile import NO_LINE, ProfileRow
+from pfmon.session.profile.python_profile import PythonRow
 from pfmon.session.run.programmed_pmu import Value
 
 GAP = "  "
@@ -36,6 +37,30 @@ def line_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "
     """Return the counts by source line, the largest first; files by their names without folders."""
     names = [(row, shown_name(row.name.rpartition("/")[2], row.object)) for row in rows]
     return aligned(events, "line", [(cells(row.values, events, style), name) for row, name in names])
+
+
+def python_function_table(events: Sequence[str], rows: Iterable[PythonRow], style: str = "plain") -> str:
+    """Return the counts and calls by Python function, the largest first."""
+    table = [
+        ([*_cells(row.values, events, style), value_text(row.calls, style) if row.calls else ""], _python_name(row))
+        for row in rows
+    ]
+    return _aligned([*events, "calls"], "Python function", table)
+
+
+def python_line_table(events: Sequence[str], rows: Iterable[PythonRow], style: str = "plain") -> str:
+    """Return the counts by line of a Python program, the largest first; files by their names without folders."""
+    return _aligned(events, "Python line", [(_cells(row.values, events, style), _python_line(row)) for row in rows])
+
+
+def _python_name(row: PythonRow) -> str:
+    file = row.function.file.rpartition("/")[2]
+    return f"{row.function.name} ({file}:{row.line})" if file else row.function.name
+
+
+def _python_line(row: PythonRow) -> str:
+    file = row.function.file.rpartition("/")[2]
+    return f"{file}:{row.line} {row.function.name}" if file else row.function.name
 
 
 def annotated(events: Sequence[str], name: str, lines: Iterable[ProfileLine], style: str = "plain") -> str:

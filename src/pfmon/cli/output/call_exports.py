@@ -40,7 +40,10 @@ class CallExports:
 def _subject(prepared: Prepared) -> ExportSubject:
     session = prepared.session
     return ExportSubject(
-        FunctionNames(prepared.objects(), session.plan.demangle, session.engine.instruction_set),
+        FunctionNames(
+            *(prepared.objects(), session.plan.demangle, session.engine.instruction_set),
+            python=lambda: prepared.session.engine.functions,
+        ),
         prepared.command,
         session.plan.settings.process_id,
         {(0, number): event for number, event in enumerate(EVENTS)},

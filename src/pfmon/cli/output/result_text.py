@@ -175,9 +175,20 @@ def _profiles(output: OutputOptions, done: Run) -> str:
     """Return the tables of --per-function, --per-block, --per-line and --annotate, separated by empty lines."""
     if all(part is None for part in (done.functions, done.blocks, done.lines, done.annotated, done.source)):
         return ""
-    from pfmon.report.profile_tables import annotated, block_table, function_table, line_table
+    from pfmon.report.profile_tables import (
+        annotated,
+        block_table,
+        function_table,
+        line_table,
+        python_function_table,
+        python_line_table,
+    )
 
     style, tables = output.number_style, []
+    if done.python and done.functions is not None:
+        tables.append(python_function_table(done.counts.names, done.python.functions, style))
+    if done.python and done.lines is not None:
+        tables.append(python_line_table(done.counts.names, done.python.lines, style))
     if done.functions is not None:
         tables.append(function_table(done.counts.names, done.functions, style))
     if done.blocks is not None:

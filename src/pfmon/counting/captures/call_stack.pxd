@@ -28,6 +28,7 @@ cdef class CallStack:
     cdef uint64_t thread
 
     cdef void switch_to(self, uint64_t thread) noexcept nogil
+    cdef void follow_python(self, int kind, uint64_t value) noexcept nogil
     cdef void arrive(self, uint64_t word) noexcept nogil
     @cython.final
     cdef void arrive_at(self, uint64_t ip) noexcept nogil

@@ -56,11 +56,17 @@ cdef class CallStack:
             if words[i] >> 63:
                 if mark_kind(words[i]) == Mark.THREAD:
                     self.switch_to(mark_value(words[i]))
+                elif mark_kind(words[i]) >= Mark.PYTHON_CALL:
+                    self.follow_python(mark_kind(words[i]), mark_value(words[i]))
                 i += 1
                 continue
             self.arrive(words[i])
             self.end_block(words[i])
             i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
+
+    cdef void follow_python(self, int kind, uint64_t value) noexcept nogil:
+        """Takes a mark of a Python program, which is in force from the next block on. This stack is that of native
+        calls."""
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
         """Applies the call or return that ended the last block, when a block begins. Idempotent."""

@@ -1,5 +1,8 @@
 """A calling context tree, exact: the counts of every block that runs are added to the node of its call path.
 
+Marks of the stream say which function of a Python program executes, and which line: it has a node below that of the
+interpreter's native function, and native code that it calls is below it.
+
 A function whose first block ends with an indirect jump (an import stub) has no node: the target of the jump is the
 callee. If the call is not bound yet, that is the rest of the stub, which jumps on to the dynamic linker's function; where
 this one jumps to is a callee of the same caller.
@@ -10,7 +13,13 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from pfmon.machine._machine cimport ObservedBlock
-from pfmon.stream._stream cimport BLOCK_MASK, BlockHead, BlockInstruction, BlockTable, BranchKind, executed
+from pfmon.stream._stream cimport (
+    BLOCK_MASK, BlockHead, BlockInstruction, BlockTable, BranchKind, Mark, accesses_of, executed)
+
+
+PYTHON_ENTRIES = <uint64_t>0xFFFF8 << 44
+PYTHON_FUNCTIONS = PYTHON_ENTRIES
+"""The entry of a Python function's node is its number, added to this address, which no program has."""
 
 
 cdef class CallPath(CallStack):
@@ -22,10 +31,15 @@ cdef class CallPath(CallStack):
         if self.nodes == NULL:
             raise MemoryError
         self.node_count = 1
+        self.line_count = 1
+        if not self.grow_lines():
+            raise MemoryError
 
     def __dealloc__(self):
         cdef uint64_t thread
         free(self.nodes)
+        free(self.lines)
+        free(self.line_at)
         free(self.chain.node_at)
         for thread in range(self.chain_count):
             free(self.chains[thread].node_at)
@@ -68,7 +82,90 @@ cdef class CallPath(CallStack):
             self.chain.node_at, self.chain.capacity = fresh, capacity
         self.chain.node_at[depth] = self.chain.at
 
+    cdef void follow_python(self, int kind, uint64_t value) noexcept nogil:
+        if kind == Mark.PYTHON_RETURN:
+            self.chain.python.returns += value
+        elif kind == Mark.PYTHON_CALL:
+            self.chain.python.called = value
+        elif kind == Mark.PYTHON_LINE:
+            self.chain.python.line = value + 1
+
     cdef void arrive(self, uint64_t word) noexcept nogil:
+        self.arrive_natively(word)
+        if self.chain.python.returns or self.chain.python.called or self.chain.python.line:
+            self.apply_python()
+
+    cdef void apply_python(self) noexcept nogil:
+        """Applies the marks of Python calls, returns and lines."""
+        cdef PythonMarks marks = self.chain.python
+        memset(&self.chain.python, 0, sizeof(PythonMarks))
+        self.leave_python(marks.returns)
+        if marks.called:
+            if not self.chain.beyond and self.descend(PYTHON_ENTRIES + marks.called, PYTHON_FILE):
+                self.nodes[self.chain.at].line = 0
+            else:
+                if not self.chain.beyond:
+                    self.chain.beyond_depth = self.now.depth
+                self.chain.beyond += 1
+        if marks.line and not self.chain.beyond and self.nodes[self.chain.at].file == PYTHON_FILE:
+            self.nodes[self.chain.at].line = self.line_of(
+                self.nodes[self.chain.at].entry - PYTHON_ENTRIES, marks.line - 1)
+
+    cdef void leave_python(self, uint64_t returns) noexcept nogil:
+        while returns and self.chain.beyond:
+            self.chain.beyond -= 1
+            returns -= 1
+        while returns and self.nodes[self.chain.at].file == PYTHON_FILE:
+            self.chain.at = self.nodes[self.chain.at].parent
+            returns -= 1
+
+    cdef uint32_t line_of(self, uint64_t function, uint64_t line) noexcept nogil:
+        """Returns the number of a line of a function; 0: there is no room."""
+        cdef uint32_t* place = self.line_place(function, line)
+        if place[0]:
+            return place[0]
+        if self.line_count == MAX_PYTHON_LINES or (2 * self.line_count > self.line_capacity and not self.grow_lines()):
+            self.lost = True
+            return 0
+        place = self.line_place(function, line)
+        place[0] = self.line_count
+        self.lines[self.line_count].function, self.lines[self.line_count].line = <uint32_t>function, <uint32_t>line
+        self.line_count += 1
+        return place[0]
+
+    cdef uint32_t* line_place(self, uint64_t function, uint64_t line) noexcept nogil:
+        """Returns where the number of a line is, or would be."""
+        cdef uint64_t i = hashed(function, line) & (self.line_capacity - 1)
+        cdef const PythonLine* known
+        while self.line_at[i]:
+            known = &self.lines[self.line_at[i]]
+            if known.function == function and known.line == line:
+                break
+            i = (i + 1) & (self.line_capacity - 1)
+        return &self.line_at[i]
+
+    cdef bint grow_lines(self) noexcept nogil:
+        """Doubles the room for lines; False: out of memory."""
+        cdef uint32_t capacity = 2 * self.line_capacity or 1024, i
+        cdef PythonLine* lines = <PythonLine*>realloc(self.lines, capacity * sizeof(PythonLine))
+        cdef uint32_t* line_at = <uint32_t*>calloc(capacity, sizeof(uint32_t))
+        if lines != NULL:
+            memset(lines + self.line_capacity, 0, (capacity - self.line_capacity) * sizeof(PythonLine))
+            self.lines = lines
+        if lines == NULL or line_at == NULL:
+            free(line_at)
+            return False
+        free(self.line_at)
+        self.line_at, self.line_capacity = line_at, capacity
+        for i in range(1, self.line_count):
+            self.line_place(self.lines[i].function, self.lines[i].line)[0] = i
+        return True
+
+    cdef int64_t* line_counts(self) noexcept nogil:
+        """Returns the counts of the running line."""
+        return self.lines[self.nodes[self.nodes[self.chain.at].python].line].counts
+
+    cdef void arrive_natively(self, uint64_t word) noexcept nogil:
         cdef int leaving = self.now.leaving
         cdef uint64_t depth = self.now.depth
         cdef bint stub = self.chain.stub
@@ -90,6 +187,8 @@ cdef class CallPath(CallStack):
             self.chain.fresh, self.chain.jumps, self.chain.entry = self.descend(head.ip, head.file), 0, head.ip
         elif self.now.depth < depth:
             self.chain.at = self.chain.node_at[self.now.depth]
+            if self.now.depth < self.chain.beyond_depth:
+                self.chain.beyond = 0
 
     cdef void end_block(self, uint64_t word) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
@@ -151,6 +250,7 @@ cdef class CallPath(CallStack):
         memset(&self.nodes[found], 0, sizeof(CallNode))
         self.nodes[found].entry, self.nodes[found].file, self.nodes[found].parent = ip, file, parent
         self.nodes[found].depth = self.nodes[parent].depth + 1
+        self.nodes[found].python = found if file == PYTHON_FILE else self.nodes[parent].python
         self.nodes[found].next_sibling = self.nodes[parent].first_child
         self.nodes[parent].first_child = found
         return found
@@ -158,12 +258,14 @@ cdef class CallPath(CallStack):
 
 cdef class CallTree(BlockIncrements):
     """Counts a machine's blocks and their records by the monitors, and retired instructions. ``increments``,
-    ``cycles``: of the monitors, as in `Live`."""
+    ``cycles``: of the monitors, as in `Live`; without a machine the latter is None, and it reads the stream.
+    ``counts_words``: the monitors count what retires, too."""
 
-    def __cinit__(self, BlockTable table, Increments increments, RecordCounts cycles):
+    def __cinit__(self, BlockTable table, Increments increments, RecordCounts cycles, bint traced=False,
+                  bint counts_words=False):
         if increments.monitors >= MAX_NODE_COUNTS:
             raise ValueError(f"{increments.monitors} monitors: there is room for {MAX_NODE_COUNTS - 1}")
-        self.table = table
+        self.table, self.traced, self.counts_words = table, traced, counts_words
         self.path = CallPath(table)
         self.describe(increments, None, cycles)
 
@@ -177,22 +279,28 @@ cdef class CallTree(BlockIncrements):
         memset(counts, 0, sizeof(counts))
         if block.words != NULL:
             self.path.arrive(block.words[0])
+            counts[self.monitors] = self.table.c.heads[block.words[0] & BLOCK_MASK].length
+            if self.counts_words:
+                known = self.of_word(block.words[0])
+                for m in range(self.monitors):
+                    counts[m] += known[m]
         if block.node_item_count:
             known = self.of_node(block)
             for m in range(self.monitors):
                 counts[m] += known[m]
         for k in range(0, block.item_count, 2):
             self.add_item(block.items + k, counts)
-        if block.words != NULL:
-            counts[self.monitors] += self.table.c.heads[block.words[0] & BLOCK_MASK].length
+        if self.counts_words and block.mark_count:
+            self.count_marks(block, counts)
         self.add(&self.path.nodes[self.path.chain.at], counts)
         if block.words != NULL:
             self.path.end_block(block.words[0])
         self.path.read(block.marks, block.mark_count)
 
     cdef void add(self, CallNode* node, const int64_t* counts) noexcept nogil:
-        """Adds a block's counts to its call path and to its thread."""
+        """Adds a block's counts to its call path, its thread and its line."""
         cdef int64_t* of_thread
+        cdef int64_t* of_line = self.path.line_counts()
         cdef uint32_t m
         if self.path.thread >= self.thread_capacity and not self.grow(self.path.thread):
             return
@@ -200,6 +308,7 @@ cdef class CallTree(BlockIncrements):
         for m in range(self.monitors + 1):
             node.counts[m] += counts[m]
             of_thread[m] += counts[m]
+            of_line[m] += counts[m]
 
     cdef bint grow(self, uint64_t thread) noexcept nogil:
         """Makes room for a thread; returns whether there is any."""
@@ -212,6 +321,29 @@ cdef class CallTree(BlockIncrements):
                (capacity - self.thread_capacity) * MAX_NODE_COUNTS * sizeof(int64_t))
         self.thread_counts, self.thread_capacity = wider, capacity
         return True
+
+    cdef void count_marks(self, const ObservedBlock* block, int64_t* counts) noexcept nogil:
+        """Adds what the marks behind a block count."""
+        cdef uint64_t word = block.words[0] if block.words != NULL else 0
+        cdef uint64_t number = word & BLOCK_MASK if block.words != NULL else NO_BLOCK
+        cdef uint32_t k
+        for k in range(block.mark_count):
+            self.add_mark(number, word, NULL, block.marks, block.mark_count, k, counts)
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i = 0
+        cdef ObservedBlock block
+        memset(&block, 0, sizeof(block))
+        while i < count:
+            block.words = NULL
+            if words[i] >> 63 == 0:
+                block.words = words + i
+                i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
+            block.marks = words + i
+            while i < count and words[i] >> 63:
+                i += 1
+            block.mark_count = <uint32_t>(words + i - block.marks)
+            self.on_block(&block)
 
     @property
     def lost(self) -> bool:
@@ -239,3 +371,11 @@ cdef class CallTree(BlockIncrements):
             if any(counts):
                 found.append((i, counts))
         return found
+
+    def python_lines(self):
+        """(function, line, counts) of each line of a Python program that executed, with the native code that it called;
+        the first one has function 0, and what no Python function executed. Counts as in `nodes`."""
+        cdef uint32_t i, m
+        return [(self.path.lines[i].function, self.path.lines[i].line,
+                 tuple([self.path.lines[i].counts[m] for m in range(self.monitors + 1)]))
+                for i in range(self.path.line_count)]

@@ -79,6 +79,10 @@ class Prepared:
             recording.close()
         import_results(parts.results, parts.controls.interval is not None, parts.buffer is not None, parts.following)
         plan = plan_of(parts, loaded, context, self._files.numbers)
+        if loaded.program and _counts_python(parts, context):
+            from pfmon.program.python_interpreter import find_loop
+
+            plan = plan._replace(python=find_loop(loaded.program, self._objects.find))
         self.session = Session(plan, context.on_notice, context.on_detail)
         self._awaited = loaded.awaited
         self.said = asked.said
@@ -243,6 +247,14 @@ class Prepared:
             MachineRecord(self.processor.machine_name, self.processor.settings),
             self.engine,
         )
+
+
+def _counts_python(parts: Resolved, context: RunContext) -> bool:
+    """Whether Python functions are wanted, and the engine can tell which one executes."""
+    recorded = parts.recordings.record or parts.recordings.replay
+    results, alone = parts.results, not (parts.following or parts.buffer or recorded or context.hardware_thread)
+    wanted = results.functions or results.lines or results.page or (context.stacks and parts.buffer is None)
+    return bool(alone and wanted and parts.guest.engine == "x86_64")
 
 
 def _deferred_symbols(parts: Resolved, load: Callable[[], Program], objects: SharedObjects) -> DeferredSymbols | None:

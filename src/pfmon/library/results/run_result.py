@@ -61,6 +61,8 @@ class Run:
     report="cpi", and it has more than a third of the cycles (session.profile.finding).
     ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
     for exports of the command line. ``sources``: the texts of source files by path, of a recording that keeps them.
+    ``python`` (per_function, per_line; None: the program has no Python functions): the counts by Python function and line
+    (session.profile.python_profile).
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Run:
         self.finding = outcome.finding
         self.calls = outcome.calls
         self.sources = outcome.sources
+        self.python = outcome.python
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = samples is not None
         self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)
@@ -166,7 +169,7 @@ class Run:
         if all(part is None for part in parts.values()):
             return None
         made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
-        return {"events": self.counts.names, **made}
+        return {"events": self.counts.names, **made, "python": self.python and self.python.to_dict()}
 
     def to_html(self, samples: SampleTree | None = None, of_tasks: Mapping[str, SampleTree] | None = None) -> str:
         """The page of the run (report="html"): a file of its own. ``samples``: what took them while it ran;

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
+from pfmon.counting._counting import PYTHON_FUNCTIONS
 from pfmon.errors import PfmonError
 from pfmon.program.demangle import demangled
+from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Image
 from pfmon.program.inlined_code import InlinedCode
 from pfmon.program.loaded_objects import LoadedObjects, ObjectFile, shown_name
@@ -236,7 +238,11 @@ class FunctionNames:
         objects: LoadedObjects,
         demangle: bool = True,
         instruction_set: InstructionSet = InstructionSet.IA64,
+        python: Callable[[], Sequence[GuestFunction]] = tuple,
     ) -> None:
+        """``python``: returns the Python functions of the program, whose addresses are PYTHON_FUNCTIONS and their
+        place among them, from 1 on."""
+        self._python = python
         self._slot = SLOT.get(instruction_set, 0)
         self._objects = objects
         self._demangle = demangled if demangle else str
@@ -256,6 +262,8 @@ class FunctionNames:
 
     def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
         """Return an instruction's function; ``of_code``: address 0 is code, too."""
+        if address > PYTHON_FUNCTIONS:
+            return Function(str(self._python()[address - PYTHON_FUNCTIONS - 1]), address)
         key = address & ~self._slot, file
         if key not in self._known:
             self._known[key] = self._function(address, of_code, file)
@@ -313,6 +321,9 @@ class FunctionNames:
         return self._sources[address]
 
     def _read_source(self, address: int) -> Source | None:
+        if address > PYTHON_FUNCTIONS:
+            found = self._python()[address - PYTHON_FUNCTIONS - 1]
+            return Source(found.file, found.line)
         for one in self._objects.around(address):
             try:
                 code = one.lines.at(address)

@@ -100,6 +100,11 @@ class MachineRun:
         assert not isinstance(self._machine, MissMachine)
         return self._machine
 
+    @property
+    def figures(self) -> MachineFigures:
+        """The machine's figures."""
+        return self._figures
+
     def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
         """Report every cycle to these watches while an event set is in force."""
         for watch, following in pairwise(watches):

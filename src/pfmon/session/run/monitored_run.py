@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.finding import Finding
+    from pfmon.session.profile.python_profile import PythonProfile
     from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
     from pfmon.session.run.report_collector import CollectedReport, ObservedRun, ReportCollector
     from pfmon.session.run.run_recording import RunRecording
@@ -124,6 +125,7 @@ class Session:
             follow=self._tasks.follow if self._tasks else None,
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,
+            python=plan.python,
         )
 
     def _make_tasks(self) -> FollowedTasks:
@@ -274,6 +276,7 @@ class Session:
                 threaded=self.plan.threaded,
                 traced=traced,
                 hardware_thread=self.plan.hardware_thread,
+                python=self.plan.python is not None and self.plan.profile,
             )
             if self.groups
             else None
@@ -288,6 +291,7 @@ class Session:
         profile: Profile | None = None
         lines: Sequence[tuple[int, str]] | SourceFile = ()
         finding: Finding | None = None
+        python: PythonProfile | None = None
         if monitoring:
             monitoring.check()
             monitoring.finish_interval()
@@ -296,6 +300,7 @@ class Session:
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
+                python = monitoring.python()
             if self.plan.finding:
                 finding = self._finding(monitoring.seen())
             monitoring.close()
@@ -304,6 +309,7 @@ class Session:
             profile=profile,
             threads=threads,
             listing=lines,
+            python=python,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
             finding=observer.finding(self.plan, self.objects) if observer else finding,
         )

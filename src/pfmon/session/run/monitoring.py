@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from pfmon.counting._counting import DataRangeTally, Gate, Tally
+from pfmon.counting._counting import CallTree, DataRangeTally, Gate, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.engine.api import Engine
 from pfmon.errors import LostError
@@ -22,12 +22,15 @@ from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, ThreadCou
 from pfmon.session.run.run_plan import ResolvedAddresses
 from pfmon.session.sampling.timers import PeriodicTimer, Timers
 from pfmon.session.triggers.trigger_gate import event_start, gate, move, unreached
-from pfmon.stream._stream import Consumer, Failure
+from pfmon.stream._stream import Consumer, Failure, Tee
 
 if TYPE_CHECKING:
+    from pfmon.session.profile.python_profile import PythonProfile
     from pfmon.session.run.machine_run import MachineRun
 
 
+MAX_TREE_MONITORS = 7
+"""Monitors whose counts each call path has (call_tree.pxd)."""
 THREADS_APART = 64
 """Maximum number of threads counted separately; the last ones are counted together."""
 
@@ -53,11 +56,12 @@ class Monitoring:
         memo: bool = True,
         traced: bool | None = None,
         hardware_thread: HardwareThread | None = None,
+        python: bool = False,
     ) -> None:
         """``nanoseconds``: per instruction; ``on_interval``: called with the counts of every interval; ``machine``: its
         figures, if its events are counted; ``threaded``: in its own thread; ``memo``: with replay of blocks;
         ``traced``: whether its stream has addresses (None: as the engine's); ``hardware_thread``: the hardware thread
-        of a shared core."""
+        of a shared core; ``python``: also by Python function, of one event set that counts all the time."""
         self._groups = groups
         self._hardware_thread = hardware_thread
         self._controls = controls
@@ -76,7 +80,9 @@ class Monitoring:
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._timers = self._make_timers()
         gated = len(groups) > 1 or controls.gates or bool(self._timers)
+        self._python = python and not gated and len(self._tallies) == 1 and len(groups[0].sets) == 1
         self._machine = self._make_machine(machine, memo, gated, threaded) if machine else None
+        self._calls = self._call_tree() if self._python else None
         self._gate = self._make_gate() if gated else None
         self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._timers)
         engine.set_monitoring(on=not controls.dont_start, locked=not controls.insecure)
@@ -95,7 +101,7 @@ class Monitoring:
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
         ranges = self._groups[0].data_ranges
-        timed = gated or self._controls.true_values or any(group.wants_time for group in self._groups)
+        timed = gated or self._python or self._controls.true_values or any(group.wants_time for group in self._groups)
         units = [one.unit for group in self._groups for one in group.sets]
         run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._hardware_thread, timed)
         if not run.timed:
@@ -105,6 +111,37 @@ class Monitoring:
         if not any(unit.counts_levels for unit in units):
             run.forget_levels()
         return run
+
+    def _call_tree(self) -> CallTree | None:
+        """Return what counts by call path, which Python functions are part of; None: there are too many monitors."""
+        from pfmon.counting.totals.counting_unit import stack_rate
+
+        unit, table, cycles = self._groups[0].sets[0].unit, self._engine.table, None
+        if len(unit.everyone) > MAX_TREE_MONITORS:
+            return None
+        if self._machine:
+            records, rate = self._machine.machine.records, stack_rate(self._machine.figures)
+            cycles = RecordCounts(unit.queries(), unit.query_increments(), table, records, rate)
+        tree = CallTree(table, unit.increments(), cycles, self._traced, counts_words=True)
+        if self._machine:
+            self._machine.machine.set_observer(tree)
+        return tree
+
+    def python(self) -> PythonProfile | None:
+        """Return the counts by Python function; None: the program has called none."""
+        tree, functions, group = self._calls, self._engine.functions, self._groups[0]
+        if tree is None or not functions:
+            return None
+        from pfmon.session.profile.python_profile import python_profile
+
+        if tree.lost:
+            raise LostError("cannot be counted by Python function: memory ran out")
+        ordered = group.sets[0].ordered
+
+        def values(counts: Sequence[int]) -> Sequence[Value]:
+            return group.values(ordered(counts[:-1]))
+
+        return python_profile(tree.nodes(), tree.python_lines(), functions, values)
 
     def _watch(self, run: MachineRun) -> None:
         """Connect the machine to the event address registers and trace buffers of each event set while it counts; for
@@ -130,7 +167,8 @@ class Monitoring:
         """Return the engine's consumer: the gate, which passes the stream to the tallies and the machine."""
         gate = self._start.consumer if self._start else self._gate
         if self._machine is None:
-            return gate or self._tallies[0]
+            tally = self._tallies[0]
+            return gate or (Tee(tally, self._calls) if self._calls else tally)
         if gate:
             return self._machine.feed(gate)
         beside = self._tallies[0] if self._groups[0].wants_tally else None

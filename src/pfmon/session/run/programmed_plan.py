@@ -62,6 +62,7 @@ class ProgrammedPlan:
                 "pfmon.session.profile.cpi_stack": plan.report and plan.following,
                 "pfmon.session.profile.annotated_code": plan.annotate is not None,
                 "pfmon.session.profile": plan.profile,
+                "pfmon.session.profile.python_profile": plan.python is not None,
                 "pfmon.session.profile.finding": plan.finding,
             }
         )
@@ -88,7 +89,9 @@ class ProgrammedPlan:
         """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched
+        besides = (
+            self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched or plan.python
+        )
         return always and len(self.groups) == 1 and not besides and not self._counts_directions
 
     @property

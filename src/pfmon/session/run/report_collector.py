@@ -105,7 +105,7 @@ class ReportCollector:
         """End the run and return the data. LostError: data was lost."""
         seen = self._seen(engine)
         cpi = breakdown(self._figures, seen, objects, demangle)
-        names = FunctionNames(objects, demangle, engine.table.instruction_set)
+        names = FunctionNames(objects, demangle, engine.table.instruction_set, lambda: engine.functions)
         sink = counted(seen, part_queries(), by_place=True)
         nodes = self._calls.nodes()
         return CollectedReport(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.cpi_stack import CpiStack
     from pfmon.session.profile.finding import Finding
+    from pfmon.session.profile.python_profile import PythonProfile
     from pfmon.session.run.followed_tasks import TaskCounts
     from pfmon.session.run.report_collector import CollectedReport
 
@@ -33,7 +34,8 @@ class RunOutcome(NamedTuple):
     by task, if children are followed; ``threads``: by thread, if counted separately; the counts are then sums;
     ``listing``: the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML report;
     ``finding``: the largest cause of stalls, if it was looked for and is large; ``sources``: the texts of source
-    files by path, of a recording that keeps them; ``calls``: all of them, if they were kept."""
+    files by path, of a recording that keeps them; ``calls``: all of them, if they were kept;
+    ``python``: the counts by Python function and line, if the program has any and the counts were split."""
 
     status: int
     counts: list[Count]
@@ -53,3 +55,4 @@ class RunOutcome(NamedTuple):
     finding: Finding | None = None
     calls: ExactCalls | None = None
     sources: Mapping[str, str] = {}
+    python: PythonProfile | None = None

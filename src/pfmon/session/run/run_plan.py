@@ -14,6 +14,7 @@ from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import RangeRequest, Request
 from pfmon.program.image import NO_DIRECTORIES, DebugDirectories, Program
 from pfmon.program.mapped_files import MappedFile
+from pfmon.program.python_interpreter import EvaluationLoop
 from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.controls import Controls, Trigger
@@ -75,10 +76,11 @@ class RunPlan(NamedTuple):
     ``collect_calls``: keep all calls beside it, with cycles and instructions; ``threaded``: a machine in a
     thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture
     decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
-    ``hardware_thread``: the hardware thread of a core that it runs on; ``deferred``: says, of the files that are
-    mapped, where ranges and triggers are whose addresses are not known yet; None: no more than before; ``begin``: what
-    is known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
-    each is the program of the plan."""
+    ``hardware_thread``: the hardware thread of a core that it runs on;
+    ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known
+    yet; None: no more than before; ``python``: the loop of the interpreter whose Python functions are counted, too;
+    ``begin``: what is known of a task (None: the first one) that is followed and begins, with the files that it
+    will have mapped; None: each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -112,6 +114,7 @@ class RunPlan(NamedTuple):
     watched: bool = False
     hardware_thread: HardwareThread | None = None
     deferred: Callable[[Sequence[MappedFile]], ResolvedAddresses | None] | None = None
+    python: EvaluationLoop | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
 
     @property

@@ -1,0 +1,161 @@
+"""Python functions and lines of interpreters: calls as sys.setprofile sees them, counts that add up to the run's."""
+
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import pfmon
+
+pytestmark = [
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    pytest.mark.slow,
+]
+PROGRAM = """
+class Box:
+    @property
+    def size(self):
+        return 3
+
+    def __getitem__(self, place):
+        return place
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def key(x):
+    return -x
+
+
+def boom(n):
+    if n == 0:
+        raise ValueError
+    boom(n - 1)
+
+
+def main():
+    fib(10)
+    sorted(range(100), key=key)
+    box = Box()
+    for place in range(20):
+        box.size
+        box[place]
+    for _ in range(5):
+        try:
+            boom(4)
+        except ValueError:
+            pass
+    list(map(lambda x: x + 1, range(30)))
+
+
+main()
+"""
+PROFILER = """
+import json, sys
+calls = {}
+
+def note(frame, event, _):
+    if event == "call" and frame.f_code.co_filename == sys.argv[1]:
+        calls[frame.f_code.co_qualname] = calls.get(frame.f_code.co_qualname, 0) + 1
+
+code = compile(open(sys.argv[1]).read(), sys.argv[1], "exec")
+sys.setprofile(note)
+exec(code, {"__name__": "__main__"})
+sys.setprofile(None)
+print(json.dumps(calls))
+"""
+SPLIT = """
+def one(n):
+    for i in range(1000, 1000 + n):
+        i * 3
+
+
+def ten(n):
+    for i in range(1000, 1000 + 10 * n):
+        i * 3
+
+
+one(2000)
+ten(2000)
+"""
+INTERPRETERS = sorted({"/usr/bin/python3", *map(str, Path.home().glob(".pyenv/versions/3.1[123].*/bin/python3"))})
+
+
+def is_readable_version(interpreter: str) -> bool:
+    code = "import sys; print(100 * sys.version_info[0] + sys.version_info[1])"
+    if not Path(interpreter).exists():
+        return False
+    done = subprocess.run([interpreter, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() in ("311", "312", "313")
+
+
+@pytest.fixture(params=INTERPRETERS)
+def interpreter(request: pytest.FixtureRequest) -> str:
+    if not is_readable_version(request.param):
+        pytest.skip("it is no CPython whose frames are read")
+    return str(request.param)
+
+
+def counted(interpreter: str, text: str, folder: Path, *options: str) -> dict[str, Any]:
+    path = folder / "program.py"
+    path.write_text(text)
+    words = ["--json", "-e", "instructions", *options, interpreter, "-S", "-I", str(path)]
+    done = pfmon(*words)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def of_program(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if (row["file"] or "").endswith("/program.py")]
+
+
+def test_calls_are_those_that_a_profiler_sees(interpreter: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    found = counted(interpreter, PROGRAM, tmp_path, "--per-function")
+    words = [interpreter, "-S", "-I", "-c", PROFILER, str(path)]
+    seen = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    rows = of_program(found["profile"]["python"]["functions"])
+    assert {row["name"]: row["calls"] for row in rows} == seen
+
+
+def test_functions_and_lines_add_up_to_the_run(interpreter: str, tmp_path: Path) -> None:
+    found = counted(interpreter, PROGRAM, tmp_path, "--per-function", "--per-line")
+    (total,) = [one["count"] for one in found["events"]]
+    assert total == counted(interpreter, PROGRAM, tmp_path)["events"][0]["count"]
+    for rows in found["profile"]["python"].values():
+        assert sum(row["counts"][0] for row in rows) == total
+
+
+def test_work_is_split_as_the_loops_are(interpreter: str, tmp_path: Path) -> None:
+    python = counted(interpreter, SPLIT, tmp_path, "--per-function", "--per-line")["profile"]["python"]
+    one, ten = (next(r["counts"][0] for r in of_program(python["functions"]) if r["name"] == n) for n in ("one", "ten"))
+    assert 9.8 < ten / one < 10.2
+    lines = {row["line"]: row["counts"][0] for row in of_program(python["lines"])}
+    assert 9.8 < lines[9] / lines[4] < 10.2 and 9.8 < lines[8] / lines[3] < 10.2
+
+
+def test_cycles_by_line_add_up_and_follow_the_work(tmp_path: Path) -> None:
+    if not is_readable_version("/usr/bin/python3"):
+        pytest.skip("the host's python3 is no CPython whose frames are read")
+    (tmp_path / "program.py").write_text(SPLIT)
+    words = ("--json", "-e", "cycles,branches", "--per-line", "/usr/bin/python3", "-S", "-I", "program.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "pfmon", *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    rows = found["profile"]["python"]["lines"]
+    for place, event in enumerate(found["events"]):
+        assert sum(row["counts"][place] for row in rows) == event["count"]
+
+
+def test_a_flame_graph_has_python_functions_in_the_interpreter(tmp_path: Path) -> None:
+    path, stacks = tmp_path / "program.py", tmp_path / "stacks"
+    path.write_text(SPLIT)
+    assert pfmon("--export", f"collapsed:{stacks}", "/usr/bin/python3", "-S", "-I", str(path)).returncode == 0
+    assert any(";_PyEval_EvalFrameDefault;<module> (program.py);ten (program.py) " in line for line in stacks.open())
