@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.errors import PfmonError
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
@@ -65,6 +66,22 @@ class FollowRules(NamedTuple):
     first_begins: Callable[[Task], None] = lambda _: None
 
 
+class WaitingProcess(Protocol):
+    """A process whose program has executed another one, and which waits for an engine that counts it."""
+
+    def close(self) -> None:
+        """Kill it: there is none."""
+
+
+class ExecutedError(PfmonError):
+    """A program has executed another one in its own process. ``path``: that one's file; ``retired``: instructions
+    before; ``children``: processes that it has made; ``waiting``: the process."""
+
+    def __init__(self, path: str, retired: int, children: int, waiting: WaitingProcess) -> None:
+        super().__init__(f"the program executed {path}")
+        self.path, self.retired, self.children, self.waiting = path, retired, children, waiting
+
+
 class StartRequest(NamedTuple):
     """Parameters of a run. ``memory_limit``: bytes; ``processor``: the one that the program sees; ``slow``: every
     instruction is a block of its own; ``addresses``: the stream has those of memory accesses; ``totals``: the reader
@@ -73,7 +90,9 @@ class StartRequest(NamedTuple):
     only --verbose prints; ``follow``: the child processes and executed programs to count; ``on_mapped`` is called when
     the first program has mapped files executable, before their blocks appear in the stream; ``engine``: the name of the
     wanted engine, empty for the usual one; ``python``: the loop of the interpreter whose Python functions are to be
-    marked in the stream, as far as the engine can."""
+    marked in the stream, as far as the engine can; ``anew``: `run` raises ExecutedError when the program executes
+    another one in its own process, if the engine can let another one count that; ``waiting``: the process of such an
+    error, which executes ``program`` now."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -91,6 +110,8 @@ class StartRequest(NamedTuple):
     on_mapped: Callable[[], None] | None = None
     engine: str = ""
     python: EvaluationLoop | None = None
+    anew: bool = False
+    waiting: WaitingProcess | None = None
 
 
 class Capabilities(NamedTuple):

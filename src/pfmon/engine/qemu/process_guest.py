@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from threading import Timer
+from threading import Lock, Timer
 
 from pfmon.engine.api import ExitReport, StartRequest
 from pfmon.engine.qemu._qemu import PluginReader
@@ -26,6 +25,37 @@ MAX_STOP_SECONDS = 0.1
 """Seconds before a guest that does not stop is killed."""
 
 
+class ProcessWatch:
+    """Waits for a process's end in a thread of its own, and then calls the one that waits for it last."""
+
+    def __init__(self, process: GuestProcess) -> None:
+        self._process = process
+        self._on_end: Callable[[], None] | None = None
+        self._lock = Lock()
+        self._status: int | None = None
+        self._worker = Worker(self._wait)
+
+    def _wait(self) -> None:
+        status = self._process.wait()
+        with self._lock:
+            self._status = status
+            if self._on_end:
+                self._on_end()
+
+    def tell(self, on_end: Callable[[], None]) -> None:
+        """Call this function at the end, and none before."""
+        with self._lock:
+            self._on_end = on_end
+            if self._status is not None:
+                on_end()
+
+    def wait(self) -> int:
+        """Wait for the end; returns the exit status, or the signal as a negative number."""
+        self._worker.wait()
+        assert self._status is not None
+        return self._status
+
+
 class ProcessGuest(ABC):
     """One host process that executes the program and writes its stream into memory that `reader` reads."""
 
@@ -40,6 +70,7 @@ class ProcessGuest(ABC):
         if wanted.listing:
             import_module(LISTING)
         self._process: GuestProcess | None = None
+        self._watch: ProcessWatch | None = None
         self._status = 0
         self._stopping = False
         self._killer: Timer | None = None
@@ -92,7 +123,8 @@ class ProcessGuest(ABC):
 
     def _read(self, consumer: Consumer, process: GuestProcess) -> None:
         """Read the stream until the process has ended."""
-        watcher = Worker(partial(self._watch, process))
+        watch = self._watch = self._watch or ProcessWatch(process)
+        watch.tell(self._died)
         try:
             self._reader.read(consumer)
             if self._reader.damaged:
@@ -101,11 +133,17 @@ class ProcessGuest(ABC):
             self._kill()
             raise
         finally:
-            watcher.wait()
+            if not self._is_waiting:
+                self._status = watch.wait()
 
-    def _watch(self, process: GuestProcess) -> None:
-        self._status = process.wait()
+    def _died(self) -> None:
+        """Wake the reader: the process has ended."""
         self._reader.guest_died()
+
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether the process waits for another reader, which counts what it executes."""
+        return self._wanted.anew and not self._stopping and not self._reader.damaged and self._reader.waits_for_reader
 
     def _end_the_rest(self, process: GuestProcess) -> None:
         """End remaining descendants of the program."""

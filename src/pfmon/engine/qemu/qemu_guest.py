@@ -134,8 +134,8 @@ class QemuGuest(ProcessGuest):
             self.stop()
         return process
 
-    def _watch(self, process: GuestProcess) -> None:
-        super()._watch(process)
+    def _died(self) -> None:
+        super()._died()
         if self._tasks:
             self._tasks.first_died()
 

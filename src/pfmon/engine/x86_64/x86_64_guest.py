@@ -7,13 +7,14 @@ import os
 import platform
 import signal
 import sys
-from typing import Self
+from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
-from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.api import Capabilities, ExecutedError, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
+from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_process import GuestProcess
-from pfmon.engine.qemu.process_guest import ProcessGuest
+from pfmon.engine.qemu.process_guest import ProcessGuest, ProcessWatch
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.errors import LostError, PfmonError, UnsupportedError
@@ -29,7 +30,7 @@ AREA_BYTES = 0x1000_0000
 PAGE = 4096
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
-HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK = 1, 2, 4, 8, 16
+HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
 """Flags of what the program sees of the host (world/world.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
@@ -85,6 +86,18 @@ def placed(program: Program) -> Program:
     return Program(image, interpreter)
 
 
+class WaitingGuest(NamedTuple):
+    """A process that waits for another engine, and the reader of its stream so far."""
+
+    process: GuestProcess
+    watch: ProcessWatch
+    reader: PluginReader
+
+    def close(self) -> None:
+        """Kill the process."""
+        self.process.close()
+
+
 class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
@@ -121,17 +134,38 @@ class X8664Guest(ProcessGuest):
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
             return None
-        process = self._spawn()
+        process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
+        if self._is_waiting:
+            self._leave(consumer)
         ending = self._finish(consumer)
         self._end_the_rest(process)
         return ending
+
+    def _go_on(self) -> GuestProcess:
+        """Take over the process that executes the program."""
+        waiting = self._wanted.waiting
+        assert isinstance(waiting, WaitingGuest)
+        self._process, self._watch = waiting.process, waiting.watch
+        if self._stopping:
+            self.stop()
+        waiting.reader.hand_over(self._reader, self._wanted.python or (0, 0, 0))
+        return waiting.process
+
+    def _leave(self, consumer: Consumer) -> None:
+        """Give the consumer the rest, and leave the process to another engine: raises ExecutedError."""
+        assert self._process and self._watch
+        path = os.fsdecode(self._reader.message)
+        self._reader.finish(consumer, False, 0, None)
+        waiting = WaitingGuest(self._process, self._watch, self._reader)
+        self._process = None
+        raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 
     def _spawn(self) -> GuestProcess:
         wanted, settings = self._wanted, self._wanted.settings
         image, interpreter = wanted.program.image, wanted.program.interpreter
         flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
-        flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net
+        flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net | COUNTS_EXECUTED * wanted.anew
         files = (self._reader.ring_file, self._reader.area_file)
         numbers = (*files, settings.seed, settings.stack_size, 1 if wanted.slow else MOST_INSTRUCTIONS, flags)
         command: list[str | bytes] = [
@@ -162,6 +196,8 @@ class X8664Guest(ProcessGuest):
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
             instead = "--confine needs it" if self._wanted.settings.confined else "give --engine=qemu"
+            if self._wanted.waiting:
+                instead = "give --follow-all"  # qemu would not count what the named program executes
             text = f"{path}: cannot be counted by this engine: {why}: {instead}"
             raise UnsupportedError(text, why, self._reader.outside)
         if self._reader.damaged or self._reader.trouble:
@@ -175,10 +211,17 @@ class X8664Guest(ProcessGuest):
                 " features, and --engine=qemu has others"
             )
         self._tell_processor_results()
+        self._tell_children()
         if self._reader.executing:
             self._wanted.on_notice("the program executed another one, which was not counted")
         elif self._status >= 0 and self._reader.exit_status is None:
             raise LostError(f"{path}: cannot be counted: {TROUBLES[4]}, or this host cannot run it")
+
+    def _tell_children(self) -> None:
+        """Say what was not counted."""
+        if children := self._reader.forks:
+            processes = "process that it started is" if children == 1 else "processes that it started are"
+            self._wanted.on_notice(f"{children} {processes} not counted; --follow-all counts what a program starts")
 
     def _tell_processor_results(self) -> None:
         """Name the executed instructions whose results may differ on another host."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from pfmon.counting._counting import SampleListener
 from pfmon.engine import registry
-from pfmon.engine.api import Recording, Task
+from pfmon.engine.api import ExecutedError, Recording, Task, WaitingProcess
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
@@ -38,6 +38,27 @@ if TYPE_CHECKING:
     from pfmon.session.run.followed_tasks import OnTask, Taker
 
 
+class Launcher(NamedTuple):
+    """The programs that executed another one in their own process, one behind the other: their instructions, the
+    processes that they made, and the last executed program."""
+
+    instructions: int = 0
+    children: int = 0
+    executed: str = ""
+
+    def and_then(self, executed: ExecutedError) -> Launcher:
+        """Return it with one more."""
+        return Launcher(self.instructions + executed.retired, self.children + executed.children, executed.path)
+
+    @property
+    def line(self) -> str:
+        """The line for the user."""
+        made = ""
+        if self.children:
+            made = f", nor {self.children} process{'es' if self.children > 1 else ''} that it started"
+        return f"launcher: {self.instructions:,} instructions before exec of {self.executed} are not counted{made}"
+
+
 class Prepared:
     """A program, or a recording, ready to be run once: the PMU is programmed, the program loaded.
 
@@ -57,6 +78,10 @@ class Prepared:
         self._files = context.files or Files()
         self._context, self._otherwise = context, otherwise
         self._stopped = self._in_use = False
+        self._why = ""
+        self._waiting: WaitingProcess | None = None
+        self._parts = parts
+        self._launcher = Launcher()
         self._named: list[LoadedObjects] = []
         """The object files whose symbols names are looked up in."""
         try:
@@ -79,6 +104,7 @@ class Prepared:
             recording.close()
         import_results(parts.results, parts.controls.interval is not None, parts.buffer is not None, parts.following)
         plan = plan_of(parts, loaded, context, self._files.numbers)
+        plan = plan._replace(anew=_begins_anew(parts, context), waiting=self._waiting)
         if loaded.program and _counts_python(parts, context):
             from pfmon.program.python_interpreter import find_loop
 
@@ -159,19 +185,24 @@ class Prepared:
             raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         takers = take, listener or take_samples, on_task or keep_of_task
         try:
-            try:
-                outcome = self.session.run(*takers)
-            except UnsupportedError as unsupported:
-                self._begin_anew(unsupported, listener is not None)
-                kept.clear()
-                samples.clear()
-                outcome = self.session.run(*takers)
+            outcome = None
+            while outcome is None:
+                try:
+                    outcome = self.session.run(*takers)
+                except UnsupportedError as unsupported:
+                    self._begin_anew(unsupported, listener is not None)
+                except ExecutedError as executed:
+                    self._go_on_with(executed)
+                if outcome is None:
+                    kept.clear()
+                    samples.clear()
+            said = self._tell_launcher()
             if error := self.session.unrecorded:
                 if on_unrecorded is None:
                     raise error
                 on_unrecorded(error)
             self._objects.check(lambda: self.session.engine.mapped)
-            notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
+            notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices, *said]
             notes += self._awaited.notes() if self._awaited else []
             return Run(
                 self.command,
@@ -195,11 +226,36 @@ class Prepared:
         if self._otherwise is None or error.outside or self._in_use or listened or self._stopped:
             raise error
         self.session.close()
-        parts = self._otherwise()
+        self._parts = parts = self._otherwise()
+        self._otherwise = None
         self._context.on_notice(f"begins anew under {parts.guest.engine}: {error.why}")
         self._prepare(parts, None, self._context)
         for objects in self._named:
             objects.place(self.program())
+
+    def _go_on_with(self, executed: ExecutedError) -> None:
+        """Prepare the run of the program that the process executes now: counting begins anew with it."""
+        self.session.close()
+        self._launcher = self._launcher.and_then(executed)
+        self._waiting, self._otherwise = executed.waiting, None
+        guest = self._parts.guest
+        try:
+            self._parts = self._parts._replace(guest=guest._replace(words=(executed.path, *guest.words[1:])))
+            self._prepare(self._parts, None, self._context)
+            for objects in self._named:
+                objects.place(self.program())
+        except BaseException:
+            executed.waiting.close()
+            raise
+        if self._stopped:
+            self.session.stop(self._why)
+
+    def _tell_launcher(self) -> list[str]:
+        """Say what the totals do not have; returns the line, if there is one."""
+        if not self._launcher.instructions:
+            return []
+        self._context.on_notice(self._launcher.line)
+        return [self._launcher.line]
 
     def _inexact(self) -> list[str]:
         """Return the notes on approximations, including ranges that were resolved during the run."""
@@ -222,7 +278,7 @@ class Prepared:
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
-        self._stopped = True
+        self._stopped, self._why = True, why
         self.session.stop(why)
 
     def close(self) -> None:
@@ -247,6 +303,14 @@ class Prepared:
             MachineRecord(self.processor.machine_name, self.processor.settings),
             self.engine,
         )
+
+
+def _begins_anew(parts: Resolved, context: RunContext) -> bool:
+    """Whether counting begins anew with what the program executes in its own process; not where samples, intervals or
+    live counts were given away before."""
+    given = parts.buffer or parts.controls.interval is not None or context.watched
+    other = parts.following or parts.recordings.replay or context.hardware_thread or parts.guest.settings.confined
+    return not (given or other) and parts.guest.engine == "x86_64"
 
 
 def _counts_python(parts: Resolved, context: RunContext) -> bool:

@@ -126,6 +126,8 @@ class Session:
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,
             python=plan.python,
+            anew=plan.anew,
+            waiting=plan.waiting,
         )
 
     def _make_tasks(self) -> FollowedTasks:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.engine.api import Task
+from pfmon.engine.api import Task, WaitingProcess
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -78,9 +78,9 @@ class RunPlan(NamedTuple):
     decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
     ``hardware_thread``: the hardware thread of a core that it runs on;
     ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known
-    yet; None: no more than before; ``python``: the loop of the interpreter whose Python functions are counted, too;
-    ``begin``: what is known of a task (None: the first one) that is followed and begins, with the files that it
-    will have mapped; None: each is the program of the plan."""
+    yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
+    interpreter whose Python functions are counted, too; ``begin``: what is known of a task (None: the first one)
+    that is followed and begins, with the files that it will have mapped; None: each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -115,6 +115,8 @@ class RunPlan(NamedTuple):
     hardware_thread: HardwareThread | None = None
     deferred: Callable[[Sequence[MappedFile]], ResolvedAddresses | None] | None = None
     python: EvaluationLoop | None = None
+    anew: bool = False
+    waiting: WaitingProcess | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
 
     @property

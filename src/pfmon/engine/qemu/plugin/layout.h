@@ -77,7 +77,16 @@ enum {                           /* as in stream/block_table.pxd and stream_word
 enum executing {                 /* state of a process whose program executes another */
     NOT_EXECUTING = 0,
     EXECUTES_NATIVELY = 1,       /* the host's processor executes it, uncounted */
-    EXECUTES_FOLLOWED = 2
+    EXECUTES_FOLLOWED = 2,
+    EXECUTES_ANEW = 3            /* the x86_64 engine: counting begins anew with it; the process waits for the files of
+                                    another ring and area (struct handover) */
+};
+
+struct handover {                /* of the process to another reader, which executes the program whose path is `message` */
+    uint32_t ready;              /* the process waits on it; the others are set before */
+    int32_t reader;              /* the reader's process, and its descriptors of both files */
+    int32_t ring_file, area_file;
+    uint64_t python[3];          /* the arguments PYTHON_VERSION to PYTHON_END (x86_64/runtime/arguments.h) */
 };
 
 enum {                           /* `number` of an announcement with bytes and without parts */
@@ -157,6 +166,7 @@ struct area {                    /* the head of the area */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
     uint32_t processor_results;  /* a bit for each executed instruction whose result is the host's processor's
                                     (engine/x86_64/runtime/processor_results.c) */
+    struct handover handover;
 };
 
 #endif

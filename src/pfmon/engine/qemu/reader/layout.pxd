@@ -1,6 +1,6 @@
 """Memory shared by the plugin and its reader (layout.h), and their waits (futex.h)."""
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "<time.h>" nogil:
     struct timespec:
@@ -42,6 +42,7 @@ cdef extern from "layout.h" nogil:
     enum: MAX_GATHER_SLOTS
     enum: GATHER_SLOTS
     enum: EXITED
+    enum: EXECUTES_ANEW
     enum: ANNOUNCES_FUNCTION
     enum: MAY_FAULT
     enum: SLOTS_SHIFT
@@ -91,6 +92,13 @@ cdef extern from "layout.h" nogil:
         uint64_t slots[1770]
         string strings[2]
 
+    struct handover:
+        uint32_t ready
+        int32_t reader
+        int32_t ring_file
+        int32_t area_file
+        uint64_t python[3]
+
     struct area:
         thread threads[256]
         uint64_t announced
@@ -116,3 +124,4 @@ cdef extern from "layout.h" nogil:
         char executed[256]
         uint64_t fault_ip
         uint32_t processor_results
+        handover handover

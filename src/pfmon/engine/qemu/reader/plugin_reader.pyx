@@ -134,6 +134,20 @@ cdef class PluginReader:
         return self.shared.executing
 
     @property
+    def waits_for_reader(self):
+        """Whether the guest executes a program with which counting begins anew, and waits for `hand_over`."""
+        return read_once(&self.shared.executing) == EXECUTES_ANEW
+
+    def hand_over(self, PluginReader other, python):
+        """Let the guest go on with the ring and the area of another reader. ``python``: the version and the addresses
+        of the evaluation loop of what it executes, or three zeros."""
+        cdef handover* to = &self.shared.handover
+        to.reader, to.ring_file, to.area_file = os.getpid(), other.ring_file, other.area_file
+        to.python[0], to.python[1], to.python[2] = python
+        write_word(&to.ready, 1)
+        futex_wake(&to.ready)
+
+    @property
     def executed(self):
         """The last executed program, if programs are followed."""
         return (<const char*>self.shared.executed)[:MAX_PATH_BYTES].partition(b"\0")[0]
@@ -216,7 +230,7 @@ cdef class PluginReader:
         still alive, and has to be ended."""
         if self.in_line is not None:
             self.in_line.takes_paths = consumer.take_paths(self.describer.announced.paths)
-        while not (self.dead or self.damaged):
+        while not (self.dead or self.damaged or self.waits_for_reader):
             with nogil:
                 if self.wait():
                     self.give_buffer(consumer)

@@ -29,6 +29,8 @@ static void become_uncounted(void) {
 
 static void prepare_child(void) {
     made_process = true;
+    if (!in_child)
+        area->forks++;
     publish_count();
     prepare_uncounted();
 }

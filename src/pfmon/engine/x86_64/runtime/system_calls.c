@@ -32,7 +32,7 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
-    result = root.length || root.confined ? execute_in_root(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    result = is_executed_by_runtime() ? execute_translated(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
     give_timer_to_host(false);
     if (!in_child)
         area->executing = 0;

@@ -1,12 +1,14 @@
-/* Programs that a guest with a root executes: this program executes itself anew for them, so that they have that root, too. They
-   are not counted. */
+/* Programs for which this program executes itself anew: those that a guest with a root executes, so that they have that root,
+   too, uncounted; and those that the program itself executes in its own process, where counting begins anew with them. */
 
 #include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/elf.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/futex.h>
 #include <linux/mman.h>
+#include <linux/signal.h>
 #include <linux/stat.h>
 
 #include "arguments.h"
@@ -25,6 +27,7 @@ struct program {                 /* to be executed */
 };
 
 static struct program executed;
+static bool counted;             /* the program is: another reader takes this process */
 static struct text script_words[MOST_SCRIPTS][2];
 static char **own_arguments;
 
@@ -226,11 +229,57 @@ static const char **room_for(uint64_t pointers) {
     return room;
 }
 
+/* ---------------------------------------------------------------- a counted program */
+
+/* A descriptor of one of the reader's files. */
+static char *open_file_of_reader(int32_t file) {
+    static struct text path;
+    int64_t opened;
+    begin_text(&path, NO_FILE);
+    put_text(&path, "/proc/");
+    put_number(&path, (uint32_t)area->handover.reader);
+    put_text(&path, "/fd/");
+    put_number(&path, (uint32_t)file);
+    opened = KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
+    if (failed(opened))
+        give_up(CANNOT_LOAD);
+    return number_text((uint64_t)opened);
+}
+
+/* Tell the reader what is executed, and wait until another one has its files for this process. */
+static void wait_for_reader(void) {
+    uint32_t bytes = executed.host.length < MAX_MESSAGE_BYTES ? executed.host.length : MAX_MESSAGE_BYTES;
+    publish_count();
+    memcpy(area->message, executed.host.bytes, bytes);
+    area->message_length = bytes;
+    __atomic_store_n(&area->executing, EXECUTES_ANEW, __ATOMIC_RELEASE);
+    KERNEL6(__NR_futex, &ring->filling, FUTEX_WAKE, 1 << 30, 0, 0, 0);
+    while (!__atomic_load_n(&area->handover.ready, __ATOMIC_ACQUIRE)) {
+        KERNEL6(__NR_futex, &area->handover.ready, FUTEX_WAIT, 0, 0, 0, 0);
+        if (area->stopping)
+            KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
+    }
+}
+
+static void put_files(const char **to) {
+    wait_for_reader();
+    to[RING_FILE] = open_file_of_reader(area->handover.ring_file);
+    to[AREA_FILE] = open_file_of_reader(area->handover.area_file);
+    to[PYTHON_VERSION] = number_text(area->handover.python[0]);
+    to[PYTHON_BEGIN] = number_text(area->handover.python[1]);
+    to[PYTHON_END] = number_text(area->handover.python[2]);
+}
+
 static void put_own_arguments(const char **to, uint64_t variables) {
     memcpy(to, own_arguments, ARGUMENTS * sizeof(*to));
-    to[RING_FILE] = to[AREA_FILE] = "";
-    to[SEED] = number_text(world.seed);
-    to[WORLD_FLAGS] = number_text(world.flags | EXECUTED_BY_GUEST);
+    if (counted)
+        put_files(to);
+    else {
+        to[RING_FILE] = to[AREA_FILE] = "";
+        to[SEED] = number_text(world.seed);
+        to[WORLD_FLAGS] = number_text(world.flags | EXECUTED_BY_GUEST);
+        to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
+    }
     to[PROGRAM_AT] = number_text(GUEST_PIE);
     to[INTERPRETER_AT] = number_text(executed.interpreter_at);
     to[INTERPRETER] = executed.interpreter_file >= 0 ? executed.interpreter.bytes : "";
@@ -242,7 +291,6 @@ static void put_own_arguments(const char **to, uint64_t variables) {
     to[FIRST_SESSION] = number_text(first_session());
     to[PROGRAM_FILE] = number_text((uint64_t)executed.file);
     to[INTERPRETER_FILE] = executed.interpreter_file >= 0 ? number_text((uint64_t)executed.interpreter_file) : "";
-    to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
     to[VARIABLES] = number_text(variables);
 }
 
@@ -268,11 +316,20 @@ static int64_t execute_self(uint64_t arguments, uint64_t environment) {
     KERNEL3(__NR_fcntl, executed.file, F_SETFD, 0);
     if (executed.interpreter_file >= 0)
         KERNEL3(__NR_fcntl, executed.interpreter_file, F_SETFD, 0);
-    return KERNEL3(__NR_execve, exe_name, to, &none);
+    words = KERNEL3(__NR_execve, exe_name, to, &none);
+    if (counted)
+        give_up(CANNOT_LOAD);    /* the reader has gone on */
+    return words;
+}
+
+/* Whether this program executes itself for what the guest executes. */
+bool is_executed_by_runtime(void) {
+    counted = world.flags & COUNTS_EXECUTED && !in_child && !root.confined;
+    return root.length || root.confined || counted;
 }
 
 /* execve, execveat. */
-int64_t execute_in_root(int64_t number, const uint64_t *a) {
+int64_t execute_translated(int64_t number, const uint64_t *a) {
     bool at = number == __NR_execveat, by_descriptor = at && a[4] & AT_EMPTY_PATH;
     int64_t result = take_name(a[at], &executed.name);
     if (result)
@@ -283,6 +340,8 @@ int64_t execute_in_root(int64_t number, const uint64_t *a) {
         return -ENOENT;
     executed.first_word = MOST_WORDS;
     result = find_program(at ? (int)a[0] : AT_FDCWD, !(at && a[4] & AT_SYMLINK_NOFOLLOW));
+    if (result == NATIVE && !root.length)
+        return KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
     if (result == NATIVE)
         return KERNEL3(__NR_execve, executed.host.bytes, a[1 + at], a[2 + at]);
     return result ? result : execute_self(a[1 + at], a[2 + at]);

@@ -74,6 +74,7 @@ void name_own_process(int64_t number, uint64_t *a);
 
 /* executed_programs.c */
 void execution_begin(char **arguments);
-int64_t execute_in_root(int64_t number, const uint64_t *a);
+bool is_executed_by_runtime(void);
+int64_t execute_translated(int64_t number, const uint64_t *a);
 
 #endif
