@@ -29,7 +29,7 @@ cdef struct CallNode:            # a function called by its parent
     int64_t counts[MAX_NODE_COUNTS]
 
 
-cdef struct PythonLine:          # number 0: no Python function executes
+cdef struct PythonLine:          # number 0: its line is not known
     uint32_t function, line
     int64_t counts[MAX_NODE_COUNTS]
 
@@ -67,6 +67,7 @@ cdef class CallPath(CallStack):
     cdef PythonLine* lines
     cdef uint32_t* line_at       # by hash: its number; 0: none
     cdef uint32_t line_count, line_capacity
+    cdef bint moved              # another function or line runs than when this was last cleared
 
     cdef void follow_stub(self, const BlockHead* head) noexcept nogil
     cdef void arrive_natively(self, uint64_t word) noexcept nogil
@@ -84,10 +85,15 @@ cdef class CallPath(CallStack):
 cdef class CallTree(BlockIncrements):
     cdef CallPath path
     cdef bint counts_words       # the monitors count instructions, too
+    cdef int64_t* to_node        # counts of the running function
+    cdef int64_t* to_line        # ... and line; NULL: no Python function executes
 
+    cdef int64_t* to_thread      # ... and thread
     cdef int64_t* thread_counts  # MAX_NODE_COUNTS for each thread, by number
     cdef uint64_t thread_capacity
 
-    cdef void add(self, CallNode* node, const int64_t* counts) noexcept nogil
+    cdef void add_length(self, uint32_t length) noexcept nogil
+    cdef void add(self, const int64_t* counts) noexcept nogil
+    cdef void move_to_thread(self, uint64_t thread) noexcept nogil
     cdef bint grow(self, uint64_t thread) noexcept nogil
     cdef void count_marks(self, const ObservedBlock* block, int64_t* counts) noexcept nogil

@@ -32,6 +32,7 @@ cdef class CallPath(CallStack):
             raise MemoryError
         self.node_count = 1
         self.line_count = 1
+        self.moved = True
         if not self.grow_lines():
             raise MemoryError
 
@@ -58,6 +59,7 @@ cdef class CallPath(CallStack):
             memset(chains + self.chain_count, 0, (count - self.chain_count) * sizeof(CallChain))
             self.chains, self.chain_count = chains, count
         CallStack.switch_to(self, thread)
+        self.moved = True
         if self.thread == before:
             self.lost = True
             return
@@ -98,6 +100,7 @@ cdef class CallPath(CallStack):
     cdef void apply_python(self) noexcept nogil:
         """Applies the marks of Python calls, returns and lines."""
         cdef PythonMarks marks = self.chain.python
+        self.moved = True
         memset(&self.chain.python, 0, sizeof(PythonMarks))
         self.leave_python(marks.returns)
         if marks.called:
@@ -162,8 +165,9 @@ cdef class CallPath(CallStack):
         return True
 
     cdef int64_t* line_counts(self) noexcept nogil:
-        """Returns the counts of the running line."""
-        return self.lines[self.nodes[self.nodes[self.chain.at].python].line].counts
+        """Returns the counts of the running line; NULL: no Python function executes."""
+        cdef uint32_t python = self.nodes[self.chain.at].python
+        return self.lines[self.nodes[python].line].counts if python else NULL
 
     cdef void arrive_natively(self, uint64_t word) noexcept nogil:
         cdef int leaving = self.now.leaving
@@ -171,6 +175,9 @@ cdef class CallPath(CallStack):
         cdef bint stub = self.chain.stub
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
         self.chain.fresh, self.chain.stub = self.chain.binding, False
+        if leaving == BranchKind.NO_BRANCH and self.chain.begun and not stub and not self.chain.binding:
+            return
+        self.moved = True
         self.chain.binding = False
         if self.nodes[0].entry == 0:
             self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
@@ -267,48 +274,62 @@ cdef class CallTree(BlockIncrements):
             raise ValueError(f"{increments.monitors} monitors: there is room for {MAX_NODE_COUNTS - 1}")
         self.table, self.traced, self.counts_words = table, traced, counts_words
         self.path = CallPath(table)
+        self.to_node = self.path.nodes[0].counts
+        if not self.grow(0):
+            raise MemoryError
+        self.to_thread = self.thread_counts
         self.describe(increments, None, cycles)
 
     def __dealloc__(self):
         free(self.thread_counts)
 
     cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
-        cdef const int64_t* known
-        cdef int64_t counts[MAX_NODE_COUNTS]
-        cdef uint32_t k, m
-        memset(counts, 0, sizeof(counts))
+        cdef int64_t rest[MAX_NODE_COUNTS]
+        cdef uint32_t k
         if block.words != NULL:
             self.path.arrive(block.words[0])
-            counts[self.monitors] = self.table.c.heads[block.words[0] & BLOCK_MASK].length
+            if self.path.moved:
+                self.path.moved = False
+                self.to_node, self.to_line = self.path.nodes[self.path.chain.at].counts, self.path.line_counts()
+                self.move_to_thread(self.path.thread)
+            self.add_length(self.table.c.heads[block.words[0] & BLOCK_MASK].length)
             if self.counts_words:
-                known = self.of_word(block.words[0])
-                for m in range(self.monitors):
-                    counts[m] += known[m]
+                self.add(self.of_word(block.words[0]))
         if block.node_item_count:
-            known = self.of_node(block)
-            for m in range(self.monitors):
-                counts[m] += known[m]
-        for k in range(0, block.item_count, 2):
-            self.add_item(block.items + k, counts)
-        if self.counts_words and block.mark_count:
-            self.count_marks(block, counts)
-        self.add(&self.path.nodes[self.path.chain.at], counts)
+            self.add(self.of_node(block))
+        if block.item_count or (self.counts_words and block.mark_count):
+            memset(rest, 0, sizeof(rest))
+            for k in range(0, block.item_count, 2):
+                self.add_item(block.items + k, rest)
+            if self.counts_words:
+                self.count_marks(block, rest)
+            self.add(rest)
         if block.words != NULL:
             self.path.end_block(block.words[0])
-        self.path.read(block.marks, block.mark_count)
+        if block.mark_count:
+            self.path.read(block.marks, block.mark_count)
 
-    cdef void add(self, CallNode* node, const int64_t* counts) noexcept nogil:
-        """Adds a block's counts to its call path, its thread and its line."""
-        cdef int64_t* of_thread
-        cdef int64_t* of_line = self.path.line_counts()
+    cdef void add_length(self, uint32_t length) noexcept nogil:
+        """Adds retired instructions to the running function, thread and line."""
+        self.to_node[self.monitors] += length
+        self.to_thread[self.monitors] += length
+        if self.to_line != NULL:
+            self.to_line[self.monitors] += length
+
+    cdef void add(self, const int64_t* counts) noexcept nogil:
+        """Adds counts of the monitors to the running function, thread and line."""
         cdef uint32_t m
-        if self.path.thread >= self.thread_capacity and not self.grow(self.path.thread):
-            return
-        of_thread = self.thread_counts + MAX_NODE_COUNTS * self.path.thread
-        for m in range(self.monitors + 1):
-            node.counts[m] += counts[m]
-            of_thread[m] += counts[m]
-            of_line[m] += counts[m]
+        for m in range(self.monitors):
+            self.to_node[m] += counts[m]
+            self.to_thread[m] += counts[m]
+        if self.to_line != NULL:
+            for m in range(self.monitors):
+                self.to_line[m] += counts[m]
+
+    cdef void move_to_thread(self, uint64_t thread) noexcept nogil:
+        """Counts for a thread from now on."""
+        if thread < self.thread_capacity or self.grow(thread):
+            self.to_thread = self.thread_counts + MAX_NODE_COUNTS * thread
 
     cdef bint grow(self, uint64_t thread) noexcept nogil:
         """Makes room for a thread; returns whether there is any."""
@@ -374,7 +395,7 @@ cdef class CallTree(BlockIncrements):
 
     def python_lines(self):
         """(function, line, counts) of each line of a Python program that executed, with the native code that it called;
-        the first one has function 0, and what no Python function executed. Counts as in `nodes`."""
+        (0, 0, ...) of Python functions whose lines had no room. Counts as in `nodes`."""
         cdef uint32_t i, m
         return [(self.path.lines[i].function, self.path.lines[i].line,
                  tuple([self.path.lines[i].counts[m] for m in range(self.monitors + 1)]))

@@ -16,7 +16,7 @@ from pfmon.session.run.programmed_pmu import Value
 
 OUTSIDE = GuestFunction("[no Python function]", "", 0)
 """What executes before the first Python function and after the last one."""
-RawLine = tuple[int, int, tuple[int, ...]]
+RawLine = tuple[int, int, Sequence[int]]
 """(function, line, counts)"""
 
 
@@ -59,13 +59,17 @@ def python_profile(
 ) -> PythonProfile:
     """Return the rows of a calling context tree; ``values``: those of the events, from a node's counts."""
     calls = [0] * (len(functions) + 1)
-    for _, entry, _, called, _ in nodes:
+    outside = [0] * len(nodes[0][-1])
+    for _, entry, _, called, counts in nodes:
+        _add(outside, counts)
         if entry > PYTHON_FUNCTIONS:
             calls[entry - PYTHON_FUNCTIONS] += called
+    for _, _, counts in lines:
+        _add(outside, [-count for count in counts])
     named = [OUTSIDE, *functions]
     of_functions: dict[int, list[int]] = {}
     of_lines: dict[tuple[int, int], list[int]] = {}
-    for function, line, counts in lines:
+    for function, line, counts in [(0, 0, outside), *lines]:
         _add(of_functions.setdefault(function, [0] * len(counts)), counts)
         _add(of_lines.setdefault((function, line), [0] * len(counts)), counts)
     return PythonProfile(

@@ -16,7 +16,8 @@ enum { MAX_FRAMES = 1 << 16, MOVE = 0x89 };
 struct frame {
     uint64_t at;                 /* of the _PyInterpreterFrame */
     uint64_t stack;              /* the stack pointer in its activation of the loop */
-    uint32_t function, line;
+    const struct python_code *code;
+    uint32_t line;
 };
 
 static struct frame frames[MAX_FRAMES];
@@ -93,26 +94,36 @@ static void leave_frames(uint32_t place) {
     depth = place;
 }
 
-static struct frame *enter_frame(uint64_t frame, uint64_t stack, uint32_t function) {
+static struct frame *enter_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
     if (depth == MAX_FRAMES)
         return NULL;             /* it counts as its caller */
-    mark(MARK_PYTHON_CALL, function);
-    frames[depth] = (struct frame){frame, stack, function, 0};
+    mark(MARK_PYTHON_CALL, code->function);
+    frames[depth] = (struct frame){frame, stack, code, 0};
     return &frames[depth++];
 }
 
 /* The frame that executes. */
-static struct frame *running_frame(uint64_t frame, uint64_t stack, uint32_t function) {
+static struct frame *running_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
     uint32_t place;
     forget_ended(stack, has_entered(stack));
     place = place_of(frame, stack);
-    if (place && frames[place - 1].function != function)
+    if (place && frames[place - 1].code->function != code->function)
         leave_frames(--place);
     else if (place)
         leave_frames(place);
     else
-        return enter_frame(frame, stack, function);
-    return place && frames[place - 1].at == frame ? &frames[place - 1] : enter_frame(frame, stack, function);
+        return enter_frame(frame, stack, code);
+    return place && frames[place - 1].at == frame ? &frames[place - 1] : enter_frame(frame, stack, code);
+}
+
+/* The frame at the site, if it is the one that executed before: it still has the same code, since another one would have been
+   called meanwhile. NULL: it is another one. */
+static struct frame *same_frame(uint64_t frame, uint64_t instruction) {
+    struct frame *last = depth ? &frames[depth - 1] : NULL;
+    if (!last || state->python_entered || last->at != frame || last->stack != state->registers[RSP]
+        || instruction - last->code->bytecode >= 2 * (uint64_t)last->code->units)
+        return NULL;
+    return last;
 }
 
 /* Say what changes at the site that a block begins with. */
@@ -127,12 +138,14 @@ void follow_python(const struct block *block) {
     decode(&it, sizes_of(announced) + announced->length, sizes_of(announced)[0] & SIZE_BITS);
     frame = state->registers[base_of_site(&it)];
     instruction = state->registers[field_reg(&it)];
-    code = shares_memory ? NULL : python_code_of(frame, instruction);
+    running = shares_memory ? NULL : same_frame(frame, instruction);
+    code = running ? running->code : shares_memory ? NULL : python_code_of(frame, instruction);
     if (!code) {
         expect(frame, (struct range){instruction, instruction + 2});
         return;
     }
-    running = running_frame(frame, state->registers[RSP], code->function);
+    if (!running)
+        running = running_frame(frame, state->registers[RSP], code);
     line = python_line(code, instruction, &same_line);
     if (running && running->line != line) {
         mark(MARK_PYTHON_LINE, line);
