@@ -125,7 +125,7 @@ def test_calls_are_those_that_a_profiler_sees(interpreter: str, tmp_path: Path) 
 
 
 def test_functions_and_lines_add_up_to_the_run(interpreter: str, tmp_path: Path) -> None:
-    found = counted(interpreter, PROGRAM, tmp_path, "--per-function", "--per-line")
+    found = counted(interpreter, PROGRAM, tmp_path, "--per-function")
     (total,) = [one["count"] for one in found["events"]]
     assert total == counted(interpreter, PROGRAM, tmp_path)["events"][0]["count"]
     for rows in found["profile"]["python"].values():
@@ -133,7 +133,7 @@ def test_functions_and_lines_add_up_to_the_run(interpreter: str, tmp_path: Path)
 
 
 def test_work_is_split_as_the_loops_are(interpreter: str, tmp_path: Path) -> None:
-    python = counted(interpreter, SPLIT, tmp_path, "--per-function", "--per-line")["profile"]["python"]
+    python = counted(interpreter, SPLIT, tmp_path, "--per-function")["profile"]["python"]
     one, ten = (next(r["counts"][0] for r in of_program(python["functions"]) if r["name"] == n) for n in ("one", "ten"))
     assert 9.8 < ten / one < 10.2
     lines = {row["line"]: row["counts"][0] for row in of_program(python["lines"])}

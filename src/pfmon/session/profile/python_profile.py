@@ -59,23 +59,26 @@ def python_profile(
 ) -> PythonProfile:
     """Return the rows of a calling context tree; ``values``: those of the events, from a node's counts."""
     calls = [0] * (len(functions) + 1)
-    outside = [0] * len(nodes[0][-1])
-    for _, entry, _, called, counts in nodes:
-        _add(outside, counts)
+    for _, entry, _, called, _ in nodes:
         if entry > PYTHON_FUNCTIONS:
             calls[entry - PYTHON_FUNCTIONS] += called
-    for _, _, counts in lines:
-        _add(outside, [-count for count in counts])
     named = [OUTSIDE, *functions]
     of_functions: dict[int, list[int]] = {}
     of_lines: dict[tuple[int, int], list[int]] = {}
-    for function, line, counts in [(0, 0, outside), *lines]:
+    for function, line, counts in [(0, 0, _outside(nodes, lines)), *lines]:
         _add(of_functions.setdefault(function, [0] * len(counts)), counts)
         _add(of_lines.setdefault((function, line), [0] * len(counts)), counts)
     return PythonProfile(
         _ordered(PythonRow(named[f], named[f].line, calls[f], tuple(values(c))) for f, c in of_functions.items()),
         _ordered(PythonRow(named[f], line, calls[f], tuple(values(c))) for (f, line), c in of_lines.items()),
     )
+
+
+def _outside(nodes: Sequence[RawNode], lines: Sequence[RawLine]) -> list[int]:
+    """Return the counts of what no Python function executed: those of all nodes less those of all lines."""
+    whole = [sum(counts) for counts in zip(*(node[-1] for node in nodes), strict=True)]
+    python = [sum(counts) for counts in zip(*(line[-1] for line in lines), strict=True)]
+    return [a - b for a, b in zip(whole, python, strict=True)]
 
 
 def _add(to: list[int], counts: Sequence[int]) -> None:
