@@ -45,6 +45,23 @@ int main(int argc, char **argv)
 }
 """
 """Most of its time goes to the branch in line COIN, which nothing can predict."""
+SLOW_SCRIPT = """
+def step(value):
+    return value * 3 % 1001
+
+
+def spend(turns):
+    total = 0
+    for turn in range(turns):
+        total += sum(range(turn % 100))
+    return total
+
+
+for turn in range(300):
+    step(turn)
+print(spend(1000))
+"""
+"""Most of its time goes to the sum in line 9."""
 COIN = 1 + SLOW.split("\n").index("        if (next(&state) & 1)")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import pfmon
 from host_programs import needs
-from newcomer import COIN, SLOW, Task
+from newcomer import COIN, SLOW, SLOW_SCRIPT, Task
 
 pytestmark = [
     needs("cc"),
@@ -119,6 +119,44 @@ TASKS = [
         (r"^branches +branch-misses +function$", r"^ +\d+ +\d{4,} +0x[0-9a-f]+ coin$"),
     ),
     Task(
+        "where does my script spend its time?",
+        ("pfmon --per-function -e instructions /usr/bin/python3 -S slow.py",),
+        (
+            r"^instructions +calls +Python function$",
+            r"^ +\d{6,} +1 +spend \(slow\.py:6\)$",
+            r"^ +\d+ +300 +step ",
+            r"^instructions +function$",
+        ),
+    ),
+    Task(
+        "in which line of it?",
+        ("pfmon --per-line -e instructions /usr/bin/python3 -S slow.py",),
+        (r"^instructions +Python line$", r"^ +\d{6,} +slow\.py:9 spend$"),
+    ),
+    Task(
+        "python3 is a script that starts the right one",
+        ("pfmon --per-function -e instructions ./python3 -S slow.py",),
+        (
+            r"^instructions +calls +Python function$",
+            r" spend \(slow\.py:6\)$",
+            r"^pfmon: launcher: [\d,]+ instructions before exec of /",
+        ),
+    ),
+    Task(
+        "my program is started by another one",
+        ("pfmon -e instructions env ./slow 5000",),
+        (
+            r"^heads",
+            r"^ +\d+ instructions$",
+            r"^pfmon: launcher: [\d,]+ instructions before exec of .*/slow are not counted$",
+        ),
+    ),
+    Task(
+        "a shell starts my program",
+        ("pfmon -e instructions /bin/sh -c './slow 5000; true'",),
+        (r"^pfmon: 1 process that it started is not counted; --follow-all counts what a program starts$",),
+    ),
+    Task(
         "which events are there?",
         ("pfmon -l ./slow",),
         (r"\A[\s\S]*^instructions$", r"^branch-misses$"),
@@ -160,13 +198,16 @@ TASKS = [
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("slow")
     (folder / "slow.c").write_text(SLOW)
+    (folder / "slow.py").write_text(SLOW_SCRIPT)
+    (folder / "python3").write_text('#!/bin/sh\nexec /usr/bin/python3 "$@"\n')
+    (folder / "python3").chmod(0o755)
     subprocess.run(["cc", "-g", "-O1", "-o", "slow", "slow.c"], cwd=folder, check=True)
     return folder
 
 
 @pytest.fixture(autouse=True)
 def in_a_folder(binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("slow", "slow.c"):
+    for name in ("slow", "slow.c", "slow.py", "python3"):
         shutil.copy(binary / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
 
