@@ -99,7 +99,9 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[CpiStack], lines:
         *((name, [number_text(one.ratios[name], ".4g") for one in reports]) for name in reports[0].ratios),
     ]
     core = f"{_per(whole, instructions):>{WIDTH}} all cycles per instruction of both\n"
-    functions = (f"\n{line}{function_table(one, style)}" for line, one in zip(lines, reports, strict=True))
+    functions = (
+        f"\n{line}{function_table(one, style, one.functions)}" for line, one in zip(lines, reports, strict=True)
+    )
     return "".join([*table, "\n", _table(rows, unit), core, "\n", core_text(cycles, style), *functions])
 
 

@@ -31,7 +31,8 @@ def cpi_text(cpi: CpiStack, style: str = "plain", found: Finding | None = None) 
     the source lines, if they are wanted."""
     run = _run_table(cpi, style) + omissions_line(cpi.omissions) + (f"\n{found}\n" if found else "")
     lines = "" if cpi.lines is None else f"\n{line_table(cpi, style)}"
-    return f"{run}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}{lines}"
+    python = f"\n{function_table(cpi, style, cpi.python, 'Python function')}" if cpi.python else ""
+    return f"{run}\n{_ratio_table(cpi, style)}{python}\n{function_table(cpi, style, cpi.functions)}{lines}"
 
 
 def ratio(above: int, below: int) -> float | None:
@@ -79,9 +80,9 @@ def _ratio_table(cpi: CpiStack, style: str) -> str:
     return "".join(f"{value:>20} {name}\n" for name, value in rows.items())
 
 
-def function_table(cpi: CpiStack, style: str) -> str:
+def function_table(cpi: CpiStack, style: str, functions: Sequence[FunctionRow], what: str = "function") -> str:
     """Return a line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
-    return _table("function", [(row, row.shown) for row in cpi.functions], cpi, style)
+    return _table(what, [(row, row.shown) for row in functions], cpi, style)
 
 
 def line_table(cpi: CpiStack, style: str) -> str:

@@ -159,3 +159,12 @@ def test_a_flame_graph_has_python_functions_in_the_interpreter(tmp_path: Path) -
     path.write_text(SPLIT)
     assert pfmon("--export", f"collapsed:{stacks}", "/usr/bin/python3", "-S", "-I", str(path)).returncode == 0
     assert any(";_PyEval_EvalFrameDefault;<module> (program.py);ten (program.py) " in line for line in stacks.open())
+
+
+def test_the_breakdown_of_python_functions_adds_up(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(SPLIT)
+    done = pfmon("--json", "--report", "cpi", "/usr/bin/python3", "-S", "-I", str(path))
+    report = json.loads(done.stdout)["report"]
+    assert sum(sum(row["cycles"].values()) for row in report["python"]) == report["cycles"]
+    assert sum(row["instructions"] for row in report["python"]) == report["instructions"]

@@ -317,7 +317,8 @@ def _counts_python(parts: Resolved, context: RunContext) -> bool:
     """Whether Python functions are wanted, and the engine can tell which one executes."""
     recorded = parts.recordings.record or parts.recordings.replay
     results, alone = parts.results, not (parts.following or parts.buffer or recorded or context.hardware_thread)
-    wanted = results.functions or results.lines or results.page or (context.stacks and parts.buffer is None)
+    by_place = results.functions or results.lines or results.page or results.report == "cpi"
+    wanted = by_place or (context.stacks and parts.buffer is None)
     return bool(alone and wanted and parts.guest.engine == "x86_64")
 
 

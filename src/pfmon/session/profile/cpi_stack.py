@@ -87,6 +87,8 @@ class CpiStack(NamedTuple):
     """Parts of the program that the model omits."""
     lines: Sequence[LineRow] | None = None
     """By source line, if that is wanted."""
+    python: Sequence[FunctionRow] = ()
+    """Python functions with the native code that they call, where those are counted; the address is the first line."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""
@@ -94,7 +96,8 @@ class CpiStack(NamedTuple):
 
     def to_dict(self, text: Callable[[str, int], str | None] = lambda file, line: None) -> dict[str, Any]:
         """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, omissions (text,
-        share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict). ``text``: that of a line."""
+        share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict), python (as functions: the address is the
+        first line, the object the file). ``text``: that of a line."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -106,6 +109,7 @@ class CpiStack(NamedTuple):
             "omissions": [one.to_dict() for one in mentioned(self.omissions)],
             "functions": [row.to_dict() for row in self.functions],
             "lines": None if self.lines is None else [row.to_dict(text(row.file, row.line)) for row in self.lines],
+            "python": [row.to_dict() for row in self.python],
         }
 
     def to_pandas(self) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pfmon.counting._counting import PYTHON_FUNCTIONS
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.session.profile.call_rows import RawNode
+from pfmon.session.profile.cpi_stack import FunctionRow
 from pfmon.session.run.programmed_pmu import Value
 
 OUTSIDE = GuestFunction("[no Python function]", "", 0)
@@ -63,15 +64,36 @@ def python_profile(
         if entry > PYTHON_FUNCTIONS:
             calls[entry - PYTHON_FUNCTIONS] += called
     named = [OUTSIDE, *functions]
-    of_functions: dict[int, list[int]] = {}
+    of_functions = _by_function(nodes, lines)
     of_lines: dict[tuple[int, int], list[int]] = {}
     for function, line, counts in [(0, 0, _outside(nodes, lines)), *lines]:
-        _add(of_functions.setdefault(function, [0] * len(counts)), counts)
         _add(of_lines.setdefault((function, line), [0] * len(counts)), counts)
     return PythonProfile(
         _ordered(PythonRow(named[f], named[f].line, calls[f], tuple(values(c))) for f, c in of_functions.items()),
         _ordered(PythonRow(named[f], line, calls[f], tuple(values(c))) for (f, line), c in of_lines.items()),
     )
+
+
+def python_rows(
+    nodes: Sequence[RawNode], lines: Sequence[RawLine], functions: Sequence[GuestFunction]
+) -> list[FunctionRow]:
+    """Return Python functions as the cycle breakdown has functions, the one with the most cycles first. ``nodes``,
+    ``lines``: cycles by part, then instructions."""
+    named, sums = [OUTSIDE, *functions], _by_function(nodes, lines)
+    rows = [
+        FunctionRow(named[number].name, named[number].line, tuple(counts[:-1]), counts[-1], named[number].file)
+        for number, counts in sums.items()
+        if any(counts)
+    ]
+    return sorted(rows, key=lambda row: -sum(row.cycles))
+
+
+def _by_function(nodes: Sequence[RawNode], lines: Sequence[RawLine]) -> dict[int, list[int]]:
+    """Return the counts of each function by its number; 0: what no function executed."""
+    sums: dict[int, list[int]] = {}
+    for function, _, counts in [(0, 0, _outside(nodes, lines)), *lines]:
+        _add(sums.setdefault(function, [0] * len(counts)), counts)
+    return sums
 
 
 def _outside(nodes: Sequence[RawNode], lines: Sequence[RawLine]) -> list[int]:

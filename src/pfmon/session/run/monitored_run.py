@@ -327,7 +327,10 @@ class Session:
         from pfmon.session.run.report_collector import ObservedRun
 
         assert self._programmed.machine
-        return ObservedRun(self._programmed.machine, self.engine, self.plan.threaded, self.plan.hardware_thread)
+        return ObservedRun(
+            *(self._programmed.machine, self.engine, self.plan.threaded, self.plan.hardware_thread),
+            python=self.plan.python is not None,
+        )
 
     def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:
         """Run the program with all that it starts; what all tasks come to."""

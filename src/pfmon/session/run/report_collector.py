@@ -19,7 +19,7 @@ from pfmon.session.profile.annotated_code import AnnotatedCode, places
 from pfmon.session.profile.call_graph import CallGraph, call_graph
 from pfmon.session.profile.call_rows import CallRow, ExactCalls, call_rows
 from pfmon.session.profile.code_profile import Function, FunctionNames, Source
-from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, breakdown, counted, part_queries
+from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, FunctionRow, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
 from pfmon.session.profile.largest_causes import LargestCause, largest_causes
@@ -27,7 +27,7 @@ from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
-from pfmon.stream._stream import Consumer, Failure, Tee
+from pfmon.stream._stream import BlockTable, Consumer, Failure, Tee
 
 
 class LateLoads(NamedTuple):
@@ -68,6 +68,24 @@ class CollectedReport(NamedTuple):
     threads: Sequence[tuple[int, tuple[int, ...]]]
 
 
+def call_tree(figures: MachineFigures, table: BlockTable, running: MachineRun) -> CallTree:
+    """Return what counts the cycles of a machine by part, and instructions, by call path."""
+    queries = part_queries()
+    nothing = Increments([NOTHING for _ in queries])
+    tree = CallTree(table, nothing, RecordCounts(queries, nothing, table, running.machine.records, stack_rate(figures)))
+    running.machine.set_observer(tree)
+    return tree
+
+
+def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
+    """Return the Python functions of a run; none if it has called none."""
+    if not engine.functions:
+        return ()
+    from pfmon.session.profile.python_profile import python_rows
+
+    return python_rows(calls.nodes(), calls.python_lines(), engine.functions)
+
+
 class ReportCollector:
     """Collects the data of a run; the program runs within `running`."""
 
@@ -77,11 +95,7 @@ class ReportCollector:
         self._tally = Tally(table, traced=True)
         self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
         machine = self.running.machine
-        queries = part_queries()
-        nothing = Increments([NOTHING for _ in queries])
-        cycles = RecordCounts(queries, nothing, table, machine.records, stack_rate(figures))
-        self._calls = CallTree(table, nothing, cycles)
-        machine.set_observer(self._calls)
+        self._calls = call_tree(figures, table, self.running)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
         self._consumer = self.running.feed(beside=self._tally)
@@ -105,6 +119,7 @@ class ReportCollector:
         """End the run and return the data. LostError: data was lost."""
         seen = self._seen(engine)
         cpi = breakdown(self._figures, seen, objects, demangle)
+        cpi = cpi._replace(python=python_functions(self._calls, engine))
         names = FunctionNames(objects, demangle, engine.table.instruction_set, lambda: engine.functions)
         sink = counted(seen, part_queries(), by_place=True)
         nodes = self._calls.nodes()
@@ -155,23 +170,28 @@ class ObservedRun:
         engine: Engine,
         threaded: bool = True,
         hardware_thread: HardwareThread | None = None,
+        python: bool = False,
     ) -> None:
+        """``python``: break the cycles of Python functions down, too."""
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
         self.running = MachineRun(
             figures, engine.table, threaded=threaded and not engine.capabilities.apart, hardware_thread=hardware_thread
         )
         self.running.forget_levels()
+        self._calls = call_tree(figures, engine.table, self.running) if python else None
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""
-        return breakdown(self._figures, self._seen(), objects, plan.demangle, plan.lines)
+        found = breakdown(self._figures, self._seen(), objects, plan.demangle, plan.lines)
+        return found._replace(python=python_functions(self._calls, self._engine)) if self._calls else found
 
     def finding(self, plan: RunPlan, objects: LoadedObjects) -> Finding | None:
         """Return the largest cause of stalls, if it is large."""
         return finding(self._seen(), objects, plan.demangle)
 
     def _seen(self) -> RunData:
-        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
+        lost = [Failure.OUT_OF_MEMORY] if self._calls and self._calls.lost else []
+        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures, *lost])
         return RunData(self._engine.table, self._tally, self.running.records())
