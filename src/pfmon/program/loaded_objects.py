@@ -83,9 +83,11 @@ class LoadedObjects:
         program: Program | None,
         mapped: Callable[[], Sequence[MappedFile]] = tuple,
         debug: DebugDirectories = NO_DIRECTORIES,
+        generated: ObjectFile | None = None,
     ) -> None:
-        """``debug``: directories of separate debug files."""
+        """``debug``: directories of separate debug files; ``generated``: names of code that is from no file."""
         self._debug = debug
+        self._generated = [generated] if generated else []
         self._mapped = mapped
         self._files: dict[MappedFile, ObjectFile] = {}
         self.own: list[ObjectFile] = []
@@ -103,7 +105,7 @@ class LoadedObjects:
 
     def of(self, number: int) -> list[ObjectFile]:
         """Return the files of code with a file number."""
-        return [self._file(self._mapped()[number - 1])] if number else self.own
+        return [self._file(self._mapped()[number - 1])] if number else [*self.own, *self._generated]
 
     def around(self, address: int) -> Iterator[ObjectFile]:
         """Yield the files that may contain an address; of several mapped at one address, the last one."""
@@ -111,6 +113,7 @@ class LoadedObjects:
             if one.start <= address < one.end:
                 yield self._file(one)
         yield from self.own
+        yield from self._generated
 
     def everything(self) -> list[ObjectFile]:
         """Return the program, the mapped files, each once per address, and the interpreter: the dynamic linker's search

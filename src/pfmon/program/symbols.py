@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pfmon.program.elf import DESCRIPTORS, EF_PPC64_ABI
@@ -68,12 +68,15 @@ class SymbolTable:
     def symbols(self) -> list[Symbol]:
         """All symbols by address; the preferred one of several at one address is last."""
         if self._symbols is None:
-            found = set(_read(self._data, self._bias, self._loaded))
-            self._symbols = sorted(found, key=_order)
-            self._addresses = [s.address for s in self._symbols]
-            for symbol in sorted(self._symbols, key=lambda s: -RANK[s.kind]):
-                self._names[symbol.name] = symbol
-        return self._symbols
+            self.take(set(_read(self._data, self._bias, self._loaded)))
+        return self._symbols or []
+
+    def take(self, found: Iterable[Symbol]) -> None:
+        """Hold these symbols in place of those of the file."""
+        self._symbols = sorted(found, key=_order)
+        self._addresses = [s.address for s in self._symbols]
+        for symbol in sorted(self._symbols, key=lambda s: -RANK[s.kind]):
+            self._names[symbol.name] = symbol
 
     def find(self, name: str) -> Symbol | None:
         """Return the symbol of a name; functions take precedence over objects, these over labels."""

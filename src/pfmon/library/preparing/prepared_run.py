@@ -272,7 +272,8 @@ class Prepared:
         for `program`."""
         from pfmon.program.loaded_objects import LoadedObjects
 
-        made = LoadedObjects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
+        session = self.session
+        made = LoadedObjects(self.program(), lambda: self.session.engine.mapped, session.plan.debug, session.generated)
         self._named.append(made)
         return made
 

@@ -24,7 +24,7 @@ from pfmon.session.run.run_plan import RunPlan
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
-    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
     from pfmon.program.source_texts import SourceFile
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
@@ -67,6 +67,8 @@ class Session:
         self.counting = self.groups[0] if self.groups else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
+        self.generated = _perf_map(plan)
+        """Names of code that the program generates; None: they are not known."""
         self._recording: RunRecording | None = None
         self.unrecorded: LostError | None = None
         """The error of a recording that could not be written; the counts are complete."""
@@ -208,7 +210,7 @@ class Session:
         """The object files of its code, including those mapped so far."""
         from pfmon.program.loaded_objects import LoadedObjects
 
-        return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
+        return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug, self.generated)
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
@@ -405,6 +407,17 @@ class Session:
             yield
         finally:
             timer.cancel()
+
+
+def _perf_map(plan: RunPlan) -> ObjectFile | None:
+    names = plan.profile or plan.surveyed or plan.report or plan.finding or plan.sampling
+    if not names or plan.replay or plan.engine not in ("x86_64", "qemu"):
+        return None
+    from pfmon.program.perf_map import PerfMap
+
+    settings = plan.settings
+    is_fixed = plan.engine == "x86_64" and not settings.host_ids
+    return PerfMap(settings.process_id if is_fixed else None)
 
 
 def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
