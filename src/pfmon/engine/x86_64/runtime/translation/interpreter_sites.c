@@ -80,7 +80,7 @@ static void put_loop_entry(void) {
 void put_python(const struct block *block, const struct instruction *first) {
     other_frame = NULL;
     if (is_python_entry(block->ip))
-        put_loop_entry();
-    if (first && is_python_site(first, block->ip))
+        put_loop_entry();        /* and no comparison behind it, which would fail whenever the block begins */
+    else if (first && is_python_site(first, block->ip))
         put_site(first);
 }
