@@ -7,6 +7,7 @@ import os
 import platform
 import signal
 import sys
+import time
 from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
@@ -28,6 +29,8 @@ GUEST_LOW_END = 0x6000_0000
 AREA_BYTES = 0x1000_0000
 """Largest area of announcements."""
 PAGE = 4096
+BEGIN_SECONDS, BEGIN_POLL = 60.0, 0.0005
+"""Seconds in which a process goes on with another reader, and from one look to the next."""
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
@@ -150,7 +153,19 @@ class X8664Guest(ProcessGuest):
         if self._stopping:
             self.stop()
         waiting.reader.hand_over(self._reader, self._wanted.python or (0, 0, 0))
+        self._watch.tell(self._died)
+        self._wait_for_begin()
         return waiting.process
+
+    def _wait_for_begin(self) -> None:
+        """Wait until the process has taken over the reader's files. LostError: it does not, since it only seemed to
+        wait."""
+        end = time.monotonic() + BEGIN_SECONDS
+        while not (self._reader.has_begun or self._stopping):
+            if time.monotonic() > end:
+                self._kill()
+                raise LostError(f"{self._wanted.program.image.path}: cannot be counted: {TROUBLES[4]}")
+            time.sleep(BEGIN_POLL)
 
     def _leave(self, consumer: Consumer) -> None:
         """Give the consumer the rest, and leave the process to another engine: raises ExecutedError."""

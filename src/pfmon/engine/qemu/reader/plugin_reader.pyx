@@ -138,6 +138,11 @@ cdef class PluginReader:
         """Whether the guest executes a program with which counting begins anew, and waits for `hand_over`."""
         return read_once(&self.shared.executing) == EXECUTES_ANEW
 
+    @property
+    def has_begun(self):
+        """Whether the guest has mapped the area, or is dead."""
+        return self.dead or read_once(<const uint64_t*>&self.shared.base) != 0
+
     def hand_over(self, PluginReader other, python):
         """Let the guest go on with the ring and the area of another reader. ``python``: the version and the addresses
         of the evaluation loop of what it executes, or three zeros."""
