@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from command import pfmon
+from command import pfmon, pfmon_here
 from host_programs import needs
 
 import pfmon as library
+from pfmon.engine.x86_64 import x86_64_guest
 
 pytestmark = [
     needs("cc"),
@@ -46,6 +47,20 @@ int main(int count, char **words) {
     return execv(words[0], words);
 }
 """
+LIES = r"""
+#include <string.h>
+#include "layout.h"
+int main(int count, char **words) {
+    struct area *area = (struct area *)0x60000000;
+    strcpy(area->message, words[1]);
+    area->message_length = strlen(words[1]);
+    area->executing = EXECUTES_ANEW;
+    area->handover.ready = count > 2;
+    for (;;)
+        ;
+}
+"""
+PLUGIN = Path(library.__file__).parent / "engine" / "qemu" / "plugin"
 LINE = r"^pfmon: launcher: ([\d,]+) instructions before exec of (\S+) are not counted(?:, nor (\d+) process.*)?$"
 EVENTS = "instructions,branches,branch-misses,cycles"
 
@@ -153,3 +168,15 @@ def test_a_shim_of_pyenv_begins_at_python(tmp_path: Path) -> None:
     done = pfmon("--per-function", "-e", "instructions", str(shim), "-S", "-I", str(script))
     assert re.search(LINE, done.stderr, re.M)
     assert re.search(r" +1  +work \(script\.py:1\)$", done.stdout, re.M)
+
+
+@pytest.mark.parametrize("words", [["/nowhere"], ["/bin/true"], ["/bin/true", "ready"]])
+def test_a_program_that_pretends_to_execute_has_no_counts(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lies.c").write_text(LIES)
+    subprocess.run(["cc", "-I", str(PLUGIN), "-o", "lies", "lies.c"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(x86_64_guest, "BEGIN_SECONDS", 0.5)
+    done = pfmon_here("-e", "instructions", str(tmp_path / "lies"), *words)
+    assert done.returncode == 125 and not done.stdout
+    assert re.search(r"^pfmon: .*cannot be counted", done.stderr, re.M)

@@ -244,8 +244,10 @@ class Prepared:
             self._prepare(self._parts, None, self._context)
             for objects in self._named:
                 objects.place(self.program())
-        except BaseException:
+        except BaseException as error:
             executed.waiting.close()
+            if isinstance(error, PfmonError):
+                raise LostError(f"the program executed another one, which cannot be counted: {error}") from None
             raise
         if self._stopped:
             self.session.stop(self._why)
