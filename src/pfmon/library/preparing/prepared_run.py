@@ -108,7 +108,8 @@ class Prepared:
         if loaded.program and _counts_python(parts, context):
             from pfmon.program.python_interpreter import find_loop
 
-            plan = plan._replace(python=find_loop(loaded.program, self._objects.find))
+            tables = parts.results.functions or parts.results.lines
+            plan = plan._replace(python=find_loop(loaded.program, self._objects.find), split_python=tables)
         self.session = Session(plan, context.on_notice, context.on_detail)
         self._awaited = loaded.awaited
         self.said = asked.said

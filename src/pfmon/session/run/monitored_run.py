@@ -280,7 +280,7 @@ class Session:
                 threaded=self.plan.threaded,
                 traced=traced,
                 hardware_thread=self.plan.hardware_thread,
-                python=self.plan.python is not None and self.plan.profile,
+                python=self.plan.python is not None and self.plan.split_python,
             )
             if self.groups
             else None

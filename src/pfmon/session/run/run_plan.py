@@ -79,8 +79,9 @@ class RunPlan(NamedTuple):
     ``hardware_thread``: the hardware thread of a core that it runs on;
     ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known
     yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
-    interpreter whose Python functions are counted, too; ``begin``: what is known of a task (None: the first one)
-    that is followed and begins, with the files that it will have mapped; None: each is the program of the plan."""
+    interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
+    known of a task (None: the first one) that is followed and begins, with the files that it will have mapped;
+    None: each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -115,6 +116,7 @@ class RunPlan(NamedTuple):
     hardware_thread: HardwareThread | None = None
     deferred: Callable[[Sequence[MappedFile]], ResolvedAddresses | None] | None = None
     python: EvaluationLoop | None = None
+    split_python: bool = False
     anew: bool = False
     waiting: WaitingProcess | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
