@@ -193,6 +193,7 @@ class X8664Guest(ProcessGuest):
             image.path,
             os.path.realpath(settings.sysroot) if settings.sysroot else "",
             *OF_EXECUTED,
+            *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
             str(len(wanted.environment)),
             *wanted.environment,

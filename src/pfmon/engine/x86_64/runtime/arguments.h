@@ -8,8 +8,9 @@ enum argument {
     RING_FILE = 1, AREA_FILE, SEED, STACK_BYTES, MOST_INSTRUCTIONS, WORLD_FLAGS, EPOCH, BOOT, RELEASE, PROCESSOR,
     PROGRAM_AT, INTERPRETER_AT, INTERPRETER, PROGRAM, EXECUTED,
     ROOT_DIRECTORY,              /* root/root.h */
-    ELAPSED, FIRST_PROCESS, FIRST_GROUP, FIRST_SESSION,      /* of a program that the guest executes (executed_programs.c): */
+    ELAPSED, FIRST_PROCESS, FIRST_GROUP, FIRST_SESSION,      /* of a program that a guest executes (executed_programs.c): */
     PROGRAM_FILE, INTERPRETER_FILE,                          /* nanoseconds, the host's numbers, descriptors */
+    ALARM_LEFT, ALARM_INTERVAL,  /* nanoseconds of ITIMER_REAL, which a counted program keeps */
     PYTHON_VERSION, PYTHON_BEGIN, PYTHON_END,        /* 311; addresses of its evaluation loop. 0: no Python functions are wanted */
     VARIABLES, ARGUMENTS         /* how many there are; the first of them */
 };

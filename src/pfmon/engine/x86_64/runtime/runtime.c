@@ -12,6 +12,7 @@
 #include "interpreter/python.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "world/timers.h"
 #include "world/world.h"
 
 enum { STATE_BYTES = 1 << 16, RESERVE_STEP = 1 << 20 };
@@ -79,11 +80,10 @@ static void begin_stream(char **arguments) {
 }
 
 /* A program that the guest executes is not counted. */
-static void begin_uncounted(char **arguments) {
+static void begin_uncounted(void) {
     in_child = true;
     begin_private_area();
     begin_private_ring();
-    pass_time(number_of(arguments[ELAPSED]));
 }
 
 static int file_of(const char *number) {
@@ -107,9 +107,10 @@ void begin(uint64_t *sp) {
     for (i = 0; i < 256; i++)
         state->components[i] = i & components;
     if (flags & EXECUTED_BY_GUEST)
-        begin_uncounted(arguments);
+        begin_uncounted();
     else
         begin_stream(arguments);
+    pass_time(number_of(arguments[ELAPSED]));
     translation_begin();
     signals_begin();
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
@@ -134,5 +135,7 @@ void begin(uint64_t *sp) {
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)
         confine(flags & HAS_NETWORK);
+    if (!(flags & HOST_CLOCK))
+        keep_alarm(number_of(arguments[ALARM_LEFT]), number_of(arguments[ALARM_INTERVAL]));
     begin_at(begins_at);
 }

@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "root.h"
 #include "runtime.h"
+#include "world/timers.h"
 #include "world/world.h"
 
 enum { OPENING = O_RDONLY | O_NONBLOCK | O_CLOEXEC, MAY_EXECUTE = 1, HEAD_BYTES = 256, MOST_SCRIPTS = 5, NUMBER_BYTES = 24, MOST_WORDS = 3 * MOST_SCRIPTS + 1, NATIVE = 1 };
@@ -262,6 +263,10 @@ static void wait_for_reader(void) {
 }
 
 static void put_files(const char **to) {
+    uint64_t interval, left = alarm_left(&interval);
+    to[ALARM_LEFT] = number_text(left);
+    to[ALARM_INTERVAL] = number_text(interval);
+    give_timer_to_host(false);   /* it is the program's again */
     wait_for_reader();
     to[RING_FILE] = open_file_of_reader(area->handover.ring_file);
     to[AREA_FILE] = open_file_of_reader(area->handover.area_file);
@@ -278,6 +283,7 @@ static void put_own_arguments(const char **to, uint64_t variables) {
         to[RING_FILE] = to[AREA_FILE] = "";
         to[SEED] = number_text(world.seed);
         to[WORLD_FLAGS] = number_text(world.flags | EXECUTED_BY_GUEST);
+        to[ALARM_LEFT] = to[ALARM_INTERVAL] = "0";
         to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
     }
     to[PROGRAM_AT] = number_text(GUEST_PIE);

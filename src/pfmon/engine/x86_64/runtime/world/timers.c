@@ -204,6 +204,13 @@ void give_timer_to_host(bool to_host) {
         KERNEL3(__NR_setitimer, ITIMER_REAL, value, 0);
 }
 
+/* What is left of ITIMER_REAL, 0: it is not set; and its interval. */
+uint64_t alarm_left(uint64_t *interval) {
+    uint64_t now = elapsed(), expiry = timers[0].expiry;
+    *interval = timers[0].interval;
+    return !expiry ? 0 : expiry > now ? expiry - now : 1;
+}
+
 /* ---------------------------------------------------------------- setting */
 
 static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool absolute) {
@@ -220,6 +227,15 @@ static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool 
     if (it->expiry <= now_of(it, &now) && it->expiry)
         fire(it, now_of(it, &now));
     set_countdown(&now);
+}
+
+/* Set ITIMER_REAL as the program before had it; 0: it had none. */
+void keep_alarm(uint64_t left, uint64_t interval) {
+    if (!left)
+        return;
+    if (!counting_down)
+        begin_countdown();
+    set_timer(&timers[0], interval, left, false);
 }
 
 static uint64_t time_left(const struct timer *it) {

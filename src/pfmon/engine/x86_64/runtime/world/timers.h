@@ -23,6 +23,8 @@ struct timer {
     uint64_t file_id;
 };
 
+uint64_t alarm_left(uint64_t *interval);
+void keep_alarm(uint64_t left, uint64_t interval);
 void save_timers(struct timer *to);
 void restore_timers(const struct timer *from);
 
