@@ -69,6 +69,23 @@ exec(code, {"__name__": "__main__"})
 sys.setprofile(None)
 print(json.dumps(calls))
 """
+TRACER = """
+import json, sys
+lines = set()
+
+def note(frame, event, _):
+    if frame.f_code.co_filename != sys.argv[1]:
+        return None
+    if event == "line":
+        lines.add((frame.f_code.co_qualname, frame.f_lineno))
+    return note
+
+code = compile(open(sys.argv[1]).read(), sys.argv[1], "exec")
+sys.settrace(note)
+exec(code, {"__name__": "__main__"})
+sys.settrace(None)
+print(json.dumps(sorted(lines)))
+"""
 SPLIT = """
 def one(n):
     for i in range(1000, 1000 + n):
@@ -122,6 +139,18 @@ def test_calls_are_those_that_a_profiler_sees(interpreter: str, tmp_path: Path) 
     seen = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     rows = of_program(found["profile"]["python"]["functions"])
     assert {row["name"]: row["calls"] for row in rows} == seen
+
+
+def test_lines_are_those_that_a_tracer_sees(interpreter: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    found = counted(interpreter, PROGRAM, tmp_path, "--per-function")
+    words = [interpreter, "-S", "-I", "-c", TRACER, str(path)]
+    traced = {tuple(one) for one in json.loads(subprocess.run(words, capture_output=True, check=True).stdout)}
+    python = found["profile"]["python"]
+    counted_lines = {(row["name"], row["line"]) for row in of_program(python["lines"])}
+    begins = {(row["name"], row["line"]) for row in of_program(python["functions"])}
+    assert traced <= counted_lines
+    assert counted_lines - traced <= begins
 
 
 def test_functions_and_lines_add_up_to_the_run(interpreter: str, tmp_path: Path) -> None:
