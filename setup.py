@@ -18,11 +18,13 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, str(Path(__file__).parent / "building"))
+from compiler_options import compiler_options
 from profile_guided import train
 
 SOURCE = Path("src")
 PACKAGE = SOURCE / "pfmon"
 JOBS = os.cpu_count() or 1
+COMPILER = compiler_options()
 
 MODULES = {
     "pfmon.machine._machine": "-O2",
@@ -36,7 +38,7 @@ MODULES = {
 }
 """Extension module -> level of optimisation. -O2 at least turns the sibling calls of the engine's handlers into jumps;
 decoder_tables runs when pfmon is built. The modules that take longest to compile come first."""
-INITIAL_FUNCTIONS = "-DCYTHON_SMALL_CODE=__attribute__((cold,optimize(0)))"
+INITIAL_FUNCTIONS = f"-DCYTHON_SMALL_CODE=__attribute__((cold,{COMPILER.unoptimised}))"
 """Attributes of a module's initial functions: they run once, and optimising them took gcc three fifths of its time."""
 GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._stream")
 """Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
@@ -73,7 +75,7 @@ DESCRIBED = "x86.c", "x86_slots.c"
 """Files of the plugin that the runtime shares."""
 RUNTIME_ARGS = [
     *("-O2", "-g0", "-std=gnu11", "-fPIE", "-ffreestanding", "-fno-builtin", "-fno-stack-protector"),
-    *("-fcf-protection=none", "-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra"),
+    *("-fcf-protection=none", "-Wall", "-Wextra", *COMPILER.runtime),
 ]
 """The runtime has no C library, and leaves the guest's vector registers alone."""
 SNAPSHOT = "pfmon.isa.ia64.decode.decoder_snapshot", Path("isa", "ia64", "decode", "tables.bin")
@@ -159,7 +161,7 @@ class BuildExtensions(build_ext):
         path.parent.mkdir(parents=True, exist_ok=True)
         place = re.search(r"define RUNTIME_AT (0x[0-9A-F]+)", (RUNTIME / "memory_map.h").read_text())
         assert place
-        options = ["-nostdlib", "-static", "-no-pie", "-Wl,--no-relax", f"-Wl,-Ttext-segment={place[1]}"]
+        options = ["-nostdlib", "-static", "-no-pie", *f"{COMPILER.image_base}{place[1]}".split()]
         self.compiler.link_executable(objects, str(path), extra_postargs=options)
 
 
