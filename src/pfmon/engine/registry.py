@@ -110,13 +110,10 @@ def instruction_set_in(program: Program) -> InstructionSet:
 
 def emulators() -> dict[str, str]:
     """By instruction set name: the emulator of its programs with its version, or how to get it."""
-    from pfmon.engine.qemu.qemu_binary import PACKAGE, version
+    from pfmon.engine.qemu.qemu_binary import INSTALL, version
     from pfmon.engine.qemu.qemu_targets import TARGETS
 
-    return {
-        target.name: version(one) or f"no qemu-{target.name}: install the package {PACKAGE}"
-        for one, target in TARGETS.items()
-    }
+    return {target.name: version(one) or f"no qemu-{target.name}: {INSTALL}" for one, target in TARGETS.items()}
 
 
 def engine_names() -> list[str]:

@@ -38,7 +38,10 @@ def test_pmu_information_says_what_runs_x86_64_programs(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert "x86_64   : qemu-x86_64 version 7.2.99\n" in pfmon("-I").stdout
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "x86_64   : no qemu-x86_64: install the package qemu-user\n" in pfmon("-I").stdout
+    assert (
+        "x86_64   : no qemu-x86_64: install the package qemu-user (Debian: apt-get install qemu-user)\n"
+        in pfmon("-I").stdout
+    )
 
 
 def test_check_events_only_says_which_counter_would_count_what() -> None:

@@ -239,6 +239,15 @@ def test_absent_emulator_names_the_package(monkeypatch: pytest.MonkeyPatch) -> N
     assert qemu_binary.version(InstructionSet.X86_64) == ""
 
 
+def test_emulator_without_plugins_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    emulator = tmp_path / "qemu-x86_64"
+    emulator.write_text("#!/bin/sh\nexit 1\n")
+    emulator.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    with pytest.raises(PfmonError, match="was built without plugins, which pfmon needs: Debian 12's package"):
+        run([EXAMPLES / "x86_64" / "fib", "3"])
+
+
 def test_version_of_the_emulator() -> None:
     assert qemu_binary.version(InstructionSet.X86_64).startswith("qemu-x86_64 version ")
 

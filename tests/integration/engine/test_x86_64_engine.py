@@ -297,6 +297,15 @@ def test_program_of_threads_begins_anew_under_qemu(threads: str, way: str) -> No
     assert found["engine"]["name"] == "qemu" and found["events"][0]["count"] > 10_000
 
 
+@pytest.mark.parametrize(("does", "status"), [("i", 2), ("w", 125)])
+def test_program_of_threads_without_qemu_names_the_package(
+    threads: str, does: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = pfmon("-e", "instructions_retired", threads, does, status=status)
+    assert done.stderr.endswith("install the package qemu-user (Debian: apt-get install qemu-user)\n")
+
+
 @pytest.mark.parametrize("does", "wrp")
 def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(threads: str, does: str) -> None:
     done = pfmon("-e", "instructions_retired", threads, does, status=125)

@@ -8,9 +8,10 @@ from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import PfmonError
 from pfmon.stream._stream import InstructionSet
 
-PACKAGE = "qemu-user"
-VERSIONS = "qemu 7.2 to 8.2"
-"""Versions whose plugin interface has version 1."""
+INSTALL = "install the package qemu-user (Debian: apt-get install qemu-user)"
+VERSIONS = "qemu 7.2 to 10.0"
+"""Versions that the plugin was run with: its interface has the versions 1 to 4 there."""
+WITH_PLUGINS = "Debian 12's package qemu-user has them, Debian 13's has not (build qemu with --enable-plugins)"
 LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"}
 """Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
 features: the CPUID of the x86_64 engine's."""
@@ -33,7 +34,7 @@ def emulator(instruction_set: InstructionSet) -> str:
     path = find(instruction_set)
     if path is None:
         name = TARGETS[instruction_set].name
-        raise PfmonError(f"qemu-{name}, which runs such programs, is not installed: install the package {PACKAGE}")
+        raise PfmonError(f"qemu-{name}, which runs such programs, is not installed: {INSTALL}")
     for made in (_beside("plugin.so"), reaper_path()):
         if not os.path.isfile(made):
             raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {made}")
@@ -69,6 +70,15 @@ def check_cpu(path: str, cpu: str) -> None:
     if model and (model in QUERIES or (known and model not in known)):
         name = os.path.basename(path)
         raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
+
+
+def check_plugins(path: str, name: str) -> None:
+    """PfmonError: the emulator was built without plugins; its help does not list them."""
+    from subprocess import DEVNULL, run
+
+    asked = run([path, "-h"], stdin=DEVNULL, capture_output=True, check=False)
+    if b"-plugin" not in asked.stdout:
+        raise PfmonError(f"{name} was built without plugins, which pfmon needs: {WITH_PLUGINS}")
 
 
 def plugin_path() -> str:

@@ -11,7 +11,16 @@ from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
-from pfmon.engine.qemu.qemu_binary import QUERIES, VERSIONS, check_cpu, cpu_option, emulator, plugin_path, version
+from pfmon.engine.qemu.qemu_binary import (
+    QUERIES,
+    VERSIONS,
+    check_cpu,
+    check_plugins,
+    cpu_option,
+    emulator,
+    plugin_path,
+    version,
+)
 from pfmon.engine.qemu.reader.guest_stream import NEEDS, QEMU_HAS_NO_ROOM, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
@@ -150,8 +159,9 @@ class QemuGuest(ProcessGuest):
             text = _in_a_line(self._reader.message)
             if QEMU_HAS_NO_ROOM in text:
                 raise LostError(f"{path}: qemu has no room: {NEEDS} (ulimit -v){text}")
-            check_cpu(self._emulator, self._wanted.settings.cpu)
             found = version(self.instruction_set) or "qemu"
+            check_plugins(self._emulator, found)
+            check_cpu(self._emulator, self._wanted.settings.cpu)
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
             raise PfmonError(f"{path}: {what}{text}")
         if self._reader.executing:

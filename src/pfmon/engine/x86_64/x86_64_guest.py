@@ -16,6 +16,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest, ProcessWatch
+from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.errors import LostError, PfmonError, UnsupportedError
@@ -211,7 +212,7 @@ class X8664Guest(ProcessGuest):
         path = self._wanted.program.image.path
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
-            instead = "--confine needs it" if self._wanted.settings.confined else "give --engine=qemu"
+            instead = "--confine needs it" if self._wanted.settings.confined else _instead()
             if self._wanted.waiting:
                 instead = "give --follow-all"  # qemu would not count what the named program executes
             text = f"{path}: cannot be counted by this engine: {why}: {instead}"
@@ -246,3 +247,10 @@ class X8664Guest(ProcessGuest):
         if names:
             results = "result" if len(names) == 1 else "results"
             self._wanted.on_detail(f"the program executed {', '.join(names)}, whose {results} the processor decides")
+
+
+def _instead() -> str:
+    """What runs a program that this engine does not."""
+    if find(InstructionSet.X86_64):
+        return "give --engine=qemu"
+    return f"qemu-x86_64 would run it, but is not installed: {INSTALL}"

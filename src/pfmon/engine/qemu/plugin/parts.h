@@ -9,6 +9,7 @@
 #include "announcement.h"
 
 enum {
+    MAX_INSTRUCTION_BYTES = 15,
     MAX_BLOCK_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
     FULL = RING_BUFFER_WORDS - MAX_TRANSLATED_SLOTS - 17    /* words of a full buffer: a block and the words that the
                                                                reader adds fit into the rest */
@@ -25,7 +26,7 @@ struct code_block {              /* instructions that follow each other in memor
     uint32_t counters;
     uint32_t file;               /* mapped.c */
     uint8_t sizes[MAX_TRANSLATED_INSTRUCTIONS];
-    uint8_t bytes[MAX_TRANSLATED_INSTRUCTIONS * 15];
+    uint8_t bytes[MAX_TRANSLATED_INSTRUCTIONS * MAX_INSTRUCTION_BYTES];
 };
 
 enum { MAPPED_PAGE = 1 << 12 };

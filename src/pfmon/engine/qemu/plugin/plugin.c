@@ -15,8 +15,6 @@
 #include "parts.h"
 #include "qemu_plugin.h"
 
-EXPORTED int qemu_plugin_version = 1;
-
 static struct thread *first;     /* the program's first thread */
 static const struct target *target;
 static bool threaded;             /* code translated now may be executed by several threads */
@@ -163,7 +161,7 @@ static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
     if (threaded)
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_marker, NO_REGISTERS, (void *)(uintptr_t)passed);
     else
-        qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
+        add_at_instruction(instruction, &first->progress, passed);
 }
 
 /* qemu 7 uses a thread's last list of access callbacks even after freeing it with all translations, and calls and
@@ -179,17 +177,18 @@ static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses
     else if (threaded)
         qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
     else
-        qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
+        add_at_access(instruction, &first->progress, ACCESS);
 }
 
 /* Instructions of a block, without one that qemu gave up because it crosses the page (x86_length.c). */
 static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
-    const struct qemu_plugin_insn *end;
+    uint8_t end[MAX_INSTRUCTION_BYTES];
+    size_t size;
     if (length < 2)
         return length;
-    end = qemu_plugin_tb_get_insn(tb, length - 1);
-    return length - !target->is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end));
+    size = copy_bytes(qemu_plugin_tb_get_insn(tb, length - 1), end);
+    return length - !target->is_whole(end, size);
 }
 
 /* Translated code adds to `progress` before the instruction after each that may fault: the sum is the number of the
@@ -210,14 +209,14 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     enter();
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
-        size_t size = qemu_plugin_insn_size(instruction);
+        size_t size;
         if (code.may_fault) {    /* the previous one */
             if (!totals)
                 mark(instruction, i - marked);
             marked = i;
             marks++;
         }
-        memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
+        size = copy_bytes(instruction, wanted.bytes + count);
         code = target->code(wanted.bytes + count, size);
         gathered += code.elements ? code.slots : 0;
         if (code.elements && gathered > MAX_GATHER_SLOTS) {
@@ -280,6 +279,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
                 + sscanf(argv[i], "reader=%63s", name)
                 + sscanf(argv[i], "follow=%d", &what) < 0)
             continue;
+    know_interface(info->version);
     target = target_of(info->target);
     if (!target || !know_target(info->target))
         return -1;

@@ -30,15 +30,15 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
     uint64_t *counters = counters_of(block), *tail = counters + block->counters - 1;
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, wanted->length - 1);
     uint32_t i;
-    qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD, counters, 1);
-    qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD, &area->begun, 1);
+    add_at_block(tb, counters, 1);
+    add_at_block(tb, &area->begun, 1);
     for (i = 1; i < wanted->length; i++)
         if (wanted->sizes[i - 1] & MAY_FAULT)
-            qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i), ADD, ++counters, 1);
+            add_at_instruction(qemu_plugin_tb_get_insn(tb, i), ++counters, 1);
     if (wanted->end.tail == REPEATED || (wanted->end.tail == SUCCESSOR && !wanted->end.slots))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_doubtful, NO_REGISTERS, (void *)block);
     else if (wanted->end.tail == COUNTED && wanted->end.accesses && without_list)
-        qemu_plugin_register_vcpu_insn_exec_inline(last, ADD, tail, wanted->end.accesses);
+        add_at_instruction(last, tail, wanted->end.accesses);
     else if (wanted->end.tail == COUNTED ? wanted->end.accesses : wanted->end.tail == SUCCESSOR)
-        qemu_plugin_register_vcpu_mem_inline(last, READS | WRITES, ADD, tail, 1);
+        add_at_access(last, tail, 1);
 }
