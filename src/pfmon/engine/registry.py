@@ -78,7 +78,11 @@ ENGINES = (
         processors=PROCESSORS,
     ),
     EngineRow(
-        "qemu", "pfmon.engine.qemu.qemu_guest", "QemuGuest", frozenset(MACHINES.values()) - {InstructionSet.IA64}
+        "qemu",
+        "pfmon.engine.qemu.qemu_guest",
+        "QemuGuest",
+        frozenset(MACHINES.values()) - {InstructionSet.IA64},
+        places=True,
     ),
 )
 """The engines; of several that run a program the first one does which serves the run, unless another is asked for."""

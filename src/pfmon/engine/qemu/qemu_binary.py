@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+from functools import cache
 
 from pfmon.engine.qemu.qemu_targets import TARGETS
 from pfmon.errors import PfmonError
@@ -15,6 +17,8 @@ WITH_PLUGINS = "Debian 12's package qemu-user has them, Debian 13's has not (bui
 LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"}
 """Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
 features: the CPUID of the x86_64 engine's."""
+OF_LISTS = ("x86", "PowerPC")
+"""What qemu 7.2 puts before each model that it lists."""
 QUERIES = ("help", "?")
 """Values of -cpu that make qemu list its models."""
 
@@ -65,19 +69,38 @@ def check_cpu(path: str, cpu: str) -> None:
 
     asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
     lines = os.fsdecode(asked.stdout).partition("\n\n")[0].splitlines()
-    known = {name for line in lines for name in line.split()[1:2]}
+    known = {words[words[0] in OF_LISTS] for words in map(str.split, lines) if len(words) > (words[0] in OF_LISTS)}
     model = cpu_option(cpu).partition(",")[0]
     if model and (model in QUERIES or (known and model not in known)):
         name = os.path.basename(path)
         raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
 
 
-def check_plugins(path: str, name: str) -> None:
-    """PfmonError: the emulator was built without plugins; its help does not list them."""
+@cache
+def has_scoreboards(path: str) -> bool:
+    """Whether the emulator's plugin interface is version 2 or newer (qemu 9.0): the program is elsewhere then."""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+            return code.find(b"qemu_plugin_scoreboard_new") >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def one_by_one(path: str) -> str:
+    """The emulator's option for blocks of one instruction each, which qemu 8.1 has named anew."""
+    return "-one-insn-per-tb" if _knows(path, b"-one-insn-per-tb") else "-singlestep"
+
+
+def _knows(path: str, option: bytes) -> bool:
+    """Whether an emulator's help lists an option."""
     from subprocess import DEVNULL, run
 
-    asked = run([path, "-h"], stdin=DEVNULL, capture_output=True, check=False)
-    if b"-plugin" not in asked.stdout:
+    return option in run([path, "-h"], stdin=DEVNULL, capture_output=True, check=False).stdout
+
+
+def check_plugins(path: str, name: str) -> None:
+    """PfmonError: the emulator was built without plugins."""
+    if not _knows(path, b"-plugin"):
         raise PfmonError(f"{name} was built without plugins, which pfmon needs: {WITH_PLUGINS}")
 
 

@@ -18,13 +18,17 @@ from pfmon.engine.qemu.qemu_binary import (
     check_plugins,
     cpu_option,
     emulator,
+    find,
+    has_scoreboards,
+    one_by_one,
     plugin_path,
     version,
 )
 from pfmon.engine.qemu.reader.guest_stream import NEEDS, QEMU_HAS_NO_ROOM, reading, trouble
 from pfmon.engine.registry import instruction_set_in
 from pfmon.errors import LostError, PfmonError
-from pfmon.stream._stream import Consumer
+from pfmon.program.image import QEMU_BASE_32, QEMU_STACK, Program
+from pfmon.stream._stream import Consumer, InstructionSet
 
 if TYPE_CHECKING:
     from pfmon.engine.qemu.qemu_tasks import QemuTasks
@@ -35,6 +39,36 @@ FOLLOWED = 2
 
 ALL = "max"
 """qemu's processor model with every feature that qemu has."""
+
+
+PAGE = 4096
+PROGRAM_BASE_32 = 0x40_0000
+INTERPRETER_BASE_32 = QEMU_BASE_32 + QEMU_STACK
+PROGRAM_BASES = {
+    InstructionSet.X86_64: 0x5555_5555_6000,
+    InstructionSet.I386: PROGRAM_BASE_32,
+    InstructionSet.PPC64: 0x1_0000_0000,
+    InstructionSet.PPC64LE: 0x1_0000_0000,
+    InstructionSet.PPC: PROGRAM_BASE_32,
+}
+"""Addresses of position-independent programs under qemu 9.0 and newer (ELF_ET_DYN_BASE of linux-user/*/target_mman.h in
+qemu 10.0)."""
+
+
+def placed(program: Program) -> Program:
+    """The program where the emulator that is here loads it: elsewhere from qemu 9.0 on, if it is position-independent.
+    A 64-bit interpreter is then where the host puts it, which is not known before."""
+    image, interpreter = program.image, program.interpreter
+    path = find(instruction_set_in(program))
+    if path is None or not has_scoreboards(path):
+        return program
+    base = PROGRAM_BASES[instruction_set_in(program)]
+    if image.elf.position_independent:
+        image = image._replace(bias=base - (min(s.address for s in image.elf.segments) & -PAGE))
+    if interpreter is not None and interpreter.elf.position_independent and base == PROGRAM_BASE_32:
+        lowest = min(s.address for s in interpreter.elf.segments) & -PAGE
+        interpreter = interpreter._replace(bias=INTERPRETER_BASE_32 - lowest)
+    return Program(image, interpreter)
 
 
 class QemuGuest(ProcessGuest):
@@ -128,13 +162,14 @@ class QemuGuest(ProcessGuest):
         if wanted.settings.sysroot is not None:
             command += ["-L", wanted.settings.sysroot]
         if wanted.slow:
-            command.append("-singlestep")
+            command.append(one_by_one(self._emulator))
         for entry in filter(_is_for_the_linker, wanted.environment):
             command += ["-E", entry]
         command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
         standard = wanted.settings.standard_files
-        # qemu reverses their order.
-        others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
+        others = [entry for entry in wanted.environment if not _is_for_the_linker(entry)]
+        if not has_scoreboards(self._emulator):
+            others.reverse()  # qemu 7 and 8 reverse their order
         environment = dict(entry.partition(b"=")[::2] for entry in others)
         log("engine", "%s executes it, with the plugin %s", self._emulator, plugin_path())
         process = GuestProcess(command, standard, environment, files, wanted.settings.detach_children)

@@ -295,7 +295,7 @@ static char **command_for(char *path, const struct texts *words, struct texts *v
     return all;
 }
 
-/* qemu reverses the order of the environment. */
+/* For a qemu that reverses the order of the environment. */
 static void turn(struct texts *texts) {
     size_t i;
     for (i = 0; i < texts->count / 2; i++) {
@@ -313,7 +313,8 @@ void execute(const struct abi *abi, int directory, uint64_t path, uint64_t argum
         snprintf(area->executed, sizeof(area->executed), "%s", program);
     if (program && guest_texts(abi, arguments, &words) && guest_texts(abi, environment, &variables)
             && (program = program_of(abi, program, &words)) && (all = command_for(program, &words, &variables))) {
-        turn(&variables);
+        if (reverses_environment())
+            turn(&variables);
         area->executing = EXECUTES_FOLLOWED;
         execve(emulator, all, variables.list);
         area->executing = EXECUTES_NATIVELY;

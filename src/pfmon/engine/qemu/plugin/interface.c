@@ -1,8 +1,9 @@
-/* What differs between the versions of qemu's plugin interface: additions in translated code, and an instruction's
-   bytes. One plugin serves all of them: it says the version when it is loaded, by the functions that qemu has. */
+/* What differs between qemus with versions of the plugin interface: additions in translated code, an instruction's
+   bytes, the order of the environment. One plugin serves all of them: it says the version when it is loaded, by the functions that qemu has. */
 
 #include <string.h>
 
+#include "parts.h"
 #include "qemu_plugin.h"
 
 EXPORTED int qemu_plugin_version = 1;
@@ -48,6 +49,10 @@ void add_at_access(struct qemu_plugin_insn *instruction, uint64_t *place, uint64
         qemu_plugin_register_vcpu_mem_inline_per_vcpu(instruction, READS | WRITES, ADD, entry_at(place), value);
     else
         qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, place, value);
+}
+
+bool reverses_environment(void) {
+    return qemu_plugin_version == 1;
 }
 
 size_t copy_bytes(const struct qemu_plugin_insn *instruction, uint8_t *to) {

@@ -72,6 +72,9 @@ uint32_t mapped_at(uint64_t address);
 void before_mapping(unsigned int cpu, const struct mapping *call);
 void after_mapping(unsigned int cpu, int64_t result, uint64_t most);
 
+/* Whether this qemu reverses the order of a program's environment (interface.c). */
+bool reverses_environment(void);
+
 /* Addresses of accesses (accesses.c). */
 struct qemu_plugin_insn;
 void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded);

@@ -13,8 +13,9 @@ uint32_t counters_for(uint32_t marks) {
     return marks + 2;
 }
 
-/* A block begins whose last instruction has no counter; qemu calls before it adds to `begun`. If it is a string
-   instruction, and no other block began in between, this is another iteration. `own`: the block. */
+/* A block begins whose last instruction has no counter; qemu calls before it adds to `begun` (qemu 7 makes all calls
+   first, newer ones keep the order of registration). If it is a string instruction, and no other block began in between,
+   this is another iteration. `own`: the block. */
 static void on_doubtful(unsigned int cpu, void *own) {
     const struct announcement *block = own;
     (void)cpu;
@@ -30,14 +31,17 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
     uint64_t *counters = counters_of(block), *tail = counters + block->counters - 1;
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, wanted->length - 1);
     uint32_t i;
+    bool doubtful = wanted->end.tail == REPEATED || (wanted->end.tail == SUCCESSOR && !wanted->end.slots);
+    if (doubtful)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_doubtful, NO_REGISTERS, (void *)block);
     add_at_block(tb, counters, 1);
     add_at_block(tb, &area->begun, 1);
     for (i = 1; i < wanted->length; i++)
         if (wanted->sizes[i - 1] & MAY_FAULT)
             add_at_instruction(qemu_plugin_tb_get_insn(tb, i), ++counters, 1);
-    if (wanted->end.tail == REPEATED || (wanted->end.tail == SUCCESSOR && !wanted->end.slots))
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_doubtful, NO_REGISTERS, (void *)block);
-    else if (wanted->end.tail == COUNTED && wanted->end.accesses && without_list)
+    if (doubtful)
+        return;
+    if (wanted->end.tail == COUNTED && wanted->end.accesses && without_list)
         add_at_instruction(last, tail, wanted->end.accesses);
     else if (wanted->end.tail == COUNTED ? wanted->end.accesses : wanted->end.tail == SUCCESSOR)
         add_at_access(last, tail, 1);
