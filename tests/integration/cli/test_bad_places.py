@@ -328,7 +328,7 @@ def test_files_that_do_not_end_are_refused(option: str) -> None:
 
 
 def test_python_does_not_begin_with_a_directory_as_its_standard_input(tmp_path: Path) -> None:
-    """Which the README says: if it ever does begin, pfmon has to answer."""
+    """Which docs/usage.md says: if it ever does begin, pfmon has to answer."""
     command = [sys.executable, "-m", "pfmon", *COUNT]
     with_directory = os.open(tmp_path, os.O_RDONLY)
     done = subprocess.run(command, stdin=with_directory, capture_output=True, text=True, check=False)
