@@ -66,7 +66,8 @@ def inside(root: Path, words: str) -> subprocess.CompletedProcess[str]:
 def install(root: Path, wheel: Path) -> None:
     """Install the wheel, and what it depends on, from wheels alone."""
     home = root / "root"
-    shutil.rmtree(home / "v", ignore_errors=True)
+    for made in ("v", "wheels"):
+        shutil.rmtree(home / made, ignore_errors=True)
     shutil.copytree(ROOT / "examples", home / "examples", dirs_exist_ok=True)
     version = inside(root, 'python3 -c "import sys; print(*sys.version_info[:2], sep=chr(46))"').stdout.strip()
     chosen = [*("--only-binary=:all:", "--implementation=cp"), f"--python-version={version}"]
