@@ -78,5 +78,5 @@ cdef class Schedules:
                   for i in range(block.accesses) if core_accesses_of(block)[i].writes}
         state = self.core.state
         return {"dispatch": state.dispatch, "front end": state.front_end, "retired": state.retired,
-                "committed": state.committed, "registers": [state.registers[i] for i in range(CORE_REGISTERS)],
+                "committed": state.committed, "registers": [state.epoch + state.ready[i] for i in range(CORE_REGISTERS)],
                 "stores": stores}

@@ -3,6 +3,7 @@
 include "outoforder/core_state.pxd"
 include "outoforder/core_block.pxd"
 include "outoforder/scheduler.pxd"
+include "outoforder/response_pattern.pxd"
 include "outoforder/part_graph.pxd"
 include "outoforder/cycle_accounting.pxd"
 include "outoforder/core.pxd"

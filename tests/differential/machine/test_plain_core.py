@@ -1,6 +1,6 @@
 """Schedules of blocks, and those of a plain core in absolute time: all times, block by block."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -95,6 +95,21 @@ class Memory:
         return taken | source | (MISPREDICTED if wrong < 0.04 else REDIRECTED if wrong < 0.06 and taken else 0)
 
 
+class SamePatterns(Memory):
+    """The same responses to a block most of the time, which give other times."""
+
+    def __init__(self, random: Random, rare: float) -> None:
+        super().__init__(random, rare)
+        self.known: dict[int, list[Response]] = {}
+
+    def responses(self, block: Mapping[str, Any]) -> list[Response]:
+        if block["number"] not in self.known or self.random.random() < 0.02:
+            self.known[block["number"]] = super().responses(block)
+        given = (Kind.IN_FLIGHT, Kind.FORWARDED, Kind.BLOCKED)
+        found = self.known[block["number"]]
+        return [(access, kind, self._value(Kind(kind)) if kind in given else value) for access, kind, value in found]
+
+
 def timings_of(name: str, table: BlockTable, *changes: str) -> CoreTimings:
     return CoreTimings(load(name, changes), table.instruction_names or [])
 
@@ -125,11 +140,31 @@ def compare(table: BlockTable, numbers: list[int], timings: CoreTimings, graphs:
     return int(schedules.from_graphs)
 
 
-def compare_both(table: BlockTable, numbers: list[int], machine: str, rare: float, *changes: str) -> None:
+def compare_both(
+    table: BlockTable,
+    numbers: list[int],
+    machine: str,
+    rare: float,
+    *changes: str,
+    kind: Callable[[Random, float], Memory] = Memory,
+) -> None:
     """With graphs and without."""
     for graphs in (True, False):
         timings = timings_of(machine, table, *changes)
-        assert compare(table, numbers, timings, graphs, Memory(Random(rare), rare)) > 10
+        assert compare(table, numbers, timings, graphs, kind(Random(rare), rare)) > 10
+
+
+@measured
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
+def test_patterns_of_responses_are_scheduled_as_by_the_plain_core(machine: str, tmp_path: Path) -> None:
+    """By their graphs, when a pattern has come twice in a row."""
+    table, numbers = stream([random_program(7, 100, tmp_path, passes=30)])
+    compare_both(table, numbers, machine, 0.7, kind=SamePatterns)
+    compare_both(table, numbers, machine, 0.9, *FEW_ENTRIES, kind=SamePatterns)
+    assert compare(table, numbers, timings_of(machine, table), True, SamePatterns(Random(2), 0.5)) > compare(
+        table, numbers, timings_of(machine, table), True, Memory(Random(2), 0.5)
+    )
 
 
 @measured

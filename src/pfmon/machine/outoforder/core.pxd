@@ -3,8 +3,9 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef struct Entered:             # in the order of the program
-    int64_t slots, loads, stores
+cdef enum:
+    RECIPROCAL_TICKS = 24        # log2: up to which `reciprocal` divides exactly
+    EPOCH_TICKS = 28             # log2: by which dispatch may be behind the epoch
 
 
 @cython.final
@@ -12,14 +13,18 @@ cdef class OutOfOrderCore:
     cdef CoreFigures figures
     cdef CoreState state
     cdef CoreBuffer buffers[CORE_BUFFERS]
-    cdef Entered entered         # entries of the buffers so far
-    cdef bint occupied           # a buffer has occupants that leave late
+    cdef int32_t entered[CORE_BUFFERS]  # entries of the buffers so far, modulo 2^32; of the station: 0
+    cdef int32_t full[CORE_BUFFERS]     # the first entry for which there may be no room; of the station: free ones
+    cdef int32_t station_hidden
+    cdef int32_t at[MAX_LANES]   # after the epoch: the sinks of the graph that ran last
+    cdef Pattern pattern         # that was looked for last
     cdef int64_t shortest        # ticks in which no buffer can be filled
     cdef BlockTimes times        # of the block that ran last
     cdef CycleAccounting accounting
     cdef bint uses_graphs
     cdef int64_t cycle           # of dispatch
     cdef int64_t cycle_ticks     # when it began
+    cdef uint64_t reciprocal     # of the ticks of a cycle, times 2^32
     cdef readonly uint64_t executed, from_graphs
 
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1
@@ -29,9 +34,9 @@ cdef class OutOfOrderCore:
     cdef void catch_up(self, CoreBlock* block, uint32_t cause) noexcept nogil
     cdef void wait_for_room(self, const CorePart* part) noexcept nogil
     cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil
-    cdef void commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil
-    cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil
-    cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil
+    cdef void count_unit(self, CoreBlock* block, CorePart* part, uint32_t use, int64_t done) noexcept nogil
+    cdef void add_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil
+    cdef void account(self, CoreBlock* block, CorePart* part, PartGraph* graph, int64_t ticks, uint32_t which) noexcept nogil

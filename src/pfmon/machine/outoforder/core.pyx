@@ -11,79 +11,112 @@ cimport cython
 from libc.stdlib cimport calloc, free
 
 
-cdef inline void put_sinks(OutOfOrderCore self, const PartGraph* graph, const int64_t* at, int64_t base) noexcept nogil:
-    """Sets the times of a part, which dispatches: those of its sinks are ``at``, behind ``base``."""
-    cdef BlockTimes* times = &self.times
-    cdef uint32_t k
-    for k in range(graph.results):
-        self.state.registers[graph.result[k]] = base + at[k]
-    for k in range(graph.stores):
-        times.store[graph.store[k]].ready = base + at[graph.results + k]
-    times.executed = base + at[graph.retired + SINK_EXECUTED]
-    times.resolved = base + at[graph.retired + SINK_RESOLVED]
-    self.state.dispatch += graph.dispatch
-
-
-cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part) noexcept nogil:
-    """Runs a part by its graph."""
-    cdef const PartGraph* graph = part.graph
-    cdef CoreState* state = &self.state
-    cdef int64_t begin = state.dispatch, retired
-    cdef const GraphSource* source = graph.source
-    cdef const GraphSource* end = source + graph.sources
-    while source < end:
-        if state.registers[source.register_] - begin > source.slack:
-            run_late(self, block, part, source)
-            return
-        source += 1
-    put_sinks(self, graph, graph.from_dispatch, begin)
-    self.times.waiting = 0
-    retired = begin + graph.from_dispatch[graph.retired] - state.retired
-    if retired > part.slots * self.figures.slot:
-        state.retired += retired
-        self.accounting.count_dispatched(block, part, retired)
-    else:
-        self.retire_next(block, part)
-
-
-cdef void run_late(OutOfOrderCore self, CoreBlock* block, CorePart* part, const GraphSource* source) noexcept nogil:
-    """Runs a part by its graph, when a register delays it, ``source``, and maybe others behind it."""
-    cdef const PartGraph* graph = part.graph
+cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part, PartGraph* graph) noexcept nogil:
+    """Runs a part by a graph."""
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
-    cdef int64_t begin = state.dispatch, value
-    cdef int64_t at[MAX_SINKS]
-    cdef uint32_t retired = graph.retired, which = PROGRESS_FILL, k
-    cdef const GraphSource* last = graph.source + graph.sources
-    cdef const GraphEdge* edge
-    cdef const GraphEdge* end
-    times.waiting = 0
-    for k in range(graph.sinks):
-        at[k] = begin + graph.from_dispatch[k]
-    while source < last:
-        value = state.registers[source.register_]
-        if value - begin > source.slack:
-            edge = graph.edge + source.first_edge
-            end = edge + source.edges
-            if value + graph.edge[source.retired_edge].ticks > at[retired]:
-                which = PROGRESS_SOURCES + <uint32_t>(source - graph.source)
-            if value - begin > source.slack + times.short_wait:
-                times.waiting += source.waiting
-            while edge < end:
-                at[edge.sink] = max(at[edge.sink], value + edge.ticks)
-                edge += 1
-        source += 1
-    put_sinks(self, graph, at, 0)
-    times.waiting = min(times.waiting, <int64_t>part.waiting)
-    value = at[retired] - state.retired
-    if value <= part.slots * self.figures.slot:
-        self.retire_next(block, part)
+    cdef const GraphResult* result = graph.result
+    cdef const GraphResult* end = result + graph.results
+    cdef int32_t begin = <int32_t>(state.dispatch - state.epoch)
+    cdef int32_t* at = self.at
+    cdef const int32_t* row = graph.rows
+    cdef int32_t retired = begin + row[SINK_RETIRED], value
+    cdef int64_t ticks
+    cdef uint32_t which = PROGRESS_FILL, i
+    for i in range(graph.sources):
+        row += graph.lanes
+        value = state.ready[graph.source[i]] + row[SINK_RETIRED]
+        which = PROGRESS_SOURCES + i if value > retired else which
+        retired = max(value, retired)
+    find_latest(graph.rows, graph.lanes, graph.source, graph.sources, state.ready, begin, at)
+    if at[SINK_EXECUTED] - begin > self.station_hidden:
+        times.waiting = waiting_by_graph(graph, state, part, begin, times.short_wait)
+    while result < end:
+        state.ready[result.to] = at[result.sink]
+        result += 1
+    end += graph.stores
+    while result < end:
+        times.store[result.to].ready = state.epoch + at[result.sink]
+        result += 1
+    times.executed = state.epoch + at[SINK_EXECUTED]
+    times.resolved = state.epoch + at[SINK_RESOLVED]
+    state.dispatch += graph.dispatch
+    ticks = state.epoch + retired - state.retired
+    if self.accounting.detailed or times.waited and which == PROGRESS_FILL and ticks > graph.retiring:
+        self.account(block, part, graph, ticks, which)
     else:
-        state.retired = at[retired]
-        if which == PROGRESS_FILL:
-            self.accounting.count_dispatched(block, part, value)
-        else:
-            self.accounting.count(block, part, which, which, value)
+        proceed_by_graph(graph, ticks, which, self.figures.ticks)
+    state.retired += max(ticks, <int64_t>graph.retiring)
+
+
+cdef inline void proceed_by_graph(PartGraph* graph, int64_t ticks, uint32_t which, int64_t cycle) noexcept nogil:
+    """Counts the ticks by which a part retires that waited so many of them for its dispatch or a source."""
+    cdef int64_t least = graph.retiring, dispatched
+    dispatched = min(ticks, <int64_t>graph.dispatch) if which == PROGRESS_FILL else 0
+    dispatched = dispatched if ticks > least else least
+    proceed(graph, PROGRESS_DISPATCH, dispatched, dispatched)
+    dispatched = max(ticks, least) - dispatched
+    proceed(graph, which, dispatched, min(dispatched, cycle))
+
+
+cdef void run_pattern(OutOfOrderCore self, CoreBlock* block, CorePart* part, PartGraph* graph,
+                      const Response* responses) noexcept nogil:
+    """Runs a part by the graph of its responses."""
+    cdef CoreState* state = &self.state
+    cdef BlockTimes* times = &self.times
+    cdef const GraphResult* line = graph.result + graph.results + graph.stores
+    cdef const GraphResult* end = line + graph.lines
+    take_times(state, times, part, responses, graph.responses)
+    run_graph(self, block, part, graph)
+    while line < end:
+        times.line[line.to] = state.epoch + self.at[line.sink]
+        line += 1
+    if graph.arrives:
+        times.arrives = state.epoch + self.at[graph.arrives]
+    times.commits = graph.commits
+
+
+cdef inline PartGraph* find_graph(OutOfOrderCore self, const CorePart* part, const Response* responses,
+                                  uint32_t count) noexcept nogil:
+    """Returns the graph for the responses to a part; NULL: it has to be executed."""
+    if part.alone or not self.uses_graphs or not read_pattern(part, responses, count, &self.pattern):
+        self.pattern.hash = UNLIKE_ALL
+        return NULL
+    return graph_of_pattern(part, &self.pattern)
+
+
+cdef inline void run_with_responses(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
+                                    uint32_t count) noexcept nogil:
+    """Runs a part of a block to whose accesses memory responds, from this part on."""
+    cdef uint32_t done = self.times.response
+    cdef PartGraph* graph = find_graph(self, part, responses + done, count - done)
+    if graph != NULL:
+        self.from_graphs += 1
+        run_pattern(self, block, part, graph, responses + done)
+        return
+    self.execute_part(block, part, responses, count)
+    if self.pattern.hash != UNLIKE_ALL and self.pattern.hash == part.pattern:
+        self.add_pattern(block, part)
+    part.pattern = self.pattern.hash
+
+
+cdef inline void occupy_units(OutOfOrderCore self, CoreBlock* block, CorePart* part, int64_t began) noexcept nogil:
+    """Lets the units do their work for a part."""
+    cdef CoreState* state = &self.state
+    cdef int32_t* units = state.ready + UNITS
+    cdef int32_t begin = <int32_t>(began - state.epoch)
+    cdef Four retired = four_of(<int32_t>(state.retired - state.epoch)), dispatched = four_of(begin)
+    cdef Four first = later_of(four_at(units) + four_at(part.port_load), dispatched + four_at(part.port_end))
+    cdef Four second = later_of(four_at(units + 4) + four_at(part.port_load + 4), dispatched + four_at(part.port_end + 4))
+    cdef uint32_t i
+    put_four(units, first)
+    put_four(units + 4, second)
+    for i in range(part.ports, part.units):
+        units[part.unit[i].unit] = max(units[part.unit[i].unit] + part.unit[i].load, begin + part.unit[i].end)
+    if any_negative((retired - first) | (retired - second)) or part.ports < part.units:
+        for i in range(part.units):
+            if state.epoch + units[part.unit[i].unit] > state.retired:
+                self.count_unit(block, part, i, state.epoch + units[part.unit[i].unit])
 
 
 cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
@@ -91,44 +124,53 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
     """Runs a part of a block."""
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
-    cdef const UnitUse* use = part.unit
-    cdef const UnitUse* end = use + part.units
-    cdef int64_t began, done
-    if self.occupied:
+    cdef int64_t began
+    if may_be_full(self, part):
         self.wait_for_room(part)
     began = state.dispatch
-    if part.graph != NULL and times.response == count:
+    if times.response != count:
+        run_with_responses(self, block, part, responses, count)
+    elif part.graph == NULL:
+        self.execute_part(block, part, responses, count)
+    else:
         self.from_graphs += 1
         if self.uses_graphs:
-            run_graph(self, block, part)
+            run_graph(self, block, part, part.graph)
         else:
             self.execute_instead(block, part)
-    else:
-        self.execute_part(block, part, responses, count)
-    while use < end:
-        done = max(state.units[use.unit] + use.load, began + use.end)
-        state.units[use.unit] = done
-        if done > state.retired:
-            self.count_unit(block, part, use, done)
-        use += 1
+    occupy_units(self, block, part, began)
     if part.stores:
-        self.commit(block, part)
+        commit(self, block, part)
     if max(state.retired, state.committed) - began > self.shortest:
         self.enter_buffers(part, began)
-    self.entered.slots += part.slots
-    self.entered.loads += part.loads
-    self.entered.stores += part.stores
+    put_four(self.entered, four_at(self.entered) + four_at(part.entries))
 
 
-cdef int64_t waiting_in(const CoreFigures* figures, const CoreState* state, const CorePart* part) noexcept nogil:
-    """Returns how many µops of a part wait in the reservation station: those that depend on registers which are late."""
-    cdef const GraphSource* source = part.graph.source
-    cdef int64_t waiting = 0
+cdef inline void commit(OutOfOrderCore self, const CoreBlock* block, const CorePart* part) noexcept nogil:
+    """Commits the stores of a part that has retired."""
+    cdef CoreState* state = &self.state
     cdef uint32_t i
-    for i in range(part.graph.sources):
-        if state.registers[source[i].register_] - state.dispatch > source[i].slack + SHORT_WAIT * figures.ticks:
-            waiting += source[i].waiting
-    return min(waiting, <int64_t>part.waiting)
+    state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
+                          self.times.arrives) + self.times.commits
+    self.times.arrives, self.times.commits = NEVER, 0
+    for i in range(part.first_store, part.first_store + part.stores):
+        self.times.store[block.store[i]].committed = state.committed
+
+
+cdef inline bint may_be_full(OutOfOrderCore self, const CorePart* part) noexcept nogil:
+    """Tests whether a buffer may have no room for a part."""
+    return any_negative(four_at(self.full) - four_at(self.entered) - four_at(part.half))
+
+
+cdef inline void count_cycles(OutOfOrderCore self) noexcept nogil:
+    """Lets `cycle` come up with dispatch."""
+    cdef uint64_t ticks = self.state.dispatch - self.cycle_ticks, cycles
+    if ticks < 1 << RECIPROCAL_TICKS:
+        cycles = ticks * self.reciprocal >> 32
+    else:
+        cycles = ticks // <uint64_t>self.figures.ticks
+    self.cycle += cycles
+    self.cycle_ticks += cycles * self.figures.ticks
 
 
 @cython.final
@@ -166,15 +208,19 @@ cdef class OutOfOrderCore:
         for i in range(to.load_ports):
             to.load_port[i] = figures["load_ports"][i]
         to.split_busy //= to.load_ports
+        self.reciprocal = ((<uint64_t>1 << 32) + ticks - 1) // ticks
         self.times.short_wait = SHORT_WAIT * to.ticks
-        for i in range(CORE_OPERANDS):
-            self.state.registers[i] = NEVER
+        for i in range(CORE_TIMES):
+            self.state.ready[i] = NEVER if i < CORE_OPERANDS else 0
         for i, entries in enumerate(figures["buffers"]):
             self.make_buffer(&self.buffers[i], entries)
+            self.full[i] = ALWAYS_ROOM
+        self.station_hidden = <int32_t>self.buffers[RESERVATION_STATION].hidden
+        self.full[RESERVATION_STATION] = self.buffers[RESERVATION_STATION].size
 
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1:
         """Makes a buffer of so many entries; no more than `width` of them are taken in a cycle."""
-        buffer.size, buffer.mask = entries, 1
+        buffer.size, buffer.mask = <int32_t>entries, 1
         while buffer.mask < entries:
             buffer.mask *= 2
         buffer.occupants = <Occupant*>calloc(buffer.mask, sizeof(Occupant))
@@ -195,12 +241,15 @@ cdef class OutOfOrderCore:
         cdef CorePart* last = part + block.part_count
         cdef int64_t decoded
         times.began, times.response, times.delays = state.dispatch, 0, 0
-        times.cause, times.waited = DELAY_DISPATCH, 0
         times.arrives, times.commits, times.bytes = NEVER, 0, 0
         if count:
             self.fetch(responses, count)
-        times.full, times.stores_full, times.undelivered = 0, 0, max(state.front_end - state.dispatch, <int64_t>0)
-        wait_dispatch(state, times, state.front_end, state.front_cause)
+        times.waited = max(state.front_end - state.dispatch, <int64_t>0)
+        times.full, times.stores_full, times.undelivered = 0, 0, times.waited
+        times.cause = state.front_cause if times.waited > 0 else DELAY_DISPATCH
+        state.dispatch += times.waited
+        if not block.listed:
+            self.accounting.list_block(block)
         decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
         while part < last:
             run_part(self, block, part, responses, count)
@@ -211,12 +260,9 @@ cdef class OutOfOrderCore:
             state.front_end, state.front_cause = max(decoded, state.dispatch - self.figures.lead), DELAY_FRONT_END
         if state.dispatch > state.retired:
             self.catch_up(block, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
-        while state.dispatch - self.cycle_ticks >= self.figures.ticks << 5:
-            self.cycle += 1 << 5
-            self.cycle_ticks += self.figures.ticks << 5
-        while state.dispatch - self.cycle_ticks >= self.figures.ticks:
-            self.cycle += 1
-            self.cycle_ticks += self.figures.ticks
+        count_cycles(self)
+        if state.dispatch - state.epoch > 1 << EPOCH_TICKS:
+            move_epoch(state)
         if block.top:
             rotate_x87(state, block.top)
 
@@ -251,41 +297,35 @@ cdef class OutOfOrderCore:
         """Delays dispatch until the buffers have room for a part."""
         cdef CoreState* state = &self.state
         cdef CoreBuffer* buffers = self.buffers
+        cdef const int32_t* entered = self.entered
         cdef int64_t began = state.dispatch, before
-        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], self.entered.slots, part.slots,
+        cdef uint32_t i
+        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], entered[REORDER_BUFFER], part.slots,
                                                      state.dispatch), DELAY_BUFFER)
         wait_dispatch(state, &self.times, until_station_has_room(&buffers[RESERVATION_STATION], part.waiting,
                                                                  state.dispatch), DELAY_BUFFER)
         if part.loads:
-            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], self.entered.loads, part.loads,
+            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], entered[LOAD_BUFFER], part.loads,
                                                          state.dispatch), DELAY_BUFFER)
         before = state.dispatch
         if part.stores:
-            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], self.entered.stores, part.stores,
+            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], entered[STORE_BUFFER], part.stores,
                                                          state.dispatch), DELAY_STORES)
         self.times.stores_full += state.dispatch - before
         self.times.full += state.dispatch - began
-        self.occupied = is_occupied(&buffers[REORDER_BUFFER]) | is_occupied(&buffers[RESERVATION_STATION]) \
-            | is_occupied(&buffers[LOAD_BUFFER]) | is_occupied(&buffers[STORE_BUFFER])
+        for i in range(CORE_BUFFERS):
+            self.full[i] = full_at(&buffers[i], entered[i])
+        self.full[RESERVATION_STATION] = buffers[RESERVATION_STATION].size - buffers[RESERVATION_STATION].held
 
     cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil:
         """Notes when a part leaves the buffers, if that is late."""
         cdef CoreState* state = &self.state
-        enter(&self.buffers[REORDER_BUFFER], self.entered.slots, part.slots, began, state.retired)
-        enter_station(&self.buffers[RESERVATION_STATION], self.times.waiting, began, self.times.executed)
-        enter(&self.buffers[LOAD_BUFFER], self.entered.loads, part.loads, began, state.retired)
-        enter(&self.buffers[STORE_BUFFER], self.entered.stores, part.stores, began, state.committed)
-        self.occupied = True
-
-    cdef void commit(self, const CoreBlock* block, const CorePart* part) noexcept nogil:
-        """Commits the stores of a part that has retired."""
-        cdef CoreState* state = &self.state
-        cdef uint32_t i
-        state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
-                              self.times.arrives) + self.times.commits
-        self.times.arrives, self.times.commits = NEVER, 0
-        for i in range(part.stores):
-            self.times.store[block.store[part.first_store + i]].committed = state.committed
+        cdef const int32_t* entered = self.entered
+        cdef int64_t retires = state.retired - began, executes = self.times.executed - began
+        enter(&self.buffers[REORDER_BUFFER], &self.full[REORDER_BUFFER], entered[REORDER_BUFFER], part.slots, retires, state.retired)
+        enter_station(&self.buffers[RESERVATION_STATION], &self.full[RESERVATION_STATION], <int32_t>self.times.waiting, executes, self.times.executed)
+        enter(&self.buffers[LOAD_BUFFER], &self.full[LOAD_BUFFER], entered[LOAD_BUFFER], part.loads, retires, state.retired)
+        enter(&self.buffers[STORE_BUFFER], &self.full[STORE_BUFFER], entered[STORE_BUFFER], part.stores, state.committed - began, state.committed)
 
     # --- parts
 
@@ -300,36 +340,61 @@ cdef class OutOfOrderCore:
             for i in range(first, times.delays):
                 self.accounting.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)
             times.delays = first
-        part.runs += 1
+        part.runs = min(part.runs + 1, GRAPH_RUNS + 1)
         if part.runs == GRAPH_RUNS and not part.alone:
-            part.graph = make_graph(&self.figures, block, part, &self.accounting.probed)
+            part.graph = make_graph(&self.figures, block, part, NULL, &self.accounting.probed)
 
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil:
         """Executes a part in place of its graph, which tells how many µops wait."""
-        cdef int64_t waiting = waiting_in(&self.figures, &self.state, part)
+        cdef CoreState* state = &self.state
+        cdef int64_t waiting = waiting_by_graph(part.graph, state, part, <int32_t>(state.dispatch - state.epoch),
+                                                self.times.short_wait)
         self.execute_part(block, part, NULL, 0)
         self.times.waiting = waiting
 
-    cdef void count_unit(self, CoreBlock* block, CorePart* part, const UnitUse* use, int64_t done) noexcept nogil:
+    cdef void add_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil:
+        """Makes a graph for the pattern of responses that came last, twice, if there is room."""
+        cdef PartGraph* graph = part.patterns
+        cdef uint32_t count = 0
+        while graph != NULL:
+            graph, count = graph.next, count + 1
+        if count < MAX_GRAPHS:
+            graph = make_graph(&self.figures, block, part, &self.pattern, &self.accounting.probed)
+            if graph != NULL:
+                graph.next, part.patterns = part.patterns, graph
+
+    cdef void account(self, CoreBlock* block, CorePart* part, PartGraph* graph, int64_t ticks, uint32_t which) noexcept nogil:
+        """Counts ticks by which a part retired, if dispatch waited before, or in detail."""
+        if ticks <= graph.retiring:
+            if graph.retiring:
+                self.accounting.count(block, part, graph, PROGRESS_DISPATCH, PROGRESS_DISPATCH, graph.retiring)
+        elif which == PROGRESS_FILL:
+            self.accounting.count_dispatched(block, part, graph, ticks)
+        else:
+            self.accounting.count(block, part, graph, which, which, ticks)
+
+    cdef void count_unit(self, CoreBlock* block, CorePart* part, uint32_t use, int64_t done) noexcept nogil:
         """Lets retirement wait for a unit, and counts it."""
         cdef int64_t ticks = done - self.state.retired
         self.state.retired = done
-        self.accounting.count(block, part, PROGRESS_UNIT + use.unit, PROGRESS_SOURCES
-                   + (part.graph.sources if part.graph != NULL else 0) + <uint32_t>(use - part.unit), ticks)
+        self.accounting.count(block, part, part.graph, PROGRESS_UNIT + part.unit[use].unit, PROGRESS_SOURCES
+                   + (part.graph.sources if part.graph != NULL else 0) + use, ticks)
 
-    cdef void retire_next(self, CoreBlock* block, CorePart* part) noexcept nogil:
-        """Retires a part behind that before it, as many µops in a cycle as can retire."""
-        cdef int64_t ticks = part.slots * self.figures.slot
-        self.state.retired += ticks
-        if ticks:
-            self.accounting.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, ticks)
+
+cdef void move_epoch(CoreState* state) noexcept nogil:
+    """Lets the epoch follow dispatch; times long before are as good as that."""
+    cdef int64_t shift = state.dispatch - state.epoch
+    cdef uint32_t i
+    for i in range(CORE_TIMES):
+        state.ready[i] = <int32_t>max(state.ready[i] - shift, <int64_t>NEVER)
+    state.epoch = state.dispatch
 
 
 cdef void rotate_x87(CoreState* state, int32_t top) noexcept nogil:
     """Renames the x87 registers, whose numbers are relative to the top of the stack."""
-    cdef int64_t before[8]
+    cdef int32_t before[8]
     cdef int32_t i
     for i in range(8):
-        before[i] = state.registers[X87_REGISTER + i]
+        before[i] = state.ready[X87_REGISTER + i]
     for i in range(8):
-        state.registers[X87_REGISTER + i] = before[(i + top) & 7]
+        state.ready[X87_REGISTER + i] = before[(i + top) & 7]

@@ -15,6 +15,9 @@ cdef enum:
 cdef enum:
     MAX_UNIT_USES = 9            # ports and the divider
 
+cdef enum:
+    PORTS = 8                    # units that are looked at as one vector
+
 cdef struct PartGraph            # part_graph.pxd
 
 cdef enum CoreKind:              # of an instruction
@@ -67,14 +70,21 @@ cdef struct UnitUse:             # of a part: ticks
     uint8_t unit
 
 cdef struct CorePart:            # of a block: instructions that follow each other
+    PartGraph* graph             # if memory responds as usual; NULL: it has none so far
+    PartGraph* patterns          # for patterns of responses, a list
+    uint64_t pattern             # hash of the responses when it was executed last
     uint8_t first, end           # instructions
     uint16_t first_store         # number in CoreBlock.store
     uint8_t alone                # one waits for retirement, or for commits, or is locked: it has no graph
-    uint8_t units
+    uint8_t units, ports         # it uses; `ports`: those among them that are looked at as a vector
     uint16_t slots, loads, stores, waiting   # entries of the buffers; `waiting`: µops that execute
-    uint32_t runs                # until it has a graph
+    uint16_t runs                # until it has a graph
+    int32_t entries[CORE_BUFFERS]  # of the buffers; of the station: 0
+    int32_t half[CORE_BUFFERS]   # half of them, also of the station
+    int32_t port_load[PORTS]          # as `unit`, by port; of those that it does not use: 0, NEVER
+    int32_t port_end[PORTS]
     UnitUse unit[MAX_UNIT_USES]
-    PartGraph* graph             # NULL: it has none so far
+    uint16_t first_access, end_access  # its first one; behind its last one, 0: it has none
 
 cdef struct CoreBlock:           # then its instructions, its accesses, and their µops
     uint32_t number
@@ -110,6 +120,7 @@ cdef inline CoreAccess* core_accesses_of(const CoreBlock* block) noexcept nogil:
     return <CoreAccess*>(uops_of(block) + block.uops)
 
 
+cdef void free_graphs(CorePart* part) noexcept nogil
 cdef void free_block(CoreBlock* block) noexcept nogil
 
 

@@ -48,7 +48,7 @@ cdef void free_block(CoreBlock* block) noexcept nogil:
     cdef uint32_t i
     if block != NULL:
         for i in range(block.part_count):
-            free(block.parts[i].graph)
+            free_graphs(&block.parts[i])
         free(block.parts)
         free(block.store)
         free(block.ticks)
@@ -264,21 +264,34 @@ cdef class CoreBlocks:
             one = &instructions_of(block)[i]
             part.alone |= one.kind & (CORE_SERIALIZING | CORE_FENCES_STORES | CORE_LOCKED) != 0
             part.waiting += max(one.uops + one.accesses, 1)
+            if one.accesses:
+                if part.end_access == 0:
+                    part.first_access = one.first_access
+                part.end_access = one.first_access + one.accesses
             for k in range(one.first_access, one.first_access + one.accesses):
                 part.loads += core_accesses_of(block)[k].reads
                 if core_accesses_of(block)[k].writes:
                     block.store[block.stores] = <uint16_t>k
                     block.stores, part.stores = block.stores + 1, part.stores + 1
+        part.entries[REORDER_BUFFER], part.entries[LOAD_BUFFER], part.entries[STORE_BUFFER] = part.slots, part.loads, part.stores
+        for i in range(CORE_BUFFERS):
+            part.half[i] = (part.entries[i] + 1) // 2
+        part.half[RESERVATION_STATION] = (part.waiting + 1) // 2
         for ports in range(1, MAX_UOP_PORTS + 1):
             begin = 0
             for i in range(part.first, part.end):
                 one = &instructions_of(block)[i]
                 self.load_units(block, one, ports, begin, &loads)
                 begin += one.slots * self.slot_ticks
+        for i in range(PORTS):
+            part.port_end[i] = NEVER
         for i in range(CORE_UNITS):
             if loads.load[i] and part.units < MAX_UNIT_USES:
                 part.unit[part.units].unit, part.unit[part.units].load = <uint8_t>i, loads.load[i]
                 part.unit[part.units].end = max(loads.begin[i] + loads.load[i], loads.last[i] + self.ticks)
+                if i < PORTS:
+                    part.port_load[i], part.port_end[i] = loads.load[i], part.unit[part.units].end
+                    part.ports += 1
                 part.units += 1
 
     cdef void load_units(self, CoreBlock* block, const CoreInstruction* one, uint32_t ports, int32_t begin,

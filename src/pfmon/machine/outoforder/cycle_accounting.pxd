@@ -22,10 +22,19 @@ cdef class CycleAccounting:
     cdef void begin(self, const CoreFigures* figures, BlockTimes* times) noexcept
     cdef void add(self, CoreBlock* block, uint32_t instruction, uint32_t cause, int64_t ticks) noexcept nogil
     cdef void put(self, CoreBlock* block, uint32_t instruction, uint32_t kind, uint64_t ticks) noexcept nogil
-    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil
-    cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil
-    cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,
+    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, PartGraph* graph, int64_t ticks) noexcept nogil
+    cdef void count(self, CoreBlock* block, CorePart* part, PartGraph* graph, uint32_t which, uint32_t place,
+                    int64_t ticks) noexcept nogil
+    cdef void distribute(self, CoreBlock* block, CorePart* part, const PartGraph* graph, uint32_t which, uint64_t ticks,
                          uint64_t retiring) noexcept nogil
+    cdef void list_block(self, CoreBlock* block) noexcept nogil
     cdef void gather(self, CoreBlock* block) noexcept nogil
+    cdef void gather_graph(self, CoreBlock* block, CorePart* part, PartGraph* graph) noexcept nogil
     cdef uint64_t whole_cycles(self, uint64_t ticks) noexcept nogil
     cdef uint32_t cycle_delays(self, CycleDelay* to) noexcept nogil
+
+
+cdef inline void proceed(PartGraph* graph, uint32_t which, int64_t ticks, int64_t retiring) noexcept nogil:
+    """Counts ticks by which retirement proceeded, in the graph of the part."""
+    graph.progress[which].ticks += ticks
+    graph.progress[which].retiring += retiring

@@ -34,11 +34,9 @@ cdef class CycleAccounting:
             if block.ticks == NULL:
                 self.lost = True
                 return
-        if not block.listed:
-            block.listed, block.next, self.listed = True, self.listed, block
         block.ticks[instruction * TICK_KINDS + kind] += ticks
 
-    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, int64_t ticks) noexcept nogil:
+    cdef void count_dispatched(self, CoreBlock* block, CorePart* part, PartGraph* graph, int64_t ticks) noexcept nogil:
         """Counts ticks by which retirement proceeded with dispatch, which may have waited before."""
         cdef int64_t waited, dispatched
         if self.times.cause != DELAY_DISPATCH:
@@ -46,30 +44,28 @@ cdef class CycleAccounting:
             self.add(block, part.first, self.times.cause | WITHOUT_CYCLE, waited)
             self.times.cause, self.times.waited = DELAY_DISPATCH, 0
             ticks -= waited
-        dispatched = min(ticks, <int64_t>part.graph.dispatch)
+        dispatched = min(ticks, <int64_t>graph.dispatch)
         if dispatched > 0:
-            self.count(block, part, PROGRESS_DISPATCH, PROGRESS_DISPATCH, dispatched)
+            self.count(block, part, graph, PROGRESS_DISPATCH, PROGRESS_DISPATCH, dispatched)
         if ticks > dispatched:
-            self.count(block, part, PROGRESS_FILL, PROGRESS_FILL, ticks - dispatched)
+            self.count(block, part, graph, PROGRESS_FILL, PROGRESS_FILL, ticks - dispatched)
 
-    cdef void count(self, CoreBlock* block, CorePart* part, uint32_t which, uint32_t place, int64_t ticks) noexcept nogil:
-        """Counts ticks by which the retirement of a part proceeded, and for what it waited; ``place``: in its graph's progress."""
+    cdef void count(self, CoreBlock* block, CorePart* part, PartGraph* graph, uint32_t which, uint32_t place,
+                    int64_t ticks) noexcept nogil:
+        """Counts ticks by which the retirement of a part proceeded, and for what it waited; ``place``: in the progress of ``graph``."""
         cdef int64_t retiring = ticks if which == PROGRESS_DISPATCH else min(ticks, <int64_t>self.figures.ticks)
-        if self.detailed or part.graph == NULL:
-            self.distribute(block, part, which, ticks, retiring)
-            return
-        part.graph.progress[place].ticks += ticks
-        part.graph.progress[place].retiring += retiring
-        if not block.listed:
-            block.listed, block.next, self.listed = True, self.listed, block
+        if self.detailed or graph == NULL:
+            self.distribute(block, part, graph, which, ticks, retiring)
+        else:
+            proceed(graph, place, ticks, retiring)
 
-    cdef void distribute(self, CoreBlock* block, CorePart* part, uint32_t which, uint64_t ticks,
+    cdef void distribute(self, CoreBlock* block, CorePart* part, const PartGraph* graph, uint32_t which, uint64_t ticks,
                          uint64_t retiring) noexcept nogil:
         """Distributes ticks over the instructions by which retirement proceeds."""
         cdef const Delay* delay = self.probed.delay
         cdef uint64_t whole = 0, weight = 0, done = 0, retired = 0, share, stalled
         cdef uint32_t i
-        explain_progress(self.figures, block, part, which, &self.probed)
+        explain_progress(self.figures, block, part, graph, which, &self.probed)
         for i in range(self.probed.delays):
             whole += delay[i].ticks
         for i in range(self.probed.delays):
@@ -88,21 +84,32 @@ cdef class CycleAccounting:
             if share > stalled:
                 self.put(block, delay[i].instruction, RETIRING, share - stalled)
 
+    cdef void list_block(self, CoreBlock* block) noexcept nogil:
+        """Lists a block that runs, until its ticks are recorded."""
+        block.listed, block.next, self.listed = True, self.listed, block
+
     cdef void gather(self, CoreBlock* block) noexcept nogil:
         """Distributes what is counted in the graphs of a block."""
         cdef CorePart* part
-        cdef uint32_t i, k, which
+        cdef PartGraph* graph
+        cdef uint32_t i
         for i in range(block.part_count):
             part = &block.parts[i]
-            if part.graph == NULL:
-                continue
-            for k in range(PROGRESS_SOURCES + part.graph.sources + part.units):
-                if part.graph.progress[k].ticks:
-                    which = k
-                    if k >= PROGRESS_SOURCES + <uint32_t>part.graph.sources:
-                        which = PROGRESS_UNIT + part.unit[k - PROGRESS_SOURCES - part.graph.sources].unit
-                    self.distribute(block, part, which, part.graph.progress[k].ticks, part.graph.progress[k].retiring)
-                    part.graph.progress[k].ticks = part.graph.progress[k].retiring = 0
+            if part.graph != NULL:
+                self.gather_graph(block, part, part.graph)
+            graph = part.patterns
+            while graph != NULL:
+                self.gather_graph(block, part, graph)
+                graph = graph.next
+
+    cdef void gather_graph(self, CoreBlock* block, CorePart* part, PartGraph* graph) noexcept nogil:
+        """Distributes what is counted in a graph of a part."""
+        cdef uint32_t k, which, uses = PROGRESS_SOURCES + graph.sources
+        for k in range(uses + part.units):
+            if graph.progress[k].ticks:
+                which = k if k < uses else PROGRESS_UNIT + part.unit[k - uses].unit
+                self.distribute(block, part, graph, which, graph.progress[k].ticks, graph.progress[k].retiring)
+                graph.progress[k].ticks = graph.progress[k].retiring = 0
 
     cdef uint64_t whole_cycles(self, uint64_t ticks) noexcept nogil:
         """Returns the cycles that end with so many ticks more."""

@@ -4,11 +4,14 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    GRAPH_RUNS = 2               # of a part, before it gets a graph
-    MAX_SINKS = 96               # registers and stores of a part, and SINKS
+    GRAPH_RUNS = 2               # of a part, before it gets a graph; of a pattern of responses, one behind the other
+    MAX_GRAPHS = 8               # of a part, for patterns of responses
+    MAX_SINKS = 96               # SINKS, and what a part writes
     MAX_GRAPH_SOURCES = 48
+    SINK_GROUP = 8               # rows of a graph have a multiple of so many sinks
+    MAX_LANES = MAX_SINKS + SINK_GROUP
 
-cdef enum:                       # behind those of registers and stores
+cdef enum:                       # before those of registers and stores
     SINK_RETIRED = 0             # its last instruction retires
     SINK_EXECUTED                # its last µop starts
     SINK_RESOLVED                # its last instruction is done
@@ -20,34 +23,79 @@ cdef enum:                       # what retirement waited for
     PROGRESS_SOURCES             # then by source, then by use of a unit
     PROGRESS_UNIT = 0x100        # + its number
 
-cdef struct GraphSource:         # a register that the part reads
-    int32_t slack                # ticks after the beginning up to which it delays nothing
-    uint16_t first_edge, edges
-    uint16_t retired_edge        # the one to SINK_RETIRED
-    uint8_t register_
-    uint8_t waiting              # µops that depend on it
-
-cdef struct GraphEdge:
-    int32_t ticks
-    uint32_t sink
+cdef struct GraphResult:         # a time that a part sets
+    uint16_t to                  # a place in CoreState.ready, or an access
+    uint16_t sink
 
 cdef struct Progress:            # of retirement
     uint64_t ticks
     uint64_t retiring            # ... in cycles in which an instruction retired
 
-cdef struct PartGraph:           # then its sources, its edges, its progress, `from_dispatch`, the registers
-    uint16_t sources, results, stores, sinks
-    uint16_t retired             # number of SINK_RETIRED among the sinks
+cdef struct PartGraph:           # of a part and, but for its first one, a pattern of responses; then `rows` and all others
+    uint16_t sources, results, stores, lines
+    uint16_t sinks, lanes        # lanes: sinks, rounded up to groups
+    uint16_t arrives             # the sink of the lines of its stores; 0: none
+    uint16_t responses           # of its pattern
     int32_t dispatch             # ticks from the beginning of the part to its end
-    GraphSource* source
-    GraphEdge* edge
+    int32_t retiring             # ticks in which its µops retire
+    int32_t commits              # ticks in which no other store is committed
+    uint32_t waits               # lanes of `wait_rows`; 0: µops wait for sources
+    int32_t* rows                # by sink: ticks after the beginning, when all sources are ready; then by source and sink: ticks after that
+    const uint8_t* source        # places in CoreState.ready
+    const GraphResult* result    # values of registers, units; then stores; then lines
     Progress* progress
-    int64_t* from_dispatch       # by sink: ticks after the beginning, when all sources are ready
-    const uint16_t* store        # accesses: those of the block, from the part's first one on
-    uint8_t* result              # registers
+    int32_t* slack               # by source: ticks after the beginning up to which it delays nothing
+    uint8_t* waiting             # ... µops that depend on it; of wait_rows: by lane: µops
+    int32_t* wait_rows           # as `rows`, to the operands of the instructions, after their dispatch
+    Response* response           # its pattern,
+    uint64_t pattern             # ... its hash
+    PartGraph* next
+
+
+cdef inline void find_latest(const int32_t* row, uint32_t lanes, const uint8_t* source, uint32_t sources,
+                             const int32_t* ready, int32_t begin, int32_t* to) noexcept nogil:
+    """Finds when sinks are reached: from the beginning, by the first row, or from a source, by its row, whichever is later."""
+    cdef Four first, second, value
+    cdef const int32_t* at
+    cdef uint32_t lane = 0, i
+    while lane < lanes:
+        at = row + lane
+        value = four_of(begin)
+        first, second = four_at(at) + value, four_at(at + 4) + value
+        for i in range(sources):
+            at += lanes
+            value = four_of(ready[source[i]])
+            first, second = later_of(first, four_at(at) + value), later_of(second, four_at(at + 4) + value)
+        put_four(to + lane, first)
+        put_four(to + lane + 4, second)
+        lane += SINK_GROUP
+
+
+cdef inline bint is_pattern(const PartGraph* graph, const Pattern* pattern) noexcept nogil:
+    """Tests whether a graph is that of a pattern."""
+    return graph.pattern == pattern.hash and graph.responses == pattern.count and has_responses(graph, pattern)
+
+
+cdef inline bint has_responses(const PartGraph* graph, const Pattern* pattern) noexcept nogil:
+    cdef const Response* one = graph.response
+    cdef const Response* other = pattern.response
+    cdef uint32_t different = 0, i
+    for i in range(pattern.count):
+        different |= (one[i].access ^ other[i].access) | (one[i].kind ^ other[i].kind) | <uint32_t>(one[i].value ^ other[i].value)
+    return not different
+
+
+cdef inline PartGraph* graph_of_pattern(const CorePart* part, const Pattern* pattern) noexcept nogil:
+    """Returns a part's graph for a pattern; NULL: it has none so far."""
+    cdef PartGraph* graph = part.patterns
+    while graph != NULL and not is_pattern(graph, pattern):
+        graph = graph.next
+    return graph
 
 
 cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, const CorePart* part,
-                           BlockTimes* times) noexcept nogil
-cdef void explain_progress(const CoreFigures* figures, const CoreBlock* block, const CorePart* part, uint32_t which,
-                           BlockTimes* times) noexcept nogil
+                           const Pattern* pattern, BlockTimes* times) noexcept nogil
+cdef void explain_progress(const CoreFigures* figures, const CoreBlock* block, const CorePart* part, const PartGraph* graph,
+                           uint32_t which, BlockTimes* times) noexcept nogil
+cdef uint32_t waiting_by_graph(const PartGraph* graph, const CoreState* state, const CorePart* part, int32_t begin,
+                               int64_t short_wait) noexcept nogil

@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     MAX_RESPONSES = 512          # of a block
     MAX_BLOCK_ACCESSES = 1024
+    MAX_INSTRUCTIONS = 256       # of a block
     MAX_DELAYS = 4096            # of a block: several of an instruction, by what its part waited for
     MAX_TRANSFERS = 64           # lines behind one access
     WITHOUT_CYCLE = 0x80         # no instruction retired behind that
@@ -89,10 +90,13 @@ cdef struct BlockTimes:          # of a block that runs
     int64_t short_wait           # ticks of a µop in the reservation station that do not count
     # of the current part
     int64_t executed             # the last of its µops starts
-    int64_t waiting              # µops that wait in the reservation station for longer
+    int64_t waiting              # µops that wait in the reservation station for longer; by a graph only if the last one waits for long
     int64_t resolved             # its last instruction is done
     int64_t arrives              # the lines of its stores are in L1D
     int64_t commits              # ticks in which no other store is committed
+    int64_t dispatched[MAX_INSTRUCTIONS]  # by instruction: it dispatches,
+    int64_t data[MAX_INSTRUCTIONS]     # ... its operands are ready,
+    int64_t address[MAX_INSTRUCTIONS]  # ... and those of its addresses
     Delay delay[MAX_DELAYS]
     StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
     int64_t line[MAX_BLOCK_ACCESSES]      # by access: its line arrives, if it was in flight

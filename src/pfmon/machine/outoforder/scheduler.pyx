@@ -21,8 +21,8 @@ cdef struct LoadTime:
 
 cdef inline int64_t occupy(CoreState* state, uint32_t unit, int64_t ticks, int64_t now, int64_t ready) noexcept nogil:
     """Occupies a unit for some time; returns when that begins."""
-    cdef int64_t idle = max(state.units[unit], now)
-    state.units[unit] = idle + ticks
+    cdef int64_t idle = max(state.epoch + state.ready[UNITS + unit], now)
+    state.ready[UNITS + unit] = <int32_t>(idle + ticks - state.epoch)
     return max(idle, ready)
 
 
@@ -216,7 +216,8 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
     """Executes a part of a block: registers, dispatch and retirement proceed; its ports and commits follow (core.pyx)."""
     cdef const CoreInstruction* one
     cdef const CoreAccess* accesses = core_accesses_of(block)
-    cdef int64_t* registers = state.registers
+    cdef int32_t* ready = state.ready
+    cdef int64_t epoch = state.epoch
     cdef int64_t begin, data, address, done
     cdef LoadTime time
     cdef uint32_t i, k, cause
@@ -230,10 +231,10 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
         begin = data = state.dispatch
         cause = DELAY_LATENCY
         for k in range(one.sources):
-            data = max(data, registers[one.source[k]])
+            data = max(data, epoch + ready[one.source[k]])
         address = begin
         if one.accesses:
-            address = max(max(registers[one.address[0]], registers[one.address[1]]), begin)
+            address = max(epoch + max(ready[one.address[0]], ready[one.address[1]]), begin)
         for k in range(one.first_access, one.first_access + one.accesses):
             if accesses[k].reads:
                 time = load(figures, state, one, k, address, responses, response_count, times)
@@ -250,12 +251,13 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
         if one.kind & CORE_LOCKED:
             done = max(done, data + figures.lock)
         if one.results:
-            registers[one.result[0]] = done
+            ready[one.result[0]] = <int32_t>(done - epoch)
             for k in range(1, one.results):
-                registers[one.result[k]] = done + one.latency2 - one.latency
+                ready[one.result[k]] = <int32_t>(done - epoch) + one.latency2 - one.latency
         for k in range(one.first_access, one.first_access + one.accesses):
             if accesses[k].writes:
                 done = max(done, store(figures, state, k, address, done, responses, response_count, times))
+        times.dispatched[i], times.data[i], times.address[i] = begin, data, address
         if max(data, address) > begin + times.short_wait:
             times.waiting += waiting_uops(one, accesses, data - begin, address - begin, times.short_wait)
         if one.kind & (CORE_SERIALIZING | CORE_MICROCODED | CORE_FENCES_STORES):
