@@ -38,5 +38,8 @@ cdef class OutOfOrderCore:
                            uint32_t count) noexcept nogil
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void count_unit(self, CoreBlock* block, CorePart* part, uint32_t use, int64_t done) noexcept nogil
+    cdef void execute_counted(self, CoreBlock* block, CorePart* part, const Response* responses,
+                              uint32_t count) noexcept nogil
+    cdef void note_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void add_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void account(self, CoreBlock* block, CorePart* part, PartGraph* graph, int64_t ticks, uint32_t which) noexcept nogil

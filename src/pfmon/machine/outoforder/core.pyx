@@ -1,7 +1,7 @@
 """An out-of-order core: runs blocks, part by part, and keeps the time.
 
-A part dispatches when the front end has decoded its block and the buffers have room for it. If it has a graph and memory did not
-respond otherwise than usual, its times are sums and maxima along that (part_graph.pyx); otherwise it is executed (scheduler.pyx).
+A part dispatches when the front end has decoded its block and the buffers have room for it. If it has a graph for what memory
+responds, its times are sums and maxima along that (part_graph.pyx); otherwise it is executed (scheduler.pyx).
 Its ports then do their work, in the order of dispatch, and retirement waits for them. Stores are committed in order after that.
 
 Ticks by which retirement proceeds belong to instructions, with a cause (cycle_accounting.pyx).
@@ -19,16 +19,8 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
     cdef const GraphResult* end = result + graph.results
     cdef int32_t begin = <int32_t>(state.dispatch - state.epoch)
     cdef int32_t* at = self.at
-    cdef const int32_t* row = graph.rows
-    cdef int32_t retired = begin + row[SINK_RETIRED], value
     cdef int64_t ticks
-    cdef uint32_t which = PROGRESS_FILL, i
-    for i in range(graph.sources):
-        row += graph.lanes
-        value = state.ready[graph.source[i]] + row[SINK_RETIRED]
-        which = PROGRESS_SOURCES + i if value > retired else which
-        retired = max(value, retired)
-    find_latest(graph.rows, graph.lanes, graph.source, graph.sources, state.ready, begin, at)
+    cdef uint32_t which = find_sinks(graph, state.ready, begin, at)
     if at[SINK_EXECUTED] - begin > self.station_hidden:
         times.waiting = waiting_by_graph(graph, state, part, begin, times.short_wait)
     while result < end:
@@ -41,7 +33,7 @@ cdef inline void run_graph(OutOfOrderCore self, CoreBlock* block, CorePart* part
     times.executed = state.epoch + at[SINK_EXECUTED]
     times.resolved = state.epoch + at[SINK_RESOLVED]
     state.dispatch += graph.dispatch
-    ticks = state.epoch + retired - state.retired
+    ticks = state.epoch + at[SINK_RETIRED] - state.retired
     if self.accounting.detailed or times.waited and which == PROGRESS_FILL and ticks > graph.retiring:
         self.account(block, part, graph, ticks, which)
     else:
@@ -54,50 +46,33 @@ cdef inline void proceed_by_graph(PartGraph* graph, int64_t ticks, uint32_t whic
     cdef int64_t least = graph.retiring, dispatched
     dispatched = min(ticks, <int64_t>graph.dispatch) if which == PROGRESS_FILL else 0
     dispatched = dispatched if ticks > least else least
-    proceed(graph, PROGRESS_DISPATCH, dispatched, dispatched)
+    graph.progress[PROGRESS_DISPATCH].ticks += dispatched
     dispatched = max(ticks, least) - dispatched
     proceed(graph, which, dispatched, min(dispatched, cycle))
 
 
-cdef void run_pattern(OutOfOrderCore self, CoreBlock* block, CorePart* part, PartGraph* graph,
-                      const Response* responses) noexcept nogil:
-    """Runs a part by the graph of its responses."""
-    cdef CoreState* state = &self.state
-    cdef BlockTimes* times = &self.times
+cdef inline void bring_lines(OutOfOrderCore self, const PartGraph* graph) noexcept nogil:
+    """Sets the times of lines, and of the commits of stores, behind a part that ran by a graph for responses."""
     cdef const GraphResult* line = graph.result + graph.results + graph.stores
     cdef const GraphResult* end = line + graph.lines
-    take_times(state, times, part, responses, graph.responses)
-    run_graph(self, block, part, graph)
     while line < end:
-        times.line[line.to] = state.epoch + self.at[line.sink]
+        self.times.line[line.to] = self.state.epoch + self.at[line.sink]
         line += 1
     if graph.arrives:
-        times.arrives = state.epoch + self.at[graph.arrives]
-    times.commits = graph.commits
+        self.times.arrives = self.state.epoch + self.at[graph.arrives]
+    self.times.commits = graph.commits
 
 
-cdef inline PartGraph* find_graph(OutOfOrderCore self, const CorePart* part, const Response* responses,
-                                  uint32_t count) noexcept nogil:
+cdef PartGraph* find_graph(OutOfOrderCore self, CorePart* part, const Response* responses, uint32_t count) noexcept nogil:
     """Returns the graph for the responses to a part; NULL: it has to be executed."""
+    cdef PartGraph* graph = NULL
     if part.alone or not self.uses_graphs or not read_pattern(part, responses, count, &self.pattern):
         self.pattern.hash = UNLIKE_ALL
-        return NULL
-    return graph_of_pattern(part, &self.pattern)
-
-
-cdef inline void run_with_responses(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
-                                    uint32_t count) noexcept nogil:
-    """Runs a part of a block to whose accesses memory responds, from this part on."""
-    cdef uint32_t done = self.times.response
-    cdef PartGraph* graph = find_graph(self, part, responses + done, count - done)
+    else:
+        graph = graph_of_pattern(part, &self.pattern)
     if graph != NULL:
-        self.from_graphs += 1
-        run_pattern(self, block, part, graph, responses + done)
-        return
-    self.execute_part(block, part, responses, count)
-    if self.pattern.hash != UNLIKE_ALL and self.pattern.hash == part.pattern:
-        self.add_pattern(block, part)
-    part.pattern = self.pattern.hash
+        take_times(&self.state, &self.times, part, responses, graph.responses)
+    return graph
 
 
 cdef inline void occupy_units(OutOfOrderCore self, CoreBlock* block, CorePart* part, int64_t began) noexcept nogil:
@@ -124,20 +99,21 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
     """Runs a part of a block."""
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
+    cdef PartGraph* graph
     cdef int64_t began
     if may_be_full(self, part):
         self.wait_for_room(part)
     began = state.dispatch
+    graph = part.graph
     if times.response != count:
-        run_with_responses(self, block, part, responses, count)
-    elif part.graph == NULL:
+        graph = find_graph(self, part, responses + times.response, count - times.response)
+    if graph == NULL or not self.uses_graphs:
         self.execute_part(block, part, responses, count)
     else:
         self.from_graphs += 1
-        if self.uses_graphs:
-            run_graph(self, block, part, part.graph)
-        else:
-            self.execute_instead(block, part)
+        run_graph(self, block, part, graph)
+        if graph.responses:
+            bring_lines(self, graph)
     occupy_units(self, block, part, began)
     if part.stores:
         commit(self, block, part)
@@ -160,6 +136,15 @@ cdef inline void commit(OutOfOrderCore self, const CoreBlock* block, const CoreP
 cdef inline bint may_be_full(OutOfOrderCore self, const CorePart* part) noexcept nogil:
     """Tests whether a buffer may have no room for a part."""
     return any_negative(four_at(self.full) - four_at(self.entered) - four_at(part.half))
+
+
+cdef inline void wait_for_buffer(OutOfOrderCore self, const CorePart* part, uint32_t buffer, uint32_t cause) noexcept nogil:
+    """Delays dispatch until a buffer that is left in order has room for a part."""
+    cdef int32_t entered = self.entered[buffer]
+    if <int32_t>(self.full[buffer] - entered - part.half[buffer]) < 0:
+        wait_dispatch(&self.state, &self.times, until_room(&self.buffers[buffer], entered, part.entries[buffer],
+                                                           self.state.dispatch), cause)
+        self.full[buffer] = full_at(&self.buffers[buffer], entered)
 
 
 cdef inline void count_cycles(OutOfOrderCore self) noexcept nogil:
@@ -296,26 +281,19 @@ cdef class OutOfOrderCore:
     cdef void wait_for_room(self, const CorePart* part) noexcept nogil:
         """Delays dispatch until the buffers have room for a part."""
         cdef CoreState* state = &self.state
-        cdef CoreBuffer* buffers = self.buffers
-        cdef const int32_t* entered = self.entered
+        cdef CoreBuffer* station = &self.buffers[RESERVATION_STATION]
         cdef int64_t began = state.dispatch, before
-        cdef uint32_t i
-        wait_dispatch(state, &self.times, until_room(&buffers[REORDER_BUFFER], entered[REORDER_BUFFER], part.slots,
-                                                     state.dispatch), DELAY_BUFFER)
-        wait_dispatch(state, &self.times, until_station_has_room(&buffers[RESERVATION_STATION], part.waiting,
-                                                                 state.dispatch), DELAY_BUFFER)
+        wait_for_buffer(self, part, REORDER_BUFFER, DELAY_BUFFER)
+        if self.full[RESERVATION_STATION] < part.half[RESERVATION_STATION]:
+            wait_dispatch(state, &self.times, until_station_has_room(station, part.waiting, state.dispatch), DELAY_BUFFER)
+            self.full[RESERVATION_STATION] = station.size - station.held
         if part.loads:
-            wait_dispatch(state, &self.times, until_room(&buffers[LOAD_BUFFER], entered[LOAD_BUFFER], part.loads,
-                                                         state.dispatch), DELAY_BUFFER)
+            wait_for_buffer(self, part, LOAD_BUFFER, DELAY_BUFFER)
         before = state.dispatch
         if part.stores:
-            wait_dispatch(state, &self.times, until_room(&buffers[STORE_BUFFER], entered[STORE_BUFFER], part.stores,
-                                                         state.dispatch), DELAY_STORES)
+            wait_for_buffer(self, part, STORE_BUFFER, DELAY_STORES)
         self.times.stores_full += state.dispatch - before
         self.times.full += state.dispatch - began
-        for i in range(CORE_BUFFERS):
-            self.full[i] = full_at(&buffers[i], entered[i])
-        self.full[RESERVATION_STATION] = buffers[RESERVATION_STATION].size - buffers[RESERVATION_STATION].held
 
     cdef void enter_buffers(self, const CorePart* part, int64_t began) noexcept nogil:
         """Notes when a part leaves the buffers, if that is late."""
@@ -331,7 +309,22 @@ cdef class OutOfOrderCore:
 
     cdef void execute_part(self, CoreBlock* block, CorePart* part, const Response* responses,
                            uint32_t count) noexcept nogil:
-        """Executes a part; the second time it gets a graph, if it can."""
+        """Executes a part; the second time it gets a graph, if it can, and one for responses that it had the last time."""
+        cdef BlockTimes* times = &self.times
+        cdef bint responds = times.response != count
+        if part.graph != NULL and not responds:
+            self.execute_instead(block, part)
+            return
+        self.execute_counted(block, part, responses, count)
+        if responds:
+            self.note_pattern(block, part)
+        part.runs = min(part.runs + 1, GRAPH_RUNS + 1)
+        if part.runs == GRAPH_RUNS and not part.alone:
+            part.graph = make_graph(&self.figures, block, part, NULL, &self.accounting.probed)
+
+    cdef void execute_counted(self, CoreBlock* block, CorePart* part, const Response* responses,
+                              uint32_t count) noexcept nogil:
+        """Executes a part, and counts the delays of its instructions."""
         cdef BlockTimes* times = &self.times
         cdef uint32_t first = times.delays, i
         self.executed += 1
@@ -340,17 +333,21 @@ cdef class OutOfOrderCore:
             for i in range(first, times.delays):
                 self.accounting.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)
             times.delays = first
-        part.runs = min(part.runs + 1, GRAPH_RUNS + 1)
-        if part.runs == GRAPH_RUNS and not part.alone:
-            part.graph = make_graph(&self.figures, block, part, NULL, &self.accounting.probed)
 
     cdef void execute_instead(self, CoreBlock* block, CorePart* part) noexcept nogil:
         """Executes a part in place of its graph, which tells how many µops wait."""
         cdef CoreState* state = &self.state
         cdef int64_t waiting = waiting_by_graph(part.graph, state, part, <int32_t>(state.dispatch - state.epoch),
                                                 self.times.short_wait)
-        self.execute_part(block, part, NULL, 0)
+        self.from_graphs += 1
+        self.execute_counted(block, part, NULL, 0)
         self.times.waiting = waiting
+
+    cdef void note_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil:
+        """Notes the pattern of responses with which a part was executed; the second time in a row it gets a graph."""
+        if self.pattern.hash != UNLIKE_ALL and self.pattern.hash == part.pattern:
+            self.add_pattern(block, part)
+        part.pattern = self.pattern.hash
 
     cdef void add_pattern(self, CoreBlock* block, CorePart* part) noexcept nogil:
         """Makes a graph for the pattern of responses that came last, twice, if there is room."""

@@ -127,7 +127,8 @@ cdef inline void enter(CoreBuffer* buffer, int32_t* full, int32_t entered, int32
     one = &buffer.occupants[buffer.newest & buffer.mask]
     one.leaves, one.first = leaves, entered
     buffer.newest += 1
-    full[0] = full_at(buffer, entered)
+    if full[0] - entered > buffer.size:
+        full[0] = entered + buffer.size
 
 
 # A reservation station is left in the order in which operands are ready.

@@ -35,6 +35,6 @@ cdef class CycleAccounting:
 
 
 cdef inline void proceed(PartGraph* graph, uint32_t which, int64_t ticks, int64_t retiring) noexcept nogil:
-    """Counts ticks by which retirement proceeded, in the graph of the part."""
+    """Counts ticks by which retirement proceeded, in the graph of the part; those of dispatch are all retiring."""
     graph.progress[which].ticks += ticks
     graph.progress[which].retiring += retiring

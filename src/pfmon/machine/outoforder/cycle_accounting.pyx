@@ -105,6 +105,7 @@ cdef class CycleAccounting:
     cdef void gather_graph(self, CoreBlock* block, CorePart* part, PartGraph* graph) noexcept nogil:
         """Distributes what is counted in a graph of a part."""
         cdef uint32_t k, which, uses = PROGRESS_SOURCES + graph.sources
+        graph.progress[PROGRESS_DISPATCH].retiring = graph.progress[PROGRESS_DISPATCH].ticks
         for k in range(uses + part.units):
             if graph.progress[k].ticks:
                 which = k if k < uses else PROGRESS_UNIT + part.unit[k - uses].unit

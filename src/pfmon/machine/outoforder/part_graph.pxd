@@ -29,9 +29,9 @@ cdef struct GraphResult:         # a time that a part sets
 
 cdef struct Progress:            # of retirement
     uint64_t ticks
-    uint64_t retiring            # ... in cycles in which an instruction retired
+    uint64_t retiring            # ... in cycles in which an instruction retired; of dispatch: all
 
-cdef struct PartGraph:           # of a part and, but for its first one, a pattern of responses; then `rows` and all others
+cdef struct PartGraph:           # of a part and, but for its first one, a pattern of responses; then all that it has
     uint16_t sources, results, stores, lines
     uint16_t sinks, lanes        # lanes: sinks, rounded up to groups
     uint16_t arrives             # the sink of the lines of its stores; 0: none
@@ -41,55 +41,73 @@ cdef struct PartGraph:           # of a part and, but for its first one, a patte
     int32_t commits              # ticks in which no other store is committed
     uint32_t waits               # lanes of `wait_rows`; 0: µops wait for sources
     int32_t* rows                # by sink: ticks after the beginning, when all sources are ready; then by source and sink: ticks after that
-    const uint8_t* source        # places in CoreState.ready
-    const GraphResult* result    # values of registers, units; then stores; then lines
+    uint8_t* source              # places in CoreState.ready
+    GraphResult* result          # values of registers, units; then stores; then lines
     Progress* progress
     int32_t* slack               # by source: ticks after the beginning up to which it delays nothing
     uint8_t* waiting             # ... µops that depend on it; of wait_rows: by lane: µops
     int32_t* wait_rows           # as `rows`, to the operands of the instructions, after their dispatch
-    Response* response           # its pattern,
+    uint64_t* word               # its pattern,
     uint64_t pattern             # ... its hash
     PartGraph* next
 
 
 cdef inline void find_latest(const int32_t* row, uint32_t lanes, const uint8_t* source, uint32_t sources,
                              const int32_t* ready, int32_t begin, int32_t* to) noexcept nogil:
-    """Finds when sinks are reached: from the beginning, by the first row, or from a source, by its row, whichever is later."""
-    cdef Four first, second, value
-    cdef const int32_t* at
-    cdef uint32_t lane = 0, i
-    while lane < lanes:
-        at = row + lane
-        value = four_of(begin)
-        first, second = four_at(at) + value, four_at(at + 4) + value
-        for i in range(sources):
-            at += lanes
-            value = four_of(ready[source[i]])
-            first, second = later_of(first, four_at(at) + value), later_of(second, four_at(at + 4) + value)
-        put_four(to + lane, first)
-        put_four(to + lane + 4, second)
-        lane += SINK_GROUP
+    """Finds when a group of sinks is reached: from the beginning, by its row, or from a source, by its row, whichever is later."""
+    cdef Four value = four_of(begin)
+    cdef Four first = four_at(row) + value, second = four_at(row + 4) + value
+    cdef uint32_t i
+    for i in range(sources):
+        row += lanes
+        value = four_of(ready[source[i]])
+        first, second = later_of(first, four_at(row) + value), later_of(second, four_at(row + 4) + value)
+    put_four(to, first)
+    put_four(to + 4, second)
+
+
+cdef inline uint32_t find_sinks(const PartGraph* graph, const int32_t* ready, int32_t begin, int32_t* to) noexcept nogil:
+    """Finds when the sinks of a graph are reached; returns for what its retirement waits, as its progress."""
+    cdef const int32_t* row = graph.rows
+    cdef uint32_t lanes = graph.lanes, sources = graph.sources, which = PROGRESS_FILL, i
+    cdef int32_t retired = begin + row[SINK_RETIRED], time
+    cdef Four value = four_of(begin)
+    cdef Four first = four_at(row) + value, second = four_at(row + 4) + value
+    for i in range(sources):
+        row += lanes
+        time = ready[graph.source[i]]
+        value = four_of(time)
+        first, second = later_of(first, four_at(row) + value), later_of(second, four_at(row + 4) + value)
+        which = PROGRESS_SOURCES + i if time + row[SINK_RETIRED] > retired else which
+        retired = max(retired, time + row[SINK_RETIRED])
+    put_four(to, first)
+    put_four(to + 4, second)
+    i = SINK_GROUP
+    while i < lanes:
+        find_latest(graph.rows + i, lanes, graph.source, sources, ready, begin, to + i)
+        i += SINK_GROUP
+    return which
 
 
 cdef inline bint is_pattern(const PartGraph* graph, const Pattern* pattern) noexcept nogil:
     """Tests whether a graph is that of a pattern."""
-    return graph.pattern == pattern.hash and graph.responses == pattern.count and has_responses(graph, pattern)
-
-
-cdef inline bint has_responses(const PartGraph* graph, const Pattern* pattern) noexcept nogil:
-    cdef const Response* one = graph.response
-    cdef const Response* other = pattern.response
-    cdef uint32_t different = 0, i
+    cdef uint64_t different = graph.pattern ^ pattern.hash
+    cdef uint32_t i
+    if different | (graph.responses ^ pattern.count):
+        return False
     for i in range(pattern.count):
-        different |= (one[i].access ^ other[i].access) | (one[i].kind ^ other[i].kind) | <uint32_t>(one[i].value ^ other[i].value)
-    return not different
+        different |= graph.word[i] ^ pattern.word[i]
+    return different == 0
 
 
-cdef inline PartGraph* graph_of_pattern(const CorePart* part, const Pattern* pattern) noexcept nogil:
-    """Returns a part's graph for a pattern; NULL: it has none so far."""
+cdef inline PartGraph* graph_of_pattern(CorePart* part, const Pattern* pattern) noexcept nogil:
+    """Returns a part's graph for a pattern, which becomes the first one; NULL: it has none so far."""
+    cdef PartGraph** link = &part.patterns
     cdef PartGraph* graph = part.patterns
     while graph != NULL and not is_pattern(graph, pattern):
-        graph = graph.next
+        link, graph = &graph.next, graph.next
+    if graph != part.patterns and graph != NULL:
+        link[0], graph.next, part.patterns = graph.next, part.patterns, graph
     return graph
 
 

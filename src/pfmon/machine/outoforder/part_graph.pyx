@@ -67,16 +67,18 @@ cdef void find_units(const CoreState* state, GraphShape* shape) noexcept nogil:
 cdef void find_lines(const CorePart* part, const Pattern* pattern, GraphShape* shape) noexcept nogil:
     """Finds the lines that responses bring, and the times that they give."""
     cdef uint32_t given = GIVEN, i
+    cdef Response one
     for i in range(pattern.count):
-        if pattern.response[i].kind <= RESPONSE_MEMORY:
-            note_sink(pattern.response[i].access, &shape.lines, shape)
-        if gives_time(part, &pattern.response[i]):
+        one = response_of(pattern.word[i])
+        if one.kind <= RESPONSE_MEMORY:
+            note_sink(one.access, &shape.lines, shape)
+        if gives_time(part, &one):
             shape.source[min(shape.sources, MAX_GRAPH_SOURCES - 1)] = <uint8_t>given
             shape.sources += 1
             given += 1
 
 
-cdef void probe(const CoreFigures* figures, const CoreBlock* block, const CorePart* part, const Response* responses,
+cdef void probe(const CoreFigures* figures, const CoreBlock* block, const CorePart* part, const uint64_t* word,
                 uint32_t count, uint32_t source, CoreState* state, BlockTimes* times) noexcept nogil:
     """Executes a part with one source at 0: a register, a unit, a time that a response gives; NO_OPERAND: its dispatch."""
     cdef Response given[MAX_PATTERN]
@@ -87,8 +89,8 @@ cdef void probe(const CoreFigures* figures, const CoreBlock* block, const CorePa
     if source != NO_OPERAND:
         state.ready[source] = 0
     for i in range(count):
-        given[i] = responses[i]
-        if gives_time(part, &responses[i]):
+        given[i] = response_of(word[i])
+        if gives_time(part, &given[i]):
             given[i].kind, given[i].value = kind_with_value(given[i].kind), state.ready[place]
             place += 1
     times.began, times.response, times.delays, times.cause, times.waited, times.bytes = 0, 0, 0, DELAY_LATENCY, 0, 0
@@ -162,14 +164,14 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
     cdef CoreState state
     cdef PartGraph* graph
     cdef uint32_t count = pattern.count if pattern != NULL else 0, i
-    cdef const Response* responses = pattern.response if pattern != NULL else NULL
+    cdef const uint64_t* word = pattern.word if pattern != NULL else NULL
     cdef int64_t dispatched[MAX_INSTRUCTIONS]
     cdef int32_t dispatch
     shape.sources = shape.results = shape.stores = shape.lines = shape.waits = 0
     shape.sinks, shape.arrives = SINKS, count and part.stores
     find_registers(block, part, &shape)
     state.retired = NEVER
-    probe(figures, block, part, responses, count, NO_OPERAND, &state, times)
+    probe(figures, block, part, word, count, NO_OPERAND, &state, times)
     if times.response != count:
         return NULL
     find_units(&state, &shape)
@@ -189,7 +191,7 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
             return NULL
     for i in range(shape.sources):
         state.retired = NEVER
-        probe(figures, block, part, responses, count, shape.source[i], &state, times)
+        probe(figures, block, part, word, count, shape.source[i], &state, times)
         put_times(&shape, shape.time[i + 1], &state, times)
         if pattern != NULL:
             put_waits(block, part, &shape, i + 1, dispatched, times)
@@ -199,7 +201,7 @@ cdef PartGraph* make_graph(const CoreFigures* figures, const CoreBlock* block, c
     if graph == NULL:
         return NULL
     if pattern != NULL:
-        memcpy(graph.response, responses, count * sizeof(Response))
+        memcpy(graph.word, word, count * sizeof(uint64_t))
         graph.pattern = pattern.hash
     memcpy(graph.waiting, shape.waiting, shape.waits if pattern != NULL else shape.sources)
     graph.dispatch, graph.retiring, graph.commits = dispatch, part.slots * figures.slot, <int32_t>times.commits
@@ -237,7 +239,7 @@ cdef PartGraph* allocate_graph(const GraphShape* shape, const CorePart* part, ui
     cdef uint32_t rows = shape.sources + 1, results = shape.results + shape.stores + shape.lines
     cdef uint32_t progress = PROGRESS_SOURCES + shape.sources + part.units, i, k
     cdef uint64_t size = sizeof(PartGraph) + rows * (lanes + waits + 1) * sizeof(int32_t) + progress * sizeof(Progress) \
-        + responses * sizeof(Response) + results * sizeof(GraphResult) + shape.sources + max(shape.sources, shape.waits) + 16
+        + responses * sizeof(uint64_t) + results * sizeof(GraphResult) + shape.sources + max(shape.sources, shape.waits)
     cdef PartGraph* graph = <PartGraph*>malloc(size)
     if graph == NULL:
         return NULL
@@ -245,17 +247,17 @@ cdef PartGraph* allocate_graph(const GraphShape* shape, const CorePart* part, ui
     graph.sources, graph.results, graph.stores = <uint16_t>shape.sources, <uint16_t>shape.results, <uint16_t>shape.stores
     graph.lines, graph.sinks, graph.lanes, graph.waits = <uint16_t>shape.lines, <uint16_t>sinks, <uint16_t>lanes, waits
     graph.responses, graph.arrives = <uint16_t>responses, sink[shape.sinks - 1] if shape.arrives else 0
-    graph.progress = <Progress*>(graph + 1)
+    graph.word = <uint64_t*>(graph + 1)
+    graph.progress = <Progress*>(graph.word + responses)
     graph.rows = <int32_t*>(graph.progress + progress)
-    graph.wait_rows = graph.rows + rows * lanes
-    graph.slack = graph.wait_rows + rows * waits
-    graph.response = <Response*>(graph.slack + rows)
-    graph.result = <GraphResult*>(graph.response + responses)
-    graph.source = <uint8_t*>(graph.result + results)
-    graph.waiting = <uint8_t*>graph.source + shape.sources
+    graph.result = <GraphResult*>(graph.rows + rows * lanes)
+    graph.slack = <int32_t*>(graph.result + results)
+    graph.wait_rows = graph.slack + shape.sources
+    graph.source = <uint8_t*>(graph.wait_rows + rows * waits)
+    graph.waiting = graph.source + shape.sources
     for i in range(results):
-        (<GraphResult*>graph.result)[i].to, (<GraphResult*>graph.result)[i].sink = shape.to[i], sink[SINKS + i]
-    memcpy(<uint8_t*>graph.source, shape.source, shape.sources)
+        graph.result[i].to, graph.result[i].sink = shape.to[i], sink[SINKS + i]
+    memcpy(graph.source, shape.source, shape.sources)
     for i in range(rows):
         fill_row(graph.rows + i * lanes, lanes)
         fill_row(graph.wait_rows + i * waits, waits)
@@ -289,9 +291,11 @@ cdef uint32_t waiting_by_graph(const PartGraph* graph, const CoreState* state, c
     """Returns how many µops of a part wait in the reservation station: those that depend on sources which are late; with a
     pattern of responses those whose operands are."""
     cdef int32_t at[MAX_LANES]
-    cdef uint32_t waiting = 0, k
+    cdef uint32_t waiting = 0, k = 0
     if graph.waits:
-        find_latest(graph.wait_rows, graph.waits, graph.source, graph.sources, state.ready, begin, at)
+        while k < graph.waits:
+            find_latest(graph.wait_rows + k, graph.waits, graph.source, graph.sources, state.ready, begin, at + k)
+            k += SINK_GROUP
         for k in range(graph.waits):
             if at[k] - begin > short_wait:
                 waiting += graph.waiting[k]
@@ -327,7 +331,7 @@ cdef void explain_progress(const CoreFigures* figures, const CoreBlock* block, c
         explain_unit(block, part, which - PROGRESS_UNIT, times)
     else:
         state.retired = 0
-        probe(figures, block, part, graph.response, graph.responses, NO_OPERAND if which == PROGRESS_FILL
+        probe(figures, block, part, graph.word, graph.responses, NO_OPERAND if which == PROGRESS_FILL
               else graph.source[which - PROGRESS_SOURCES], &state, times)
     if times.delays == 0:
         report_delay(times, part.end - 1, DELAY_DISPATCH, 1)

@@ -14,7 +14,7 @@ cdef enum:
 cdef struct Pattern:
     uint32_t count
     uint64_t hash
-    Response response[MAX_PATTERN]  # value: 0, unless it is no time
+    uint64_t word[MAX_PATTERN]   # responses, with 0 in place of times
 
 
 cdef inline bint gives_time(const CorePart* part, const Response* response) noexcept nogil:
@@ -32,20 +32,30 @@ cdef inline bint has_graph(const CorePart* part, const Response* response) noexc
     return response.kind != RESPONSE_BLOCKED_HERE or response.value < part.first_access
 
 
+cdef inline uint64_t word_of(const CorePart* part, const Response* response) noexcept nogil:
+    """Returns a response as a word, without the time that it gives."""
+    cdef uint64_t word = response.access | <uint64_t>response.kind << 16
+    return word if gives_time(part, response) else word | <uint64_t><uint32_t>response.value << 32
+
+
+cdef inline Response response_of(uint64_t word) noexcept nogil:
+    """Returns the response of a word."""
+    cdef Response one
+    one.access, one.kind, one.spare, one.value = word & 0xFFFF, <uint8_t>(word >> 16), 0, <int32_t>(word >> 32)
+    return one
+
+
 cdef inline bint read_pattern(const CorePart* part, const Response* response, uint32_t count, Pattern* to) noexcept nogil:
     """Reads the pattern of the responses to a part, the first ones of those given; False: it cannot have a graph."""
-    cdef Response* one
-    to.count, to.hash = 0, UNLIKE_ALL + 1
-    while to.count < count and response.access < part.end_access:
-        if to.count == MAX_PATTERN or not has_graph(part, response):
+    cdef uint64_t hash = UNLIKE_ALL + 1
+    cdef uint32_t i = 0
+    while i < count and response.access < part.end_access:
+        if i == MAX_PATTERN or not has_graph(part, response):
             return False
-        one = &to.response[to.count]
-        one[0] = response[0]
-        if gives_time(part, response):
-            one.value = 0
-        to.hash = mixed(mixed(to.hash, one.access | <uint64_t>one.kind << 16), <uint32_t>one.value)
-        to.count += 1
-        response += 1
+        to.word[i] = word_of(part, response)
+        hash = mixed(hash, to.word[i])
+        response, i = response + 1, i + 1
+    to.count, to.hash = i, hash
     return True
 
 
