@@ -190,6 +190,37 @@ def test_random_code_is_scheduled_as_by_the_plain_core(seed: int, tmp_path: Path
         compare_both(table, numbers, machine, 0.98, *OTHER_WIDTH)
 
 
+class AllInFlight(Memory):
+    """Every access waits for a line under way, each for its own."""
+
+    def responses(self, block: Mapping[str, Any]) -> list[Response]:
+        accesses = [access for one in block["instructions"] for access, *_ in one["accesses"]]
+        return [(access, Kind.IN_FLIGHT, self._value(Kind.IN_FLIGHT)) for access in accesses]
+
+
+STORES = f"""
+    .bss
+data: .skip 0x1000
+    .text
+_start: mov $60, %ebp
+    lea data(%rip), %rdi
+1:  {"; ".join(f"mov %rax, {64 * one}(%rdi)" for one in range(24))}
+    dec %ebp
+    jnz 1b
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+"""
+
+
+@measured
+@pytest.mark.parametrize("graphs", [True, False])
+def test_parts_with_a_response_to_each_access_are_scheduled_as_by_the_plain_core(graphs: bool, tmp_path: Path) -> None:
+    """Twelve times that memory gives to a part, as many as it has micro-operations."""
+    table, numbers = stream([assemble(tmp_path, STORES)])
+    assert compare(table, numbers, timings_of("skylake", table), graphs, AllInFlight(Random(1), 0.5)) > 10 * graphs
+
+
 ALONE = """
     .bss
 data: .skip 0x1000

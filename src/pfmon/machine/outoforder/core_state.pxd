@@ -59,7 +59,7 @@ cdef enum:
     UNIT_FILL = 15               # lines on their way to L1D: line fill buffers
     UNITS = CORE_OPERANDS        # in CoreState.ready: the first unit,
     GIVEN = UNITS + CORE_UNITS   # ... and the first time that memory gave
-    MAX_GIVEN = 8
+    MAX_GIVEN = 12
     CORE_TIMES = GIVEN + MAX_GIVEN
     QUARTER = 4                  # of a cycle: the unit of the front end's costs
     NEVER = -0x40000000          # a time before all others

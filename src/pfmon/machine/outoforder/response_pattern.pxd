@@ -8,7 +8,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    MAX_PATTERN = 12             # responses
+    MAX_PATTERN = MAX_GIVEN      # responses
     UNLIKE_ALL = 0               # in place of a pattern's hash
 
 cdef struct Pattern:
