@@ -15,6 +15,7 @@ class FedEngine:
     ip = 0
     mapped: Sequence[MappedFile] = ()
     threads: Sequence[tuple[int, int]] = ()
+    functions = None
 
     def __init__(self, table: BlockTable, pieces: Iterable[Sequence[int]], traced: bool) -> None:
         self.table, self.traced = table, traced

@@ -42,15 +42,15 @@ def line_table(events: Sequence[str], rows: Iterable[ProfileRow], style: str = "
 def python_function_table(events: Sequence[str], rows: Iterable[PythonRow], style: str = "plain") -> str:
     """Return the counts and calls by Python function, the largest first."""
     table = [
-        ([*_cells(row.values, events, style), value_text(row.calls, style) if row.calls else ""], _python_name(row))
+        ([*cells(row.values, events, style), value_text(row.calls, style) if row.calls else ""], _python_name(row))
         for row in rows
     ]
-    return _aligned([*events, "calls"], "Python function", table)
+    return aligned([*events, "calls"], "Python function", table)
 
 
 def python_line_table(events: Sequence[str], rows: Iterable[PythonRow], style: str = "plain") -> str:
     """Return the counts by line of a Python program, the largest first; files by their names without folders."""
-    return _aligned(events, "Python line", [(_cells(row.values, events, style), _python_line(row)) for row in rows])
+    return aligned(events, "Python line", [(cells(row.values, events, style), _python_line(row)) for row in rows])
 
 
 def _python_name(row: PythonRow) -> str:

@@ -61,8 +61,8 @@ class Run:
     report="cpi", and it has more than a third of the cycles (session.profile.finding).
     ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
     for exports of the command line. ``sources``: the texts of source files by path, of a recording that keeps them.
-    ``python`` (per_function, per_line; None: the program has no Python functions): the counts by Python function and line
-    (session.profile.python_profile).
+    ``python`` (per_function, per_line; None: the program has no Python functions): the counts by Python function and
+    line (session.profile.python_profile).
     """
 
     def __init__(

@@ -96,8 +96,8 @@ class CpiStack(NamedTuple):
 
     def to_dict(self, text: Callable[[str, int], str | None] = lambda file, line: None) -> dict[str, Any]:
         """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, omissions (text,
-        share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict), python (as functions: the address is the
-        first line, the object the file). ``text``: that of a line."""
+        share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict), python (as functions: the address
+        is the first line, the object the file). ``text``: that of a line."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
