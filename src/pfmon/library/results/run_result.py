@@ -199,6 +199,7 @@ class Run:
             self._descriptions(),
             samples,
             self.threads,
+            self.sources,
         )
 
     def task_to_html(self, task: TaskCounts, samples: SampleTree | None = None) -> str:

@@ -46,13 +46,15 @@ def run_page(
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
     threads: Sequence[ThreadCounts] | None = None,
+    kept: Mapping[str, str] | None = None,
 ) -> str:
     """The file's text. ``ending``: how the program ended; ``events``: those of ``by_function`` and ``intervals``;
-    ``descriptions``: by event."""
+    ``descriptions``: by event; ``kept``: texts of source files by path, of a recording."""
     data = run_data(
         *(surveyed, command, pmu, ending, notes, programming, counts, events, by_function, intervals, descriptions),
         samples,
         threads,
+        kept,
     )
     return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
 
@@ -71,9 +73,10 @@ def run_data(
     descriptions: Mapping[str, str] | None = None,
     samples: SampleTree | None = None,
     threads: Sequence[ThreadCounts] | None = None,
+    kept: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The data of a run's page; arguments as `run_page` has them."""
-    files = SourceFiles(SourceTexts("", *surveyed.places.folders))
+    files = SourceFiles(SourceTexts("", *surveyed.places.folders, kept=kept))
     functions = FunctionNumbers(surveyed.cpi)
     name = command[0].rpartition("/")[2]
     sources: dict[tuple[str, int], int] = {}
