@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import data_of
 from command import pfmon
 
 pytestmark = [
@@ -197,3 +198,12 @@ def test_the_breakdown_of_python_functions_adds_up(tmp_path: Path) -> None:
     report = json.loads(done.stdout)["report"]
     assert sum(sum(row["cycles"].values()) for row in report["python"]) == report["cycles"]
     assert sum(row["instructions"] for row in report["python"]) == report["instructions"]
+
+
+def test_the_page_has_python_functions(tmp_path: Path) -> None:
+    path, page = tmp_path / "program.py", tmp_path / "page.html"
+    path.write_text(SPLIT)
+    assert pfmon("--report", f"html:{page}", "/usr/bin/python3", "-S", "-I", str(path)).returncode == 0
+    data = data_of(page)
+    assert sum(sum(row[3:]) for row in data["python"]) == data["cpi"]["cycles"] + data["cpi"]["instructions"]
+    assert {"one", "ten"} <= {row[0] for row in data["python"] if row[1] == str(path)}

@@ -274,6 +274,7 @@ breakdown();
 counts();
 threads();
 overTime();
+pythonFunctions();
 functions();
 callers();
 calls();

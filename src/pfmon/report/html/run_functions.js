@@ -80,6 +80,28 @@ function functions() {
   );
 }
 
+// Functions of a Python program, with the native code that they call.
+function pythonFunctions() {
+  if (!data.python.length) return;
+  data.python.forEach((row) => (row.cycles = cyclesOf(row.slice(3))));
+  const most = Math.max(1, ...data.python.map((row) => row.cycles));
+  const columns = [
+    {name: "function", text: true, get: (row) => row[0], show: (row) => functionName(row[0])},
+    {name: "cycles", get: (row) => row.cycles, title: "of its bytecode, and of the native code that this calls"},
+    {name: "share", get: (row) => row.cycles, show: (row) => percent(row.cycles, data.cpi.cycles)},
+    {name: "by cause", get: (row) => row.cycles, show: (row) => stacked(row.slice(3, FIRST), most, parts)},
+    {name: "instructions", get: (row) => row[FIRST]},
+    {name: "line", text: true, get: (row) => (row[1] ? `${row[1].split("/").pop()}:${row[2]}` : "")},
+  ];
+  section(
+    "python",
+    "Python functions",
+    el("p", {class: "soft"}, "Each with the native code that it calls, up to the next Python function."),
+    legend(parts),
+    table(columns, data.python, {sort: 1, label: "Python functions"}),
+  );
+}
+
 function callers() {
   if (!data.functions.rows.length) return;
   const shown = el("div");
