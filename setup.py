@@ -40,7 +40,12 @@ MODULES = {
 decoder_tables runs when pfmon is built. The modules that take longest to compile come first."""
 INITIAL_FUNCTIONS = f"-DCYTHON_SMALL_CODE=__attribute__((cold,{COMPILER.unoptimised}))"
 """Attributes of a module's initial functions: they run once, and optimising them took gcc three fifths of its time."""
-GUIDED = ("pfmon.machine._machine", "pfmon.counting._counting", "pfmon.stream._stream")
+GUIDED = (
+    "pfmon.machine._machine",
+    "pfmon.machine._outoforder",
+    "pfmon.counting._counting",
+    "pfmon.stream._stream",
+)
 """Modules of a profile-guided build: in the engine, counters of branches would turn jumps of handlers into calls."""
 INLINING = {
     "max-inline-insns-auto": 350,
@@ -66,7 +71,7 @@ DIRECTIVES = {
     "freethreading_compatible": False,
 }
 
-EXAMPLES = Path("examples", "ia64")
+EXAMPLES = Path("examples")
 PLUGIN = PACKAGE / "engine" / "qemu" / "plugin"
 REAPER = "reaper.c"
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
@@ -106,11 +111,11 @@ class BuildExtensions(build_ext):
     def run(self) -> None:
         super().run()
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
-        if os.environ.get("PFMON_PROFILE_GUIDED") == "1":
-            self.build_guided(root)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
         if platform.machine() == "x86_64" and sys.platform == "linux":
             self.build_runtime(root / "pfmon" / "engine" / "x86_64" / "x86_64-runtime")
+        if os.environ.get("PFMON_PROFILE_GUIDED") == "1":
+            self.build_guided(root)
         module, path = SNAPSHOT
         run_module(root, module, root / "pfmon" / path)
         MANUAL.parent.mkdir(parents=True, exist_ok=True)

@@ -95,9 +95,7 @@ def run_data(
         "counts": [_count(count, descriptions or {}) for count in counts],
         "intervals": _intervals(events, intervals) if intervals else None,
         "functions": {"events": list(events) if by_function else [], "rows": _functions(surveyed.cpi, by_function)},
-        "python": [
-            [row.name, row.object, row.address, *row.cycles, row.instructions] for row in surveyed.cpi.python
-        ],
+        "python": [[row.name, row.object, row.address, *row.cycles, row.instructions] for row in surveyed.cpi.python],
         "threads": _threads(surveyed, threads or ()),
         "lines": [[files.number(one.file, one.line), one.line, *one.counts] for one in surveyed.places.lines],
         "listings": _listings(surveyed, sources),
