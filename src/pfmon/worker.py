@@ -16,21 +16,20 @@ class Worker:
     """A thread that is at work. MemoryError: it did not begin."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._begun.acquire()
         self._ended.acquire()
         try:
-            start_new_thread(self._run, ())
+            start_new_thread(self._run, (work,))
         except RuntimeError as error:
             raise MemoryError(str(error)) from None
         if not self._begun.acquire(timeout=START_TIMEOUT):
             raise MemoryError("there is no memory for another thread")
 
-    def _run(self) -> None:
+    def _run(self, work: Callable[[], None]) -> None:
         self._begun.release()
         try:
-            self._work()
+            work()
         finally:
             self._ended.release()
 

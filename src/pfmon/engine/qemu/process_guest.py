@@ -41,12 +41,14 @@ class ProcessWatch:
             self._status = status
             if self._on_end:
                 self._on_end()
+            self._on_end = None
 
     def tell(self, on_end: Callable[[], None]) -> None:
         """Call this function at the end, and none before."""
         with self._lock:
-            self._on_end = on_end
-            if self._status is not None:
+            if self._status is None:
+                self._on_end = on_end
+            else:
                 on_end()
 
     def wait(self) -> int:

@@ -7,7 +7,7 @@ areas in which loads missed. All of it is exact: nothing is sampled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
@@ -22,12 +22,14 @@ from pfmon.session.profile.code_profile import Function, FunctionNames, Source
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, FunctionRow, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
-from pfmon.session.profile.largest_causes import LargestCause, largest_causes
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
 from pfmon.stream._stream import BlockTable, Consumer, Failure, Tee
+
+if TYPE_CHECKING:
+    from pfmon.session.profile.largest_causes import LargestCause
 
 
 class LateLoads(NamedTuple):
@@ -118,6 +120,8 @@ class ReportCollector:
     def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
         """End the run and return the data. LostError: data was lost."""
         seen = self._seen(engine)
+        from pfmon.session.profile.largest_causes import largest_causes
+
         cpi = breakdown(self._figures, seen, objects, demangle)
         cpi = cpi._replace(python=python_functions(self._calls, engine))
         names = FunctionNames(objects, demangle, engine.table.instruction_set, lambda: engine.functions)
