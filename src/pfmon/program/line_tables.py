@@ -68,9 +68,15 @@ class LineTables:
 
     def at(self, address: int) -> LineCode | None:
         """Return the line of the instruction at a bundle's address | slot, None if unknown. Raises as `codes`."""
+        if found := self._read_at(address):
+            return found
         with self._damage():
             for unit in self._units.around(address - self._bias, address - self._bias + 1):
                 self._codes(unit)
+        return self._read_at(address)
+
+    def _read_at(self, address: int) -> LineCode | None:
+        """Return the line of an instruction, if it is in a unit that has been read."""
         if self._starts is None:
             self._ordered = sorted(
                 (code for codes in self._read.values() for code in codes), key=lambda code: code.start
