@@ -86,6 +86,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 @needs("cc")
 def test_calls_that_are_bound_late_lead_to_the_same_functions(tmp_path: Path) -> None:
     """As those of the same program, whose dynamic linker binds everything before main; but for the linker's own."""

@@ -214,6 +214,7 @@ _start: mov $60, %ebp
 
 
 @measured
+@pytest.mark.slow
 @pytest.mark.parametrize("graphs", [True, False])
 def test_parts_with_a_response_to_each_access_are_scheduled_as_by_the_plain_core(graphs: bool, tmp_path: Path) -> None:
     """Twelve times that memory gives to a part, as many as it has micro-operations."""

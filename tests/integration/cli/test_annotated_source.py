@@ -75,6 +75,7 @@ def counted(built: Path, file: str) -> dict[int, int]:
     ("file", "line", "stores"),
     [("bump.h", 5, 500 + 300), ("main.c", 8, 200), ("far.c", 7, 300), ("libfar.so:far.c", 7, 300)],
 )
+@pytest.mark.slow
 def test_a_line_has_the_stores_of_its_loop_wherever_it_is_inlined(
     built: Path, file: str, line: int, stores: int
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_function_is_annotated_as_before(built: Path) -> None:
     assert "instructions of main" in pfmon("-e", "instructions", "--annotate=main", str(built / "main")).stdout
 
 
+@pytest.mark.slow
 def test_mistakes_are_said_before_the_run(built: Path) -> None:
     main = str(built / "main")
     assert "unknown source file 'mian.c'; nearest: main.c" in refused("-e", "cycles", "--annotate=mian.c", main)

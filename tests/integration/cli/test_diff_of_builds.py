@@ -13,6 +13,7 @@ from host_programs import needs
 from newcomer import COIN, SLOW
 
 pytestmark = [
+    pytest.mark.slow,
     needs("cc"),
     pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
 ]
