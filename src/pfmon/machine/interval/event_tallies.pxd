@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine._outoforder cimport (
-    BEHIND, CoreBlock, CycleAccounting, CycleDelay, DELAY_CAUSE, DELAY_CAUSES,  TICK_KINDS, WITHOUT_CYCLE)
+    BEHIND, CoreBlock, CycleAccounting, CycleDelay, DELAY_CAUSE, DELAY_CAUSES, TICK_KINDS, WITHOUT_CYCLE)
 
 
 cdef class CycleListener:

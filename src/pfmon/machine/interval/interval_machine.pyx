@@ -131,7 +131,7 @@ cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t w
     else:
         self.make_accesses(plan, addresses, addresses + plan.reached, mark_count)
     if self.has_core:
-        run_scheduled(self, plan, word, addresses, next_ip)
+        run_scheduled(self, plan, word, next_ip)
     else:
         dispatch(self, plan, word)
         branch(self, plan, word, next_ip)
@@ -144,8 +144,7 @@ cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t w
         self.report_block(addresses - 1, addresses + plan.reached, mark_count)
 
 
-cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses,
-                               uint64_t next_ip) noexcept nogil:
+cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, uint64_t word, uint64_t next_ip) noexcept nogil:
     """Predicts the block's branch, and schedules the block."""
     cdef bint taken = next_ip != behind(plan)
     self.end |= taken | self.code_source(plan) << END_SOURCE_SHIFT
@@ -153,7 +152,7 @@ cdef inline void run_scheduled(IntervalMachine self, IntervalBlock* plan, uint64
     self.loop_uops += plan.core.slots
     if taken and next_ip <= plan.last and plan.last - next_ip < 1 << 10:
         self.follow_loop(plan, next_ip)
-    self.schedule(plan, word, addresses)
+    self.schedule(plan, word)
 
 
 cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t now) noexcept nogil:

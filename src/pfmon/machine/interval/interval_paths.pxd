@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BANK_MASK, BANK_SHIFT, BLOCK_MASK, Failure, PATH_BIT, PathTable
+from pfmon.stream._stream cimport Failure, PathTable
 
 cdef struct PathStep:            # a block of a path
     IntervalBlock* block
@@ -26,7 +26,6 @@ cdef class IntervalPaths:
     cdef Failure failure
 
     cdef IntervalPath* make(self, uint64_t which, uint64_t number) noexcept nogil
-    cdef bint room(self, uint64_t which, uint64_t number) noexcept nogil
     cdef bint put_steps(self, IntervalPath* path, const uint64_t* words) noexcept nogil
 
 
@@ -36,9 +35,7 @@ cdef inline PathStep* steps_of(IntervalPath* path) noexcept nogil:
 
 cdef inline IntervalPath* path_of_word(IntervalPaths paths, uint64_t word) noexcept nogil:
     """Returns the plan of a word; NULL: the reason is in `failure`."""
-    cdef uint64_t number = word & (BLOCK_MASK ^ PATH_BIT), which = PATH_PLANS
-    if word & PATH_BIT == 0:
-        which, number = number >> BANK_SHIFT, number & BANK_MASK
+    cdef uint64_t number = number_in_bank(word), which = bank_of_word(word)
     if number < paths.capacity[which] and paths.plans[which][number] != NULL:
         return paths.plans[which][number]
     return paths.make(which, number)

@@ -3,7 +3,7 @@ number of its runs. Each is made when its word first comes.
 """
 
 cimport cython
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BlockHead, CONDITION_SHIFT, OPERANDS_AT, RegisterMasks
@@ -31,7 +31,7 @@ cdef class IntervalPaths:
         if which == PATH_PLANS:
             words, blocks = self.paths.words + self.paths.heads[number].first, self.paths.heads[number].blocks
         path = <IntervalPath*>malloc(sizeof(IntervalPath) + blocks * sizeof(PathStep))
-        if path == NULL or not self.room(which, number):
+        if path == NULL or not room_for_plan(<void***>&self.plans[which], &self.capacity[which], number):
             self.failure = Failure.OUT_OF_MEMORY
             free(path)
             return NULL
@@ -55,19 +55,6 @@ cdef class IntervalPaths:
             path.reached += step[i].block.reached
         path.ip, path.condition_bit = step[0].block.ip, step[path.blocks - 1].block.condition
         path.condition_bit = NO_CONDITION_BIT if path.condition_bit == ALWAYS else CONDITION_SHIFT + path.condition_bit
-        return True
-
-    cdef bint room(self, uint64_t which, uint64_t number) noexcept nogil:
-        """Makes room for the plan of a number; False: there is no memory."""
-        cdef uint64_t capacity = max(<uint64_t>INITIAL_WORD_PLANS, (number + 1) * 2)
-        cdef IntervalPath** fresh
-        if number < self.capacity[which]:
-            return True
-        fresh = <IntervalPath**>realloc(self.plans[which], capacity * sizeof(void*))
-        if fresh == NULL:
-            return False
-        memset(fresh + self.capacity[which], 0, (capacity - self.capacity[which]) * sizeof(void*))
-        self.plans[which], self.capacity[which] = fresh, capacity
         return True
 
 

@@ -314,7 +314,7 @@ cdef class MissEvents(EventSetConsumer):
             self.blocked = self.recording
             respond(&self.responses, number, RESPONSE_ALIASED, 0)
 
-    cdef void schedule(self, IntervalBlock* plan, uint64_t word, const uint64_t* addresses) noexcept nogil:
+    cdef void schedule(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
         """Runs the block on the core, and lets its cycles pass."""
         if self.outcome:
             record_outcome(self, plan)

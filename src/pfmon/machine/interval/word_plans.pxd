@@ -83,18 +83,32 @@ cdef class WordPlans:
     cdef Failure failure
 
     cdef WordPlan* make(self, uint64_t which, uint64_t number) noexcept nogil
-    cdef bint room(self, uint64_t which, uint64_t number) noexcept nogil
     cdef void fill(self, WordPlan* plan, const uint64_t* words, uint32_t blocks) noexcept nogil
     cdef void add_lines(self, WordPlan* plan, uint64_t first, uint64_t last) noexcept nogil
     cdef uint64_t end_of(self, const BlockHead* head) noexcept nogil
     cdef uint64_t* tallies_of(self, WordPlan* plan) noexcept nogil
 
 
+cdef inline uint64_t bank_of_word(uint64_t word) noexcept nogil:
+    """Returns the bank of plans that has a word's."""
+    if word & PATH_BIT:
+        return PATH_PLANS
+    return (word & BLOCK_MASK) >> BANK_SHIFT
+
+
+cdef inline uint64_t number_in_bank(uint64_t word) noexcept nogil:
+    """Returns the number of a word's plan in its bank."""
+    if word & PATH_BIT:
+        return word & (BLOCK_MASK ^ PATH_BIT)
+    return word & BANK_MASK
+
+
+cdef bint room_for_plan(void*** plans, uint64_t* capacity, uint64_t number) noexcept nogil
+
+
 cdef inline WordPlan* plan_of_word(WordPlans plans, uint64_t word) noexcept nogil:
     """Returns the plan of a word; NULL: the reason is in `failure`."""
-    cdef uint64_t number = word & (BLOCK_MASK ^ PATH_BIT), which = PATH_PLANS
-    if word & PATH_BIT == 0:
-        which, number = number >> BANK_SHIFT, number & BANK_MASK
+    cdef uint64_t number = number_in_bank(word), which = bank_of_word(word)
     if number < plans.capacity[which] and plans.plans[which][number] != NULL:
         return plans.plans[which][number]
     return plans.make(which, number)

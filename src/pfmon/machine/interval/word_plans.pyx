@@ -48,7 +48,7 @@ cdef class WordPlans:
             lines += (self.end_of(head) - 1 >> self.line_shift) - (head.ip >> self.line_shift) + 1
         bytes = sizeof(WordPlan) + blocks * (sizeof(BlockPart) + sizeof(BranchStep)) + lines * sizeof(CodeLine) \
             + accesses * sizeof(uint16_t)
-        if accesses > 0xFFFF or not self.room(which, number):
+        if accesses > 0xFFFF or not room_for_plan(<void***>&self.plans[which], &self.capacity[which], number):
             self.failure = Failure.BLOCK_TOO_LONG if accesses > 0xFFFF else Failure.OUT_OF_MEMORY
             return NULL
         plan = <WordPlan*>alloc_host_lines(bytes)
@@ -63,19 +63,6 @@ cdef class WordPlans:
         self.fill(plan, words, blocks)
         self.plans[which][number] = plan
         return plan
-
-    cdef bint room(self, uint64_t which, uint64_t number) noexcept nogil:
-        """Makes room for the plan of a number; False: there is no memory."""
-        cdef uint64_t capacity = max(<uint64_t>INITIAL_WORD_PLANS, (number + 1) * 2)
-        cdef WordPlan** fresh
-        if number < self.capacity[which]:
-            return True
-        fresh = <WordPlan**>realloc(self.plans[which], capacity * sizeof(void*))
-        if fresh == NULL:
-            return False
-        memset(fresh + self.capacity[which], 0, (capacity - self.capacity[which]) * sizeof(void*))
-        self.plans[which], self.capacity[which] = fresh, capacity
-        return True
 
     cdef void fill(self, WordPlan* plan, const uint64_t* words, uint32_t blocks) noexcept nogil:
         """Fills in the blocks of a plan, in order."""
@@ -138,6 +125,20 @@ cdef class WordPlans:
         if plan.tallies == NULL:
             plan.tallies = <uint64_t*>calloc((plan.accesses + plan.blocks) * MISS_KINDS, sizeof(uint64_t))
         return plan.tallies
+
+
+cdef bint room_for_plan(void*** plans, uint64_t* capacity, uint64_t number) noexcept nogil:
+    """Makes room for the plan of a number in a bank; False: there is no memory."""
+    cdef uint64_t wider = max(<uint64_t>INITIAL_WORD_PLANS, (number + 1) * 2)
+    cdef void** fresh
+    if number < capacity[0]:
+        return True
+    fresh = <void**>realloc(plans[0], wider * sizeof(void*))
+    if fresh == NULL:
+        return False
+    memset(fresh + capacity[0], 0, (wider - capacity[0]) * sizeof(void*))
+    plans[0], capacity[0] = fresh, wider
+    return True
 
 
 cdef uint16_t access_size(const BlockAccess* accesses, uint64_t k, const BlockInstruction* instructions) noexcept nogil:
