@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from pfmon.machine._machine cimport ObservedBlock
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, BlockHead, BlockInstruction, BlockTable, BranchKind, Mark, accesses_of, executed)
+    BLOCK_MASK, BlockHead, BlockInstruction, BlockTable, BranchKind, Mark, executed)
 
 
 PYTHON_ENTRIES = <uint64_t>0xFFFF8 << 44
@@ -356,14 +356,7 @@ cdef class CallTree(BlockIncrements):
         cdef ObservedBlock block
         memset(&block, 0, sizeof(block))
         while i < count:
-            block.words = NULL
-            if words[i] >> 63 == 0:
-                block.words = words + i
-                i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
-            block.marks = words + i
-            while i < count and words[i] >> 63:
-                i += 1
-            block.mark_count = <uint32_t>(words + i - block.marks)
+            i += self.read_block(words + i, count - i, &block)
             self.on_block(&block)
 
     @property

@@ -97,14 +97,7 @@ cdef class LiveCounting(OverflowInterrupts):
                 i += self.pass_whole(words + i, count - i)
                 if i == count:
                     break
-            block.words = NULL
-            if words[i] >> 63 == 0:
-                block.words = words + i
-                i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
-            block.marks = words + i
-            while i < count and words[i] >> 63:
-                i += 1
-            block.mark_count = <uint32_t>(words + i - block.marks)
+            i += self.read_block(words + i, count - i, &block)
             self.count_block(&block)
         if self.calls is not None:
             self.calls.read(self.behind, words + count - self.behind)

@@ -27,6 +27,8 @@ cdef class BlockIncrements(RecordObserver):
     @cython.final
     cdef int describe(self, Increments increments, ranges, RecordCounts cycles) except -1
     @cython.final
+    cdef uint64_t read_block(self, const uint64_t* words, uint64_t count, ObservedBlock* to) noexcept nogil
+    @cython.final
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil
     @cython.final
     cdef const int64_t* of_node(self, const ObservedBlock* block) noexcept nogil

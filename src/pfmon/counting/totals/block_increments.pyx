@@ -9,8 +9,8 @@ from libc.string cimport memset
 
 from pfmon.machine._machine cimport BUBBLE_FLAG, in_ranges, set_ranges
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, Cut, Mark, executed, is_second, mark_instruction, mark_kind,
-    max_accesses, unpacked_address)
+    BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, Cut, Mark, accesses_of, executed, is_second, mark_instruction,
+    mark_kind, max_accesses, unpacked_address)
 
 cdef enum:
     COLLECTION = 0x1F8           # address bits 8:3 of a word of the backing store that holds NaT bits
@@ -60,6 +60,20 @@ cdef class BlockIncrements(RecordObserver):
     def set_ranges(self, ranges):
         """Sets the data ranges: (address, mask) each."""
         set_ranges(&self.ranges, ranges)
+
+    cdef uint64_t read_block(self, const uint64_t* words, uint64_t count, ObservedBlock* to) noexcept nogil:
+        """Reads the next block of a stream, with its addresses and marks, or marks without a block; returns the number
+        of words."""
+        cdef uint64_t i = 0
+        to.words = NULL
+        if words[0] >> 63 == 0:
+            to.words = words
+            i = 1 + (accesses_of(&self.table.c.heads[words[0] & BLOCK_MASK], words[0]) if self.traced else 0)
+        to.marks = words + i
+        while i < count and words[i] >> 63:
+            i += 1
+        to.mark_count = <uint32_t>(words + i - to.marks)
+        return i
 
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
         """Returns the increments of a run with this word, without accesses in data ranges and marks."""
