@@ -14,9 +14,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Cut, Failure, Mark, RunCounter, copy_start, free_address_space,
-    indexed,
-    largest_file, address_count, make_memory_file, mark_instruction, mark_kind, mark_value, mark_word, past_addresses)
+    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Failure, Mark, free_address_space, indexed, largest_file,
+    make_memory_file, mark_instruction, mark_kind, mark_value, mark_word, past_addresses)
 
 
 cdef extern from "<sys/mman.h>" nogil:
@@ -31,7 +30,6 @@ cdef extern from "<unistd.h>" nogil:
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
     MAX_LEFT_WORDS = MAX_TRANSLATED_SLOTS + 16  # words of a last block, at most
-    ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
     PAGE = 1 << 12
 
 cdef uint64_t TAKEN = <uint64_t>1 << 32      # a taken branch, in a block's word (parts.h)
@@ -365,10 +363,10 @@ cdef class PluginReader:
         elif not self.describe_words(consumer, buffer.words, count):
             return
         for i in range(MAX_GUEST_THREADS):
-            last = self.last_block(i)
+            last = last_block(self, i)
             if last == NULL:
                 continue
-            count = self.write_retired_part(i, last, count, faulted, &where)
+            count = write_retired_part(self, i, last, count, faulted, &where)
             if count + MAX_LEFT_WORDS > RING_BUFFER_WORDS:
                 with nogil:                  # the thread that has to read first may need the GIL
                     self.pass_words(consumer, count)
@@ -387,89 +385,3 @@ cdef class PluginReader:
             mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
             with nogil:
                 consumer.consume(&mark, 1)
-
-    cdef const Kept* last_block(self, int number):
-        """The last begun block of a thread; NULL: none. The guest writes its address of that block, and of the area."""
-        cdef uint64_t last = read_once(<const uint64_t*>&self.shared.threads[number].last)
-        cdef uint64_t base = read_once(<const uint64_t*>&self.shared.base)
-        cdef uint64_t nothing = <uint64_t>&self.shared.nothing - <uint64_t>self.shared
-        cdef const Kept* found
-        if last == base + nothing or (last == 0 and (number > 0 or base == 0 or self.describer.announced.count == 0)):
-            return NULL                  # a thread that has not begun has no address
-        found = self.describer.announced.at(last - base - AREA_HEAD)
-        self.damaged |= found == NULL
-        return found
-
-    cdef uint64_t write_retired_part(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
-        """Write the words of a thread's last begun block, or of its retired part; returns the number of words.
-        ``where`` becomes the address of the first instruction that did not retire. The plugin does the same when
-        another block begins (plugin.c)."""
-        cdef uint64_t passed = self.shared.threads[number].progress - self.shared.threads[number].before
-        cdef const uint8_t* sizes = self.describer.announced.sizes + last.first_size
-        cdef uint32_t retired = last.instructions
-        cdef bint whole
-        if <uint32_t>passed < last.whole:
-            retired = <uint32_t>passed
-            while retired < last.instructions - 1 and not sizes[retired] & MAY_FAULT:
-                retired += 1
-            retired = min(retired, last.instructions - 1)
-        else:
-            if last.tail == COUNTED:
-                whole = passed >> ACCESS_SHIFT >= last.accesses
-            else:
-                whole = not (faulted and (last.tail == SUCCESSOR or last.tail == REPEATED))
-            retired -= not whole
-        self.adjusted -= last.instructions - retired
-        block = <uint64_t>(last - self.describer.announced.kept)
-        if retired < last.instructions:
-            return self.cut(number, count, block, retired, where)
-        return self.put_whole(number, count, block, last)
-
-    cdef uint64_t put_whole(self, int number, uint64_t count, uint64_t first, const Kept* last):
-        """Write the words of a thread's last begun block; returns the number of words."""
-        cdef string strings[2]
-        cdef const BlockHead* head
-        cdef uint64_t block, slot = 0, k
-        for block in range(first, first + last.parts):
-            count = self.put(number, count, block, &slot)
-        if self.traced and last.tail == REPEATED:
-            memcpy(strings, self.shared.threads[number].strings, sizeof(strings))
-            head = &self.describer.table.c.heads[first + last.parts - 1]
-            slot = address_count(&self.describer.table.c.instructions[head.first + head.length - 1])
-            for k in range(slot):
-                self.words[count - slot + k] = strings[k].first if strings[k].last else 0
-            if slot and strings[0].last > strings[0].first:
-                self.words[count] = mark_word(
-                    Mark.STRING, indexed(strings[0].last - strings[0].first, head.length - 1))
-                count += 1
-        return count
-
-    cdef uint64_t put(self, int number, uint64_t count, uint64_t block, uint64_t* slot):
-        """Write a block's word and the addresses of its accesses, from the thread's ``slot`` on; returns the number of
-        words."""
-        cdef uint64_t accesses = self.describer.table.c.heads[block].accesses
-        self.words[count] = block
-        count += 1
-        if self.traced:
-            memcpy(self.words + count, self.shared.threads[number].slots + slot[0], accesses * sizeof(uint64_t))
-            count += accesses
-            slot[0] += accesses
-        return count
-
-    cdef uint64_t cut(self, int thread, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
-        """Write the words of a block's first instructions in place of its own; returns the number of words."""
-        cdef uint64_t number = first, slot = 0
-        cdef uint32_t length
-        while True:
-            length = self.describer.table.c.heads[number].length
-            if retired < length:
-                break
-            count = self.put(thread, count, number, &slot)
-            number += 1
-            retired -= length
-        where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
-        if retired:
-            number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULTED)
-        if retired and number:
-            count = self.put(thread, count, number, &slot)
-        return count
