@@ -71,25 +71,7 @@ function code() {
         : "",
     );
   }
-  const holder = el(
-    "div",
-    {class: "wide limit", tabindex: 0, role: "region", "aria-label": "instructions"},
-    el(
-      "table",
-      {class: "listing"},
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          ...["retired", "cycles", "of function", "by cause"].map((name) => el("th", {scope: "col"}, name)),
-          el("th", {class: "text", scope: "col"}, "instruction"),
-        ),
-      ),
-      body,
-    ),
-  );
+  const holder = listingTable("instructions", ["retired", "cycles", "of function", "by cause"], "instruction", body);
   const place = section(
     "code",
     "Code",

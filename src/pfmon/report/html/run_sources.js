@@ -67,25 +67,7 @@ function sourceFiles() {
     {id: "file", "aria-label": "source file", onchange: () => show(here[choice.selectedIndex])},
     ...here.map((file) => el("option", {}, `${data.files[file].path} (${percent(whole(file), data.cpi.cycles)})`)),
   );
-  const holder = el(
-    "div",
-    {class: "wide limit", tabindex: 0, role: "region", "aria-label": "source file"},
-    el(
-      "table",
-      {class: "listing"},
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          ...["retired", "cycles", "share", "by cause", "line"].map((name) => el("th", {scope: "col"}, name)),
-          el("th", {class: "text", scope: "col"}, "source"),
-        ),
-      ),
-      body,
-    ),
-  );
+  const holder = listingTable("source file", ["retired", "cycles", "share", "by cause", "line"], "source", body);
   function near(file, text, all) {
     if (all || text.length <= MOST_LINES) return text.map((_, place) => place + 1);
     const shown = new Set();

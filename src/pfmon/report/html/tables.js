@@ -138,6 +138,17 @@ function table(columns, rows, options = {}) {
 }
 
 // The groups of two rows and more, by the row that stands for them.
+// A scrolling table of code, with a last column of text; ``body``: its rows.
+function listingTable(label, names, last, body) {
+  const heads = [...names.map((name) => el("th", {scope: "col"}, name)), el("th", {class: "text", scope: "col"}, last)];
+  const head = el("thead", {}, el("tr", {}, ...heads));
+  return el(
+    "div",
+    {class: "wide limit", tabindex: 0, role: "region", "aria-label": label},
+    el("table", {class: "listing"}, head, body),
+  );
+}
+
 function groupsOf(rows, fold) {
   const named = new Map();
   for (const row of rows) {
