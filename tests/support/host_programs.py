@@ -1,6 +1,7 @@
 """Programs of the host that some tests need: which are here, and how the others come here."""
 
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -33,6 +34,10 @@ PERMISSION = "PFMON_TEST_PACKAGES"
 def missing(packages: Mapping[str, str] = PACKAGES) -> dict[str, str]:
     """The programs that are not here, and their packages."""
     return {program: package for program, package in packages.items() if shutil.which(program) is None}
+
+
+RUNS_X86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's")
+"""Tests so marked run programs of the host as x86-64 programs."""
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:

@@ -1,20 +1,19 @@
 """--annotate FILE: counts beside the lines of a source file, of code that is inlined and of shared objects too."""
 
 import json
-import platform
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from command import pfmon, refused
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 
 import pfmon as library
 
 pytestmark = [
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 STORES = "MEM_INST_RETIRED.ALL_STORES"
 HEADER = """\

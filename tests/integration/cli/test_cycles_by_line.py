@@ -1,20 +1,18 @@
 """The cycle breakdown by source line, and static functions of one name in several files."""
 
 import json
-import platform
 import subprocess
 from pathlib import Path
 
-import pytest
 from command import pfmon
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 from newcomer import COIN, SLOW
 
 from pfmon.session.profile.cpi_causes import PARTS
 
 pytestmark = [
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 LOOP = "static int turn(int n)\n{\n    int sum = 0;\n    while (n--)\n        sum += n * 3;\n    return sum;\n}\n"
 

@@ -1,7 +1,6 @@
 """`pfmon diff` of two builds of one program: what was edited between them is known."""
 
 import json
-import platform
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,13 @@ from typing import Any
 import pytest
 from browser import shown
 from command import pfmon
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 from newcomer import COIN, SLOW
 
 pytestmark = [
     pytest.mark.slow,
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 TURN = """\
 static long turn(long turns)

@@ -1,13 +1,13 @@
 """Lists, descriptions and help are of the PMU of the program behind the option; processors have their own names."""
 
 import json
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from answers import answer, declined, said
 from command import EXAMPLES, pfmon
+from host_programs import RUNS_X86_64
 
 X86_64, IA64 = str(EXAMPLES / "x86_64" / "fib"), str(EXAMPLES / "ia64" / "fib")
 
@@ -29,7 +29,7 @@ def test_a_description_is_of_the_program_s_pmu() -> None:
     assert "loads_retired" in declined("-i", "loads_retired", X86_64)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's")
+@RUNS_X86_64
 def test_without_a_program_it_is_that_of_the_host_s_programs() -> None:
     assert answer("-l") == answer("-l", X86_64)
     assert answer("-i", "cycles") == answer("-i", "cycles", X86_64)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import platform
 import re
 import shutil
 import subprocess
@@ -11,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from command import pfmon
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 from newcomer import COIN, SLOW, SLOW_SCRIPT, Task
 
 pytestmark = [
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 FINDING = rf"^\d\d% of cycles: mispredicted branches, most at slow\.c:{COIN}$"
 

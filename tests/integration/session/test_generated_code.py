@@ -1,17 +1,16 @@
 """Code that a program generates, and programs that only look like an interpreter."""
 
 import json
-import platform
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import pfmon
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 
 pytestmark = [
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 GENERATES = r"""
 #include <stdio.h>

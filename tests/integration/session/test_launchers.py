@@ -1,7 +1,6 @@
 """Programs that execute another one in their own process: counts are those of the last one, as of a run of its own."""
 
 import json
-import platform
 import re
 import subprocess
 from itertools import pairwise
@@ -9,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, pfmon_here
-from host_programs import needs
+from host_programs import RUNS_X86_64, needs
 
 import pfmon as library
 from pfmon.engine.x86_64 import x86_64_guest
 
 pytestmark = [
     needs("cc"),
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
 ]
 LAST = r"""
 #include <stdio.h>

@@ -1,7 +1,6 @@
 """Python functions and lines of interpreters: calls as sys.setprofile sees them, counts that add up to the run's."""
 
 import json
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Any
 import pytest
 from browser import data_of
 from command import pfmon
+from host_programs import RUNS_X86_64
 
 pytestmark = [
-    pytest.mark.skipif(platform.machine() != "x86_64", reason="the host's programs are not x86-64's"),
+    RUNS_X86_64,
     pytest.mark.slow,
 ]
 PROGRAM = """
