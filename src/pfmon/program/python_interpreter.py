@@ -1,4 +1,4 @@
-"""Where a CPython interpreter has its evaluation loop, which executes the bytecode of Python functions."""
+"""The address of a CPython interpreter's evaluation loop, which executes the bytecode of Python functions."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def _add(parser: _ActionsContainer, option: Any) -> None:
 
 def _words(parser: ArgumentParser, first: Any) -> None:
     """Add the words behind the options: ``first`` completes the first one, files the others."""
-    parser.add_argument("program", nargs="?").completer = first  # type: ignore[attr-defined]
-    parser.add_argument("argument", nargs=REMAINDER).completer = FilesCompleter()  # type: ignore[attr-defined]
+    parser.add_argument("program", nargs="?").completer = first  # type: ignore[attr-defined]  # argcomplete's
+    parser.add_argument("argument", nargs=REMAINDER).completer = FilesCompleter()  # type: ignore[attr-defined]  # argcomplete's
 
 
 BEHIND_A_VERB = re.compile(rf"(\s*\S+\s+)({'|'.join((*VERBS, *SUBCOMMANDS))})\s+")

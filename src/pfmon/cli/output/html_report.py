@@ -48,7 +48,7 @@ class HtmlReport:
         return tree
 
     def write(self, done: Run) -> None:
-        """Write it, say where it is, and open it if that is asked for. LostError when it cannot be written."""
+        """Write the page, print its path, and open it with --open. LostError when it cannot be written."""
         if done.tasks is not None:
             self._write_tasks(done, done.tasks)
             return

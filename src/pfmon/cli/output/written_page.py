@@ -23,7 +23,7 @@ class PageViewer:
         self._browsers = _browsers() if opens else None
 
     def show(self, path: str, others: int = 0) -> None:
-        """Say where a page is, and of how many ``others`` it is the first; open it if that is asked for."""
+        """Print the path of a page, and the number of ``others`` behind it; open it with --open."""
         address = Path(path).absolute().as_uri()
         if not self._quiet:
             where = address if sys.stderr is not None and sys.stderr.isatty() else path

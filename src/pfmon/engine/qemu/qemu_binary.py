@@ -18,7 +18,7 @@ LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,
 """Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
 features: the CPUID of the x86_64 engine's."""
 OF_LISTS = ("x86", "PowerPC")
-"""What qemu 7.2 puts before each model that it lists."""
+"""The prefix of each model in qemu 7.2's list."""
 QUERIES = ("help", "?")
 """Values of -cpu that make qemu list its models."""
 

@@ -250,7 +250,7 @@ class X8664Guest(ProcessGuest):
 
 
 def _instead() -> str:
-    """What runs a program that this engine does not."""
+    """The option for a program that this engine does not run, or how to install the emulator."""
     if find(InstructionSet.X86_64):
         return "give --engine=qemu"
     return f"qemu-x86_64 would run it, but is not installed: {INSTALL}"

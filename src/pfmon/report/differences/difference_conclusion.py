@@ -1,4 +1,4 @@
-"""What the differences of two results come to, in a sentence."""
+"""The result of a comparison of two results, in a sentence."""
 
 from __future__ import annotations
 

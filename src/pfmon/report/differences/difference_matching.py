@@ -1,6 +1,6 @@
 """Which functions, source files and lines of one result are those of another one, whose program may be another build.
 
-What is matched from A to B is matched the same from B to A.
+The pairs from A to B are those from B to A.
 """
 
 from __future__ import annotations

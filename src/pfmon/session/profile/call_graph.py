@@ -1,4 +1,4 @@
-"""Who calls whom: inclusive counts of functions and of their calls, from all call paths of a run.
+"""Callers and callees: inclusive counts of functions and of their calls, from all call paths of a run.
 
 A function's inclusive count is its own and that of all that it calls. Where it is below itself on a call path
 (recursion), only the outermost is counted, so no cycle is counted twice.

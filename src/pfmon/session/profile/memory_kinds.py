@@ -1,4 +1,4 @@
-"""What an address outside all files is in: stack, heap, mapped memory, the register backing store."""
+"""The kind of memory at an address outside all files: stack, heap, mapped memory, the register backing store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ X86_64_ENGINE = (
 """Below REGION, under the x86-64 engine (engine/x86_64/runtime/memory_map.h)."""
 
 PIE_START, LOW_END = 0x1000_0000, 0x6000_0000
-"""Where that engine puts a position-independent program, and the end of the files that it maps."""
+"""The address at which that engine loads a position-independent program, and the end of the files that it maps."""
 LOW_MAPPINGS = 0x5000_0000
 """Files of other programs are above it, unless they have more than 256 MB."""
 

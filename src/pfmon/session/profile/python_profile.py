@@ -16,7 +16,7 @@ from pfmon.session.profile.cpi_stack import FunctionRow
 from pfmon.session.run.programmed_pmu import Value
 
 OUTSIDE = GuestFunction("[no Python function]", "", 0)
-"""What executes before the first Python function and after the last one."""
+"""Code that executes before the first Python function and after the last one."""
 RawLine = tuple[int, int, Sequence[int]]
 """(function, line, counts)"""
 
