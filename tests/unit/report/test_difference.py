@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 from grids import each
@@ -225,12 +226,12 @@ def test_differences_are_negative_the_other_way_round(a: ComparedResult, b: Comp
     json.dumps(there.to_dict())
 
 
-def functions(found: Difference, back: bool) -> list[tuple[object, ...]]:
+def functions(found: Difference, back: bool) -> list[tuple[Any, ...]]:
     shown = [
         (ends(one.name), *(flipped(one.cycles) if back else one.cycles[1:]), one.parts_b if back else one.parts_a)
         for one in found.functions
     ]
-    return sorted(shown, key=str)
+    return sorted(shown, key=lambda row: (sorted(row[0]), str(row[1:])))  # equal sets differ as text
 
 
 def line_changes(found: Difference, back: bool) -> list[tuple[object, ...]]:
