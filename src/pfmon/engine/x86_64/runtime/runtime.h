@@ -24,6 +24,11 @@ struct code_block {              /* instructions that follow each other in memor
     uint8_t code[MAX_BLOCK_BYTES];
 };
 
+struct block_in_page {           /* of the list of a page's blocks (code_pages.c) */
+    struct block *block;
+    struct block_in_page *next;
+};
+
 struct block {                   /* a translated block, the first of a path or a later one */
     uint64_t ip, end;            /* guest addresses */
     const struct announcement *announced;
@@ -47,10 +52,14 @@ struct block {                   /* a translated block, the first of a path or a
     uint16_t length;
     uint8_t exits;
     uint8_t ring, temporary;     /* host registers in its body */
+    struct exit *linked;         /* the last exit that leads here (blocks.c) */
+    struct block *next_in_entry; /* of those whose checks follow each other */
+    struct block_in_page in_pages[2];
     uint32_t in_table;           /* indirect branches reach it in the table of this number (blocks.c) */
     uint8_t *check, *otherwise;  /* compares state->target with its address; where it goes on if they differ. NULL: none */
     bool checked;                /* whenever it begins: whether its code has changed */
     bool in_path;                /* it executes more than once, so that paths may go on behind it */
+    bool is_stale;               /* its path is forgotten */
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
@@ -66,6 +75,8 @@ struct exit {                    /* a place where translated code is left */
     uint8_t *stub;               /* and where the jump goes as long as it is not linked */
     uint64_t target;
     struct block *block;
+    const struct block *linked_to;   /* it is in the list of exits that lead there */
+    struct exit *linked_before;      /* the one before it in that list */
 };
 
 extern struct area *area;
@@ -168,11 +179,12 @@ uint32_t instruction_of_code(const struct block *block, uint64_t address);
 uint32_t new_exit(uint8_t kind, uint64_t target, struct block *block);
 uint32_t exits_so_far(void);
 struct exit *exit_numbered(uint64_t number);
-void link_exit(struct exit *exit, const struct block *target);
+void link_exit(struct exit *exit, struct block *target);
 void enter_in_table(struct block *block);
 void unlink_blocks(const struct block *block);
 void relink_blocks(const struct block *block);
 void forget_translations(void);
+void forget_path_of(struct block *block);
 void forget_range(uint64_t start, uint64_t end);
 void use_uncounted_translations(bool uncounted);
 
@@ -201,6 +213,9 @@ void note_effect(int64_t number, const uint64_t *a);
 /* processes.c */
 int64_t clone_call(int64_t number, const uint64_t *a);
 
+/* call_pointers.c */
+int64_t check_call(int64_t number, const uint64_t *a);
+
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
 int64_t map_call(int64_t number, const uint64_t *a);
@@ -217,7 +232,10 @@ void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
 bool is_executable(uint64_t address);
 bool is_shared(uint64_t address);
 void protect_code(uint64_t address);
+void enter_in_pages(struct block *block);
+void forget_pages_of_blocks(void);
 bool release_code(uint64_t address);
+void release_code_in(uint64_t start, uint64_t bytes);
 void release_all_code(void);
 
 /* regions.c */

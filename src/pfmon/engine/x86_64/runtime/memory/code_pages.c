@@ -6,7 +6,7 @@
 
 #include "runtime.h"
 
-enum { MAX_RANGES = 4096, MAX_GUARDED = 4096 };
+enum { MAX_RANGES = 4096, MAX_GUARDED = 1 << 16, PAGE_BUCKETS = 1 << 12 };
 
 struct ranges {
     uint32_t count;
@@ -15,7 +15,15 @@ struct ranges {
 
 static struct ranges executable, writable_code;  /* the second: a part of the first */
 static struct ranges shared;                     /* with other mappings of the same file, and with other processes */
-static uint64_t guarded_pages[MAX_GUARDED];      /* with translated code: not writable now */
+
+struct code_page {               /* of writable_code, with code that was translated */
+    uint64_t address;
+    struct code_page *next;      /* with the same hash */
+    struct block_in_page *blocks;
+    uint32_t guarded;            /* its place in guarded_pages, from 1 on: it is not writable now; 0: it is */
+};
+
+static struct code_page *page_buckets[PAGE_BUCKETS], *guarded_pages[MAX_GUARDED];
 static uint32_t guarded_count;
 
 /* ---------------------------------------------------------------- mappings */
@@ -50,6 +58,28 @@ static void remove_range(struct ranges *from, uint64_t start, uint64_t end) {
     }
 }
 
+static bool overlaps(const struct ranges *it, uint64_t start, uint64_t end) {
+    uint32_t i;
+    for (i = 0; i < it->count; i++)
+        if (it->all[i].start < end && start < it->all[i].end)
+            return true;
+    return false;
+}
+
+static struct code_page *code_page_at(uint64_t address) {
+    struct code_page *it = page_buckets[address / PAGE % PAGE_BUCKETS];
+    while (it && it->address != (address & -(uint64_t)PAGE))
+        it = it->next;
+    return it;
+}
+
+static void unguard(struct code_page *it) {
+    struct code_page *last = guarded_pages[--guarded_count];
+    guarded_pages[it->guarded - 1] = last;
+    last->guarded = it->guarded;
+    it->guarded = 0;
+}
+
 void add_mapping(uint64_t start, uint64_t bytes, int protection) {
     if (protection & PROT_EXEC)
         add_range(&executable, start, start + bytes);
@@ -74,12 +104,13 @@ bool is_shared(uint64_t address) {
 /* The protection of these bytes changes. */
 void forget_protection(uint64_t start, uint64_t end) {
     uint32_t i;
-    forget_range(start, end);
+    if (overlaps(&executable, start, end))
+        forget_range(start, end);
     remove_range(&executable, start, end);
     remove_range(&writable_code, start, end);
     for (i = 0; i < guarded_count; i++)
-        if (start <= guarded_pages[i] && guarded_pages[i] < end)
-            guarded_pages[i--] = guarded_pages[--guarded_count];
+        if (start <= guarded_pages[i]->address && guarded_pages[i]->address < end)
+            unguard(guarded_pages[i--]);
 }
 
 /* The guest has unmapped these bytes, or mapped others there. */
@@ -104,49 +135,87 @@ void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes) {
 
 /* ---------------------------------------------------------------- pages of code */
 
-static bool is_guarded(uint64_t page) {
-    uint32_t i;
-    for (i = 0; i < guarded_count; i++)
-        if (guarded_pages[i] == page)
-            return true;
-    return false;
+static struct code_page *new_code_page(uint64_t address) {
+    struct code_page **bucket = &page_buckets[address / PAGE % PAGE_BUCKETS], *it = reserve(sizeof(*it));
+    *it = (struct code_page){address & -(uint64_t)PAGE, *bucket, NULL, 0};
+    *bucket = it;
+    return it;
 }
 
 /* Before code is translated: the guest's next store to its page is noticed. */
 void protect_code(uint64_t address) {
-    uint64_t page = address & -(uint64_t)PAGE;
-    if (!contains(&writable_code, page) || is_guarded(page))
+    struct code_page *it = code_page_at(address);
+    if ((it && it->guarded) || !contains(&writable_code, address & -(uint64_t)PAGE))
         return;
+    if (!it)
+        it = new_code_page(address);
     if (guarded_count == MAX_GUARDED)
         release_all_code();
-    KERNEL3(__NR_mprotect, page, PAGE, PROT_READ | PROT_EXEC);
-    guarded_pages[guarded_count++] = page;
+    KERNEL3(__NR_mprotect, it->address, PAGE, PROT_READ | PROT_EXEC);
+    guarded_pages[guarded_count++] = it;
+    it->guarded = guarded_count;
 }
 
-static void release(uint32_t number) {
-    uint64_t page = guarded_pages[number];
-    guarded_pages[number] = guarded_pages[--guarded_count];
-    KERNEL3(__NR_mprotect, page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-}
-
-/* A store to a page of translated code: translations are stale. False: it is no such page. */
-bool release_code(uint64_t address) {
-    uint64_t page = address & -(uint64_t)PAGE;
-    uint32_t i;
-    for (i = 0; i < guarded_count; i++)
-        if (guarded_pages[i] == page) {
-            release(i);
-            forget_translations();
-            return true;
-        }
-    return false;
-}
-
-/* Before the kernel writes, wherever: translations of code in writable pages are stale. */
-void release_all_code(void) {
-    if (guarded_count == 0)
+static void enter_in_page(struct block_in_page *it, struct block *block, uint64_t address) {
+    struct code_page *page = code_page_at(address);
+    if (!page || !page->guarded)
         return;
-    forget_translations();
+    *it = (struct block_in_page){block, page->blocks};
+    page->blocks = it;
+}
+
+/* Let a new block be found by the pages of its code. */
+void enter_in_pages(struct block *block) {
+    enter_in_page(&block->in_pages[0], block, block->ip);
+    if ((block->ip ^ (block->end - 1)) / PAGE)
+        enter_in_page(&block->in_pages[1], block, block->end - 1);
+}
+
+/* The memory of all blocks will be used again. */
+void forget_pages_of_blocks(void) {
+    struct code_page *it;
+    uint32_t i;
+    for (i = 0; i < PAGE_BUCKETS; i++)
+        for (it = page_buckets[i]; it; it = it->next)
+            it->blocks = NULL;
+}
+
+static void release(struct code_page *page) {
+    struct block_in_page *it = page->blocks;
+    page->blocks = NULL;
+    for (; it; it = it->next)
+        forget_path_of(it->block);
+    unguard(page);
+    KERNEL3(__NR_mprotect, page->address, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+/* A store to a page of translated code: the translations of its code are stale. False: it is no such page. */
+bool release_code(uint64_t address) {
+    struct code_page *page = code_page_at(address);
+    if (!page || !page->guarded)
+        return false;
+    release(page);
+    return true;
+}
+
+/* Before the kernel writes these bytes: translations of code in their pages are stale. */
+void release_code_in(uint64_t start, uint64_t bytes) {
+    uint64_t end = start + bytes, at;
+    uint32_t i;
+    if (guarded_count == 0 || end < start)
+        return;
+    if (bytes / PAGE < guarded_count) {
+        for (at = start & -(uint64_t)PAGE; at < end; at += PAGE)
+            release_code(at);
+        return;
+    }
+    for (i = guarded_count; i > 0; i--)
+        if (guarded_pages[i - 1]->address < end && guarded_pages[i - 1]->address + PAGE > start)
+            release(guarded_pages[i - 1]);
+}
+
+/* Before the kernel writes, wherever. */
+void release_all_code(void) {
     while (guarded_count)
-        release(guarded_count - 1);
+        release(guarded_pages[guarded_count - 1]);
 }

@@ -29,7 +29,7 @@ static uint64_t block_room_used;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
-static uint8_t *last_checks[TABLE_ENTRIES];         /* by entry of the table: where its last check goes on; NULL: none */
+static struct block *first_in_entry[TABLE_ENTRIES], *last_in_entry[TABLE_ENTRIES];   /* of the table: NULL: none */
 static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
@@ -50,7 +50,8 @@ static void empty_table(void) {
     uint64_t i;
     for (i = 0; i < TABLE_ENTRIES; i++)
         ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
-    memset(last_checks, 0, sizeof(last_checks));
+    memset(first_in_entry, 0, sizeof(first_in_entry));
+    memset(last_in_entry, 0, sizeof(last_in_entry));
     table_number++;
 }
 
@@ -122,6 +123,7 @@ bool forget_when_full(void) {
         return false;
     forget_translations();
     empty_code();
+    forget_pages_of_blocks();
     exit_count = stale_exits = 1;
     block_count = stale_blocks = 0;
     block_room_used = 0;
@@ -165,7 +167,7 @@ struct block *block_at(uint64_t ip, bool indirectly) {
     if (block && !(block->checked && has_changed(block)))
         return block;
     if (block)
-        forget_translations();
+        forget_path_of(block);
     if (!is_executable(ip) || !is_readable(ip))
         return NULL;
     protect_code(ip);
@@ -213,29 +215,62 @@ struct exit *exit_numbered(uint64_t number) {
     return &exits[number];
 }
 
-void link_exit(struct exit *exit, const struct block *target) {
+void link_exit(struct exit *exit, struct block *target) {
     aim(exit->site, target->entry);
+    if (exit->linked_to == target)
+        return;
+    exit->linked_to = target;
+    exit->linked_before = target->linked;
+    target->linked = exit;
+}
+
+/* Let an entry of the table lead to the checks of its blocks, one behind the other. */
+static void link_checks(uint64_t entry) {
+    struct block *it = first_in_entry[entry];
+    ((uint64_t *)TABLE_AT)[entry] = it ? (uint64_t)it->check : (uint64_t)on_miss;
+    for (last_in_entry[entry] = it; it; it = it->next_in_entry) {
+        if (it->next_in_entry)
+            aim(it->otherwise, it->next_in_entry->check + CHECKED_STORE);
+        else
+            make_last_check(it);
+        last_in_entry[entry] = it;
+    }
 }
 
 /* Let indirect branches reach a block: its check is the last one of its entry in the table. */
 void enter_in_table(struct block *block) {
     uint64_t entry = block->ip % TABLE_ENTRIES;
+    struct block *last = last_in_entry[entry];
     if (block->in_table == table_number)
         return;
     block->in_table = table_number;
+    block->next_in_entry = NULL;
     if (!block->check)
         put_target_check(block);
     make_last_check(block);
-    if (last_checks[entry])
-        aim(last_checks[entry], block->check + CHECKED_STORE);
-    else
+    last_in_entry[entry] = block;
+    if (last) {
+        last->next_in_entry = block;
+        aim(last->otherwise, block->check + CHECKED_STORE);
+    } else {
+        first_in_entry[entry] = block;
         ((uint64_t *)TABLE_AT)[entry] = (uint64_t)block->check;
-    last_checks[entry] = block->otherwise;
+    }
+}
+
+static void remove_from_table(const struct block *block) {
+    struct block **it = &first_in_entry[block->ip % TABLE_ENTRIES];
+    if (block->in_table != table_number)
+        return;
+    while (*it != block)
+        it = &(*it)->next_in_entry;
+    *it = block->next_in_entry;
+    link_checks(block->ip % TABLE_ENTRIES);
 }
 
 /* Whether an exit is one of forgotten translations. */
 bool is_stale(const struct exit *exit) {
-    return exit < exits + stale_exits;
+    return exit < exits + stale_exits || exit->block->is_stale;
 }
 
 static void unlink_exit(const struct exit *exit) {
@@ -289,10 +324,54 @@ void forget_translations(void) {
         unlink_exit(&exits[stale_exits]);
     for (; stale_blocks < block_count; stale_blocks++) {
         uint64_t ip = blocks[stale_blocks]->ip;
+        blocks[stale_blocks]->is_stale = true;
         forget_start(ip);
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
-        last_checks[ip % TABLE_ENTRIES] = NULL;
+        first_in_entry[ip % TABLE_ENTRIES] = last_in_entry[ip % TABLE_ENTRIES] = NULL;
     }
+}
+
+/* ---------------------------------------------------------------- one path */
+
+/* A block and those behind it are stale. */
+static void forget_blocks_from(struct block *block) {
+    struct block *behind;
+    struct start *start = start_at(block->ip);
+    block->is_stale = true;
+    if (start && block->before && start->copies)
+        start->copies--;
+    for (behind = block->behind; behind; behind = behind->beside)
+        forget_blocks_from(behind);
+}
+
+static void forget_entries(struct block *first) {
+    struct start *it;
+    int set;
+    for (set = 0; set < 2; set++)
+        for (it = all_buckets[set][hash_of(first->ip)]; it; it = it->next)
+            if (it->first == first)
+                it->first = NULL;
+    remove_from_table(first);
+}
+
+static void unlink_those_to(struct block *first) {
+    const struct exit *it;
+    for (it = first->linked; it; it = it->linked_before)
+        unlink_exit(it);
+    first->linked = NULL;
+}
+
+/* A path is stale, with all that goes on behind its first block: that is not reached any more, except where it is
+   executing. `block`: one of it. */
+void forget_path_of(struct block *block) {
+    while (block->before)
+        block = block->before;
+    if (block->is_stale)
+        return;
+    forget_blocks_from(block);
+    forget_entries(block);
+    unlink_those_to(block);
+    unlink_blocks(block);
 }
 
 /* A child that shares the memory has translations of its own, which add to no counter. */
@@ -303,11 +382,10 @@ void use_uncounted_translations(bool uncounted) {
     empty_table();
 }
 
+/* The paths with code in these bytes are stale. */
 void forget_range(uint64_t start, uint64_t end) {
     uint32_t i;
     for (i = stale_blocks; i < block_count; i++)
-        if (blocks[i]->ip < end && start < blocks[i]->end) {
-            forget_translations();
-            return;
-        }
+        if (blocks[i]->ip < end && start < blocks[i]->end)
+            forget_path_of(blocks[i]);
 }

@@ -371,6 +371,7 @@ static void put_block(struct block *block) {
     put_body(&work, block);
     block->exits = (uint8_t)(exits_so_far() - block->first_exit);
     block->code_end = emitted;
+    enter_in_pages(block);
 }
 
 /* Translate the code at a guest address, at most `most` instructions; NULL: there is none. `alone`: its first instruction,
